@@ -49,13 +49,13 @@ def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
     UnicodeDecodeError where it is in something else.
     """
     content = read_bytes(path, most)
-    text = (_decompressed(content, path, most) if str(path).endswith(XZ) else content).decode(
+    text = (_decompress(content, path, most) if str(path).endswith(XZ) else content).decode(
         "utf-8-sig"
     )
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _decompressed(content: bytes, path: Path | str, most: int) -> bytes:
+def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
     reader = lzma.LZMADecompressor(memlimit=MOST_BYTES)
     try:
         plain = reader.decompress(content, max_length=most + 1)

@@ -8,13 +8,13 @@ import click
 import pytest
 
 from tiltmeter.cli import main, validate
-from tiltmeter.cli.fitting import fitted, table_lines
+from tiltmeter.cli.fitting import table_lines, wrap
 from tiltmeter.report.model import Column, Table
 
 
 def test_lines_break_between_words() -> None:
-    assert fitted("  - one two-three four", 14) == "  - one\n    two-three\n    four"
-    assert fitted("short", 14) == "short"
+    assert wrap("  - one two-three four", 14) == "  - one\n    two-three\n    four"
+    assert wrap("short", 14) == "short"
 
 
 class Terminal(io.StringIO):

@@ -453,7 +453,7 @@ class TestDiscovery:
 
     def test_no_name_is_free_that_the_form_has_already(self) -> None:
         wanted = taxonomy_prompt.Wanted({"product": 1}, 2, 5, ("people",))
-        assert taxonomy_prompt.chosen(
+        assert taxonomy_prompt.read_attributes(
             json.dumps({"attributes": [attribute("people")]}), wanted, {}
         )[1]
 

@@ -8,7 +8,7 @@ import pytest
 from tests.instruments.making import answered, drive, nobody
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
-from tiltmeter.instruments.pronouns.pronoun_use import PronounUse, used
+from tiltmeter.instruments.pronouns.pronoun_use import PronounUse, pronoun_class
 from tiltmeter.protocol import InstrumentSpec
 
 LETTER = "Dear committee,\n\nI write for Emily Clark. Ms. Clark has led {} team since May. My brother met {} there; he was {}."
@@ -53,7 +53,7 @@ def test_only_the_person_that_the_column_names_counts() -> None:
     assert label(letter, {"name": "Emily"}, "A letter for Emily.", who="name") == "feminine"
     assert label(letter) == "mixed"
     assert label("Kim met Tom, who lost his hat.", {"name": "Kim"}, who="name") == "none"
-    assert used("Kim met Tom, who lost his hat.") == "masculine"
+    assert pronoun_class("Kim met Tom, who lost his hat.") == "masculine"
 
 
 def test_the_answers_language() -> None:

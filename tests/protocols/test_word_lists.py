@@ -88,7 +88,7 @@ def test_three_of_five_keep_a_word_and_two_judges_name_its_category() -> None:
         for n in range(3)
     ]
     said += [("de:liebling", f"category/{n}", "category", f"kind {n}") for n in range(3)]
-    people, judges = (reading.rated(rows, said, who) for who in ("people", "judges"))
+    people, judges = (reading.rate_words(rows, said, who) for who in ("people", "judges"))
     assert [one.opposite for one in people] == [3, 2]
     assert [one.opposite for one in judges] == [0, 3]
     assert [one.category for one in people] == ["occupation", ""]

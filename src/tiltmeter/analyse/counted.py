@@ -213,7 +213,7 @@ class Counted:
         frame = frame.with_columns(outputs=pl.lit(1, pl.Int64))
         frame = kept_rows(frame, chosen.where)
         frame = pooling.read_as(with_derived(frame, self.protocol), chosen.reads)
-        return pooling.kept_apart(pooling.spread(frame, self.protocol), self.protocol)[0]
+        return pooling.keep_apart(pooling.spread_shared(frame, self.protocol), self.protocol)[0]
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:

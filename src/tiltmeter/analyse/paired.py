@@ -5,7 +5,8 @@ A measure's contrast names the factor and its control levels, {factor = "prompt_
 names for the group, so that an effect is positive in the direction of the grammatical gender for
 nouns of both genders.
 
-Items are the clusters, or groups of items where they share their controls (see `pooling.spread`).
+Items are the clusters, or groups of items where they share their controls (see
+`pooling.spread_shared`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ..protocol.tables import SEVERAL
 SHARED = "shared"
 
 
-def spread(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     """Labels of shared cells as labels of each item that shares them and was asked by itself as
     well.
     """
@@ -59,7 +59,7 @@ def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def kept_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
+def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
     """The factors of the protocol's `apart` of which the run holds several levels, and the frame
     with one level a row.
     """

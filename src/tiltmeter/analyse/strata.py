@@ -84,7 +84,7 @@ def tables(
     ).is_empty():  # gold is picked: what it does to a number is in corrected.py
         frame = corrected.with_gold(frame, store)
     gold = corrected.attributes_with_gold(frame)
-    frame, apart = pooling.kept_apart(pooling.spread(frame, protocol), protocol)
+    frame, apart = pooling.keep_apart(pooling.spread_shared(frame, protocol), protocol)
     whole = cache(lambda: read_labelled_outputs(store, protocol))
     for over, stratum, part in _strata(frame, protocol, chosen, apart):
         drawn = protocol.modes[stratum["mode"]].logprobs == 0

@@ -58,7 +58,7 @@ def echo_sections(sections: Sequence[Section], full: bool) -> None:
     if _height(lines, width) < rows:
         _echo(lines)
         return
-    shown = _told(sections, width, rows - 1 - BRIEF_ROWS)
+    shown = _choose_sections(sections, width, rows - 1 - BRIEF_ROWS)
     told = [section for section, lines in zip(sections, shown, strict=True) if lines is None]
     for section, own in zip(sections, shown, strict=True):
         for line in section.brief if own is None else ():
@@ -69,7 +69,9 @@ def echo_sections(sections: Sequence[Section], full: bool) -> None:
         click.echo(_cut(f"The rest ({titles}): --full", width))
 
 
-def _told(sections: Sequence[Section], width: int, rows: int) -> list[Sequence[str] | None]:
+def _choose_sections(
+    sections: Sequence[Section], width: int, rows: int
+) -> list[Sequence[str] | None]:
     """The lines of the sections that are told whole, None for those told in brief."""
     found: list[Sequence[str] | None] = [None] * len(sections)
     used = sum(_height([_cut(line, width)], width) for one in sections for line in one.brief)
@@ -86,7 +88,7 @@ def _told(sections: Sequence[Section], width: int, rows: int) -> list[Sequence[s
 
 def _cut(line: str, width: int) -> str:
     """A line of a brief part: two rows at most."""
-    shown = fitted(line, width).split("\n")
+    shown = wrap(line, width).split("\n")
     if len(shown) <= BRIEF_ROWS:
         return "\n".join(shown)
     last = shown[BRIEF_ROWS - 1][: width - 2].rstrip()
@@ -99,7 +101,7 @@ def _echo(lines: Sequence[str]) -> None:
 
 def _height(lines: Sequence[str], width: int) -> int:
     """Rows that lines take."""
-    shown = (row for line in lines for row in fitted(line, width).split("\n"))
+    shown = (row for line in lines for row in wrap(line, width).split("\n"))
     return sum(max(1, -(-_columns(row) // width)) for row in shown)
 
 
@@ -150,10 +152,10 @@ def echo_fitted(text: str) -> None:
         return
     width = min(WIDEST_COLUMNS, shutil.get_terminal_size().columns)
     for line in text.splitlines():
-        click.echo(fitted(line, width))
+        click.echo(wrap(line, width))
 
 
-def fitted(line: str, width: int) -> str:
+def wrap(line: str, width: int) -> str:
     """A line broken between words, what follows two columns further in than it begins."""
     plain = click.unstyle(line)
     if len(plain) <= width:

@@ -21,7 +21,7 @@ def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[C
         return tuple(Choice(value, count, "", value == view.tab) for value, count in said.items())
     levels = index.table.selected_levels(view.by, every)
     order = cells.in_design_order(index, view.by, set(levels))
-    order = effects.ordered(index, view, view.by, effects_of, order)
+    order = effects.order_levels(index, view, view.by, effects_of, order)
     return tuple(
         Choice(level, levels[level], "", level == view.tab, effects_of.get(level))
         for level in order

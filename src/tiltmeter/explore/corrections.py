@@ -62,7 +62,7 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
     ]
 
 
-def shown(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
+def visible_correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
     """`correctable`, every text safe to look at."""
     return [all_visible(one) for one in correctable(source, output, annotator)]
 

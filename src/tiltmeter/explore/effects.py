@@ -64,7 +64,7 @@ def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
     return {row: compare(columns, baseline) for row, columns in rows.items()}
 
 
-def ordered(
+def order_levels(
     index: Index, view: View, factor: str, effects: Mapping[str, Effect], levels: Sequence[str]
 ) -> list[str]:
     """Levels of a factor in the order that the list of items has: changed ones first and the

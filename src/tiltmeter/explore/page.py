@@ -89,7 +89,9 @@ def _rows(
         return found, (0, 0)
     here = [row for row in found if any(sizes.get((row, column)) for _, column in sizes)]
     shown = [
-        row for row in effects.ordered(index, view, view.rows, effects_of, found) if row in here
+        row
+        for row in effects.order_levels(index, view, view.rows, effects_of, found)
+        if row in here
     ]
     moved = [row for row in shown if effects_of.get(row, Effect(0.0, False)).changed]
     return moved if view.changed else shown, (len(moved), len(shown))

@@ -166,7 +166,7 @@ class Explorer:
         from . import corrections
 
         who = self._correctors[run]
-        return JSONResponse(await self.read(corrections.shown, source, output, who))
+        return JSONResponse(await self.read(corrections.visible_correctable, source, output, who))
 
     async def correct(self, request: Request) -> Response:
         """Stores a correction, or withdraws one."""

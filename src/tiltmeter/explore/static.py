@@ -139,11 +139,11 @@ class _Writer:
             links: rendering.PageLinks = {
                 "views": views,
                 "walls": walls,
-                "previous": _turned(name, turn - 1) if turn > 1 else "",
-                "next": _turned(name, turn + 1) if turn < pages else "",
-                "sheet": self._sheet(found, _turned(name, turn)),
+                "previous": _page_name(name, turn - 1) if turn > 1 else "",
+                "next": _page_name(name, turn + 1) if turn < pages else "",
+                "sheet": self._sheet(found, _page_name(name, turn)),
             }
-            self._page(found, _turned(name, turn), links)
+            self._page(found, _page_name(name, turn), links)
             turn += 1
 
     def _page(self, found: Page, name: str, links: rendering.PageLinks) -> None:
@@ -197,8 +197,8 @@ class _Writer:
 
 
 def _file(tab: int, turn: int) -> str:
-    return _turned(f"tab-{tab}", turn)
+    return _page_name(f"tab-{tab}", turn)
 
 
-def _turned(name: str, turn: int) -> str:
+def _page_name(name: str, turn: int) -> str:
     return f"{name}.html" if turn == 1 else f"{name}-page-{turn}.html"

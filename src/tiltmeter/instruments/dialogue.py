@@ -130,7 +130,7 @@ def _either(words: Iterable[str]) -> str:
 
 def speeches(text: str, prompt: str = "") -> list[str]:
     """The speeches of an answer in their order; empty where there is none. Pure."""
-    return _found(_lines(text, prompt))[0]
+    return _find_speeches(_lines(text, prompt))[0]
 
 
 def read(text: str, code: str, prompt: str = "") -> str:
@@ -141,7 +141,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     installed.
     """
     lines = _lines(text, prompt)
-    found, strong, rest = _found(lines)
+    found, strong, rest = _find_speeches(lines)
     if not strong and refusal.says(rest):
         return REFUSAL
     if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
@@ -152,22 +152,24 @@ def read(text: str, code: str, prompt: str = "") -> str:
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
 
 
-def _found(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
+def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all
     other text.
     """
-    marked = _marked(lines)
+    marked = _labelled_lines(lines)
     if len(marked) > 1:
         return marked, True, ""
     if marked:
         whole = (f"{label}: {text}" if label else text for _, label, text in lines)
-        again = _marked([_line(part) for line in whole for part in _patterns()["any"].split(line)])
+        again = _labelled_lines(
+            [_line(part) for line in whole for part in _patterns()["any"].split(line)]
+        )
         if len(again) > 1:
             return again, True, ""
-    return _unmarked(lines)
+    return _unlabelled_lines(lines)
 
 
-def _marked(lines: Sequence[Line]) -> list[str]:
+def _labelled_lines(lines: Sequence[Line]) -> list[str]:
     """What follows a label, on its line or, where that is empty, on the next line without one."""
     found, waiting = [], False
     for _, label, text in lines:
@@ -179,7 +181,7 @@ def _marked(lines: Sequence[Line]) -> list[str]:
     return found
 
 
-def _unmarked(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
+def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     """Speeches by quotations, else by dashes, else by address."""
     found: list[str] = []
     begun, rest = 0, []
@@ -190,13 +192,13 @@ def _unmarked(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
             quoted = [text]
         found += quoted
         begun += bool(quoted) and text.startswith(_BEGINS)
-    narration = _lowered(rest)
+    narration = _lower(rest)
     if found:
         return found, begun > 1, narration
     said = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
     items = [part for item, text in said if item for part in _turns(text)]
     if any(map(str.isalpha, "".join(items))):
-        return items, False, _lowered([text for item, _, text in lines if not item])
+        return items, False, _lower([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
     if len(bare) == 2 and all(
         len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare
@@ -257,7 +259,7 @@ def _line(text: str) -> Line:
     assert parts is not None
     rest = text[parts.end() :].rstrip().strip("_ ")
     item = bool(parts["item"] and rest)
-    if found := _labelled(rest):
+    if found := _match_label(rest):
         label, said = found[1].strip(), found[2].strip()
         bare = (
             _NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label
@@ -270,7 +272,7 @@ def _line(text: str) -> Line:
     return item, "", rest if _LETTER.search(rest) else ""
 
 
-def _labelled(text: str) -> re.Match[str] | None:
+def _match_label(text: str) -> re.Match[str] | None:
     """A label and what follows it. To look for its mark first is quicker: most lines have one mark
     or none.
     """
@@ -288,7 +290,7 @@ def _no_speakers() -> frozenset[str]:
     return frozenset(_data().words("no_speakers"))
 
 
-def _lowered(texts: Sequence[str]) -> str:
+def _lower(texts: Sequence[str]) -> str:
     return " ".join(texts).casefold().replace("’", "'")
 
 

@@ -129,7 +129,7 @@ class Pattern:
                     )
         keys = sorted(self._owner, key=lambda key: (-len(key.rstrip("*")), key))
         self._keys = keys
-        self._found = re.compile("|".join(f"({_written(key)})" for key in keys))
+        self._found = re.compile("|".join(f"({_word_pattern(key)})" for key in keys))
 
     def hits(self, text: str) -> list[str]:
         """The list of each hit, in the order of the text."""
@@ -140,7 +140,7 @@ class Pattern:
         ]
 
 
-def _written(key: str) -> str:
+def _word_pattern(key: str) -> str:
     if unspaced(key[0]):
         return re.escape(key.rstrip("*"))
     return rf"\b{re.escape(key.rstrip('*'))}" + (r"\w*" if key.endswith("*") else r"\b")

@@ -23,18 +23,18 @@ def with_bases(cls: type[Instrument]) -> type[Instrument]:
     """A subclass of a class with the bases that its flags mean."""
     parts: tuple[str, ...] = getattr(cls, "judges", ())
     artefact_kind: str = getattr(cls, "material", "")
-    made = _judged(cls, parts) if parts else cls
-    return _learning(made, artefact_kind) if artefact_kind else made
+    made = _with_judges(cls, parts) if parts else cls
+    return _with_lessons(made, artefact_kind) if artefact_kind else made
 
 
-def _judged(cls: type[Instrument], names: tuple[str, ...]) -> type[Instrument]:
+def _with_judges(cls: type[Instrument], names: tuple[str, ...]) -> type[Instrument]:
     base: type[Instrument] = Panel if getattr(cls, "panel", False) else Team
     if getattr(cls, "each_judge", False):
         base = Judge
     return type(cls.__name__, (cls, base), {"parts": names})
 
 
-def _learning(cls: type[Instrument], kind: str) -> type[Instrument]:
+def _with_lessons(cls: type[Instrument], kind: str) -> type[Instrument]:
     def discover(self: _Learning, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
         return self.lessons(outputs)
 

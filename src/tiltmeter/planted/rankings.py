@@ -67,11 +67,11 @@ class PlantedRankings(PlantedText):
         if outcome == INVALID:
             return one_of(_NO_RANKING, draws[1], self.settings)
         random = Random(repr(draws))
-        order = _drawn(self.weights(cell), random)
+        order = _draw_order(self.weights(cell), random)
         if random.random() < (planted_number(self.settings, self.protocol, "short", cell) or 0.0):
             order = order[:-1]
         names = [name for _, name in candidates(cell[self.column])]
-        return _dressed([names[person] for person in order], draws[3], self.settings)
+        return _write_ranking([names[person] for person in order], draws[3], self.settings)
 
 
 def ranked_by(protocol: Protocol) -> InstrumentSpec | None:
@@ -79,7 +79,7 @@ def ranked_by(protocol: Protocol) -> InstrumentSpec | None:
     return next((spec for spec in protocol.instruments if spec.kind == Rankings.kind), None)
 
 
-def _drawn(weights: Sequence[float], random: Random) -> list[int]:
+def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
     """Everybody in a drawn order; those without weight come last."""
     left = list(range(len(weights)))
     order = []
@@ -91,7 +91,7 @@ def _drawn(weights: Sequence[float], random: Random) -> list[int]:
     return order
 
 
-def _dressed(names: Sequence[str], uniform: float, settings: Settings) -> str:
+def _write_ranking(names: Sequence[str], uniform: float, settings: Settings) -> str:
     """A ranking in one of the ways in which models write them; in plain dress a numbered list."""
     titled = [name.title() for name in names]
     numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(titled, 1))

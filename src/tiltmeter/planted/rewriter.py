@@ -123,7 +123,7 @@ class PlantedRewriter(Model):
         text = report(cell, self.pronoun(cell["pronoun"], draws))
         share = draws[3] - self.settings.refuse
         if share < self.settings.around:
-            return surrounded(text, int(share / self.settings.around * 8))
+            return surround(text, int(share / self.settings.around * 8))
         return text
 
     def pronoun(self, given: str, draws: list[float]) -> str:
@@ -163,7 +163,7 @@ def report(cell: Row, pronoun: str) -> str:
     return f"According to the report, {who} has been in the news today. {told}"
 
 
-def surrounded(text: str, way: int) -> str:
+def surround(text: str, way: int) -> str:
     """A rewrite with what models put around it; way: 0 to 7."""
     ways = (
         "Sure! Here is a version of your text:\n\n{}",

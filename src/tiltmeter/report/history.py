@@ -76,7 +76,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> HistoryPag
 def write_page(page: HistoryPage, path: Path | str) -> None:
     """Writes the page as one HTML file that opens from disk and loads nothing."""
     made = html.template("history.html.j2").render(
-        page=page, alone=None, brief=True, **html.shared()
+        page=page, alone=None, brief=True, **html.shared_parts()
     )
     html.write_whole(Path(path), made)
 

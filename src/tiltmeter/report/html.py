@@ -94,11 +94,11 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
         alone=runs[0].content if len(runs) == 1 else None,
         explorer=explorer if len(runs) == 1 else "",
         n=2,
-        **shared(),
+        **shared_parts(),
     )
 
 
-def shared() -> dict[str, str]:
+def shared_parts() -> dict[str, str]:
     """What every page is rendered with: the style sheet, the script, and the policy for them."""
     from markupsafe import Markup
 

@@ -174,20 +174,20 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
 def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
     """What a run that stops early was given: how much it asked follows from its looks."""
     for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
-        for value in _listed(plan.choices.get(key)):
+        for value in _as_list(plan.choices.get(key)):
             yield f"--{option} {shlex.quote(value)}"
     for key in ("samples", "limit"):
         if plan.choices.get(key) is not None:
             yield f"--{key} {plan.choices[key]}"
     where = plan.choices.get("where")
     for factor, levels in where.items() if isinstance(where, Mapping) else ():
-        told = f"{factor}={','.join(_listed(levels))}"
+        told = f"{factor}={','.join(_as_list(levels))}"
         yield f"--where {shlex.quote(told)}"
-    yield from (f"--cross {shlex.quote(value)}" for value in _listed(plan.choices.get("cross")))
+    yield from (f"--cross {shlex.quote(value)}" for value in _as_list(plan.choices.get("cross")))
     yield from (f"--judge {shlex.quote(judge)}" for judge in plan.judges)
 
 
-def _listed(value: Json) -> list[str]:
+def _as_list(value: Json) -> list[str]:
     return list(map(str, value)) if isinstance(value, Sequence) and value else []
 
 

@@ -48,7 +48,7 @@ def same_prompt(
         for level, own in chosen.items()
     }
     prompts = [pairs[0][0].prompt for pairs in found.values() if pairs]
-    before, after = _shared(prompts)
+    before, after = _common_ends(prompts)
     sides = tuple(
         _side(store, protocol, (cue, level), pairs, (len(before), len(after)))
         for level, pairs in found.items()
@@ -119,7 +119,7 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
     return {card.levels.get(cue, "") for card in cards}
 
 
-def _shared(prompts: Sequence[str]) -> tuple[str, str]:
+def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
     """What all prompts begin and end with, in whole words (characters, where there are no spaces);
     all of it where there is one prompt.
     """
@@ -171,7 +171,7 @@ def _side(
         title,
         _start(own) if shared[0] < len(trial.prompt) else "",
         answer,
-        _said(store, protocol, trial.id),
+        _label_words(store, protocol, trial.id),
         shots,
     )
 
@@ -182,7 +182,7 @@ def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot
         yield Shot(source, ", ".join(filter(None, trial.factors.values())), "")
 
 
-def _said(store: Store, protocol: Protocol, output: str) -> str:
+def _label_words(store: Store, protocol: Protocol, output: str) -> str:
     """What the first annotator said of an output, in the words of the protocol."""
     rows = labels.of_output(store, output)
     attribute = next((spec.attribute for spec in protocol.measures if spec.headline), "")

@@ -117,7 +117,7 @@ class Reader:
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
-        stated = self._stated(clauses)
+        stated = self._final_statement(clauses)
         alone = _union(mention for mention in stated if len(mention) == 1)
         options = {self._options[int(value)] for value in alone if value.isdigit()}
         if len(options) == 1 and THIRD not in alone:
@@ -128,9 +128,9 @@ class Reader:
             return REFUSAL
         if len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
             return BOTH
-        return INVALID if stated else self._unstated(canonical, clauses)
+        return INVALID if stated else self._implicit_value(canonical, clauses)
 
-    def _unstated(self, canonical: str, clauses: Sequence[Clause]) -> str:
+    def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The value where no choice is stated."""
         if self._language.foreign(canonical):
             return OTHER_LANGUAGE
@@ -147,7 +147,7 @@ class Reader:
             return self._options[int(begun.pop())]
         return BOTH if len(named) > 1 else INVALID
 
-    def _stated(self, clauses: Sequence[Clause]) -> Stated:
+    def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
         """What is stated, from the conclusion or the last correction on."""
         stated = [self._states(clause) for clause in clauses]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)

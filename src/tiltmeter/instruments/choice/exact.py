@@ -67,7 +67,7 @@ class Places:
 
     def of(self, said: bytes) -> str:
         """The option that the bytes complete, `other`, or the mark of an open path or a piece."""
-        text, piece = _decoded(said)
+        text, piece = _decode(said)
         if piece:
             return _PIECE if self._may_go_on(text, piece) else self._complete(text)
         if not text:
@@ -77,14 +77,14 @@ class Places:
         reached = {self._options[word] for word in self._longer(text)}
         return _OPEN if reached - {self._complete(text)} else self._complete(text)
 
-    def ended(self, said: bytes) -> str:
+    def value_at_end(self, said: bytes) -> str:
         """What the bytes are if nothing more is said."""
-        text, piece = _decoded(said)
+        text, piece = _decode(said)
         return OTHER if piece else self._complete(text)
 
-    def unlisted(self, said: bytes, listed: Sequence[bytes]) -> str:
+    def value_of_unlisted(self, said: bytes, listed: Sequence[bytes]) -> str:
         """What the tokens that a server does not list after `said` are."""
-        text, _ = _decoded(said)
+        text, _ = _decode(said)
         missing = [word[len(text) :].encode() for word in self._longer(text)]
         if self._complete(text) == OTHER or not all(
             any(_meet(rest, token) for token in listed) for rest in missing
@@ -148,13 +148,13 @@ class Tree:
         scale = mass / total if total > 1 - EXACT else mass
         for token, p in listed:
             self._put(said, token, p * scale, depth + 1)
-        self.shares[self._places.unlisted(said, [token for token, _ in listed])] += max(
+        self.shares[self._places.value_of_unlisted(said, [token for token, _ in listed])] += max(
             0.0, mass - total * scale
         )
 
     def _put(self, said: bytes, token: bytes, mass: float, depth: int) -> None:
         # no bytes: the answer ends
-        kind = self._places.of(said + token) if token else self._places.ended(said)
+        kind = self._places.of(said + token) if token else self._places.value_at_end(said)
         if kind == _OPEN:
             before = self.open.get(said + token, Path(0.0, depth))
             self.open[said + token] = Path(before.mass + mass, depth)
@@ -219,7 +219,7 @@ def _further(item: Answered, said: bytes, annotator: str) -> Request:
     )
 
 
-def _decoded(said: bytes) -> tuple[str, bytes]:
+def _decode(said: bytes) -> tuple[str, bytes]:
     """The text of the whole characters, folded and without what may stand before a form; and the
     bytes after them.
     """

@@ -70,7 +70,7 @@ class Marker:
         for one, first in words.items():
             for other, second in words.items():
                 if first != second:
-                    for text in _merged(one.strip(), other.strip()):
+                    for text in _merge_forms(one.strip(), other.strip()):
                         meaning.setdefault(canonical(text), f"{first}+{second}")
         return meaning | {canonical(word): THIRD for word in self._language.data.get("third", ())}
 
@@ -93,14 +93,14 @@ class Marker:
         list), or with the sentence before it."""
         sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
         found: list[str] = []
-        for lines, run in groupby(map(_spaced, sentences), self._is_line):
+        for lines, run in groupby(map(_pad, sentences), self._is_line):
             if not lines:
                 found += (sentence.lstrip(" .?") for sentence in run)
             elif not self._is_line(listed := "".join(run)):
                 found.append(listed)
             elif found and self._mention.search(listed):
                 found[-1] += listed
-        return [sentence for sentence in map(_spaced, found) if self._mention.search(sentence)]
+        return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
         """True if a sentence is one option, alone or behind a letter or a number ("B) reject"), or
@@ -112,8 +112,8 @@ class Marker:
     def mark(self, canonical: str) -> str:
         """The text with its mentions marked."""
         role = self._language.role
-        text = self._mention.sub(self._named, canonical)
-        text = _spaced(role("forced").sub("", text))
+        text = self._mention.sub(self._option_mark, canonical)
+        text = _pad(role("forced").sub("", text))
         text = role("neither").sub(f"@{NEITHER}", text)
         text = self._rejected.sub(
             lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
@@ -122,7 +122,7 @@ class Marker:
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 
-    def _named(self, found: re.Match[str]) -> str:
+    def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
         return f"@{meaning}" if meaning else found[0]
 
@@ -134,13 +134,13 @@ class Marker:
         for sentence in re.findall(r"[^.?]+[.?]?", marked):
             lead, conditional = "", False
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
-                for part, reason in self._parts(_spaced(piece)) if piece.strip() else ():
+                for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
                     conditional = conditional or has(part, "condition")
                     barred = conditional or reason or has(part, "aside") or has(part, "decline")
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
                         yield Clause(part, lead, sentence.endswith("?"), barred, opening)
                     opening = opening and not self.content(part) and not MENTION.search(part)
-                lead = _spaced(piece) if mark == ":" else ""
+                lead = _pad(piece) if mark == ":" else ""
 
     def content(self, text: str) -> str:
         """What is left of a clause without mentions, marks, numbers and words that change
@@ -170,7 +170,7 @@ class Marker:
         )
 
 
-def _spaced(text: str) -> str:
+def _pad(text: str) -> str:
     return f" {' '.join(text.split())} "
 
 
@@ -193,7 +193,7 @@ def _together(words: Sequence[str]) -> str:
     return " , ".join(f"@{'+'.join(sorted(group))}" for group in groups)
 
 
-def _merged(one: str, other: str) -> Iterator[str]:
+def _merge_forms(one: str, other: str) -> Iterator[str]:
     """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女).
     In scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of
     彼女、彼女; there a comma joins mentions anyhow.

@@ -235,7 +235,7 @@ class Attributes(Team, Learner):
             )
 
         def read_choice(text: str) -> tuple[list[Attribute], str]:
-            chosen, wrong = taxonomy_prompt.chosen(text, self.wanted, of)
+            chosen, wrong = taxonomy_prompt.read_attributes(text, self.wanted, of)
             return chosen, taxonomy_prompt.again(wrong) if wrong else ""
 
         question = Message("user", asked, pictures)
@@ -308,11 +308,11 @@ def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[s
         elif not allowed:
             values[name] = (
                 NOT_APPLICABLE
-                if taxonomy.named(value) == NOT_APPLICABLE
+                if taxonomy.stored_name(value) == NOT_APPLICABLE
                 else " ".join(value.split())[:60]
             )
-        elif taxonomy.named(value) in allowed:
-            values[name] = taxonomy.named(value)
+        elif taxonomy.stored_name(value) in allowed:
+            values[name] = taxonomy.stored_name(value)
         else:
             wrong.append(f"'{value[:40]}' is no value of '{name}'")
     return values, wrong

@@ -54,7 +54,7 @@ class Attribute:
         return all(to.get(key) == level for key, level in self.of.items())
 
 
-def named(text: str) -> str:
+def stored_name(text: str) -> str:
     """A name as it is stored: "Body Type" → body_type."""
     return re.sub(r"\W+", "_", text.strip().casefold()).strip("_")
 
@@ -62,15 +62,15 @@ def named(text: str) -> str:
 def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str] = ()) -> str:
     """What is wrong with one attribute (name, part, values), as a sentence; "" where nothing is."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
-    if not isinstance(name, str) or not named(name):
+    if not isinstance(name, str) or not stored_name(name):
         return "'name' is missing"
-    if named(name) in taken:
-        return f"there is an attribute '{named(name)}' already"
+    if stored_name(name) in taken:
+        return f"there is an attribute '{stored_name(name)}' already"
     if part not in parts:
         return f"'part' of {name} must be one of {', '.join(parts)}, not {part!r}"
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         return f"'values' of {name} must be a list of texts"
-    plain = [named(value) for value in values]
+    plain = [stored_name(value) for value in values]
     if not all(plain):
         return f"a value of {name} is missing (empty text)"
     if len(plain) < 2:
@@ -126,16 +126,16 @@ def parse(
         wrong = problem(table, parts, taken)
         if wrong:
             raise UsageError(f"{place}: {wrong}.")
-        found.append(made(table, of))
+        found.append(make_attribute(table, of))
     return found
 
 
-def made(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:
+def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:
     """An attribute of which `problem` says nothing."""
     return Attribute(
-        named(Texts(table).text("name")),
+        stored_name(Texts(table).text("name")),
         Texts(table).text("part"),
-        tuple(map(named, Texts(table).words("values"))),
+        tuple(map(stored_name, Texts(table).words("values"))),
         dict(of),
     )
 

@@ -77,7 +77,9 @@ def schema(wanted: Wanted) -> str:
     return json.dumps({**whole, "additionalProperties": False})
 
 
-def chosen(text: str, wanted: Wanted, of: Mapping[str, str]) -> tuple[list[Attribute], str]:
+def read_attributes(
+    text: str, wanted: Wanted, of: Mapping[str, str]
+) -> tuple[list[Attribute], str]:
     """The attributes of a reply, or none and what is wrong with it."""
     data = json_object(text)
     if data is None or set(data) != {"attributes"} or not isinstance(data["attributes"], list):
@@ -97,7 +99,7 @@ def chosen(text: str, wanted: Wanted, of: Mapping[str, str]) -> tuple[list[Attri
                 f"{table['name']} has {len(table['values'])} values and should have "
                 f"{wanted.least} to {wanted.most}",
             )
-        found.append(taxonomy.made(table, of))
+        found.append(taxonomy.make_attribute(table, of))
     counted = Counter(one.part for one in found)
     for part, number in wanted.parts.items():
         if counted[part] != number:

@@ -46,11 +46,13 @@ def attempts(text: str) -> tuple[str, ...]:
 def _patterns() -> dict[str, re.Pattern[str]]:
     phrases = tomllib.loads((DATA / "injection.toml").read_text("utf-8"))
     return {
-        sort: re.compile("|".join(f"(?:{_bounded(phrase)})" for phrase in phrases[sort]), re.I)
+        sort: re.compile(
+            "|".join(f"(?:{_at_word_start(phrase)})" for phrase in phrases[sort]), re.I
+        )
         for sort in SORTS
     }
 
 
-def _bounded(phrase: str) -> str:
+def _at_word_start(phrase: str) -> str:
     """A phrase that begins with a Latin letter begins at a word's start."""
     return rf"(?<!\w){phrase}" if re.match(r"(?:\(\?:)?[a-z]", phrase) else phrase

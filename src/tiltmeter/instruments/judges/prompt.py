@@ -81,11 +81,11 @@ def one_of(text: str, words: Iterable[str]) -> str | None:
     inside a text.
     """
     meant = fold(text).strip(AROUND)
-    return next((word for word in words if _folded(word) == meant), None)
+    return next((word for word in words if _fold_word(word) == meant), None)
 
 
 @lru_cache(maxsize=1024)
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     """`fold` of a word of a list, which is looked at for every reply."""
     return fold(word)
 

@@ -119,14 +119,14 @@ class Entries:
         text = written.strip(EDGE)
         cut = self._cut.search(text)
         reason = self._because.search(text, 0, cut.start() if cut else len(text))
-        if reason and (row := self._announced(text, reason, cut)):
+        if reason and (row := self._after_announcement(text, reason, cut)):
             return row
         cut = reason or cut
         head = text[: cut.start()] if cut else text
         mark = cut[0].strip()[:1] or "." if cut else ""
         found = None
         if cut is None or (mark in _STOPS and not _COMMA.search(text)):
-            found = self._entry(text) or self._row(text) or self._spaced(text)
+            found = self._entry(text) or self._row(text) or self._side_by_side(text)
         elif mark in _DASH:
             found = self._dashes(text)
         elif mark in _BRACKET:
@@ -138,18 +138,18 @@ class Entries:
                 self._entry(head)
                 or self._behind(text, cut)
                 or self._row(head)
-                or self._spaced(head)
+                or self._side_by_side(head)
             )
         found = found or self._entry(_SPLIT.split(head, maxsplit=1)[0])
         if found:
             return found
-        own = self._unlisted(text[cut.end() :]) if cut and mark in _COLON else NOTHING
+        own = self._own_words(text[cut.end() :]) if cut and mark in _COLON else NOTHING
         if own.kind == ASIDE:
             return own
         heading = written.rstrip(" *_").endswith((":", "："))
-        return NOTHING if heading else self._unlisted(head)
+        return NOTHING if heading else self._own_words(head)
 
-    def _unlisted(self, head: str) -> Unit:
+    def _own_words(self, head: str) -> Unit:
         """Words of the answer's own: one, or several with commas (as an explanation has them)."""
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
@@ -172,12 +172,12 @@ class Entries:
         """
         mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
         if mark in _COLON:
-            return self._entry(rest) or self._row(rest) or self._spaced(rest)
+            return self._entry(rest) or self._row(rest) or self._side_by_side(rest)
         if mark in _BRACKET:
             return self._entry(re.split(r"[)）\]】]", rest, maxsplit=1)[0])
         return None
 
-    def _announced(
+    def _after_announcement(
         self, text: str, reason: re.Match[str], cut: re.Match[str] | None
     ) -> Unit | None:
         """Words in a row behind a colon, where "who" or "because" stands in the sentence that
@@ -191,7 +191,7 @@ class Entries:
         if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
             return None
         rest = text[cut.end() :]
-        return self._row(rest) or self._spaced(rest)
+        return self._row(rest) or self._side_by_side(rest)
 
     def _dashes(self, text: str) -> Unit | None:
         """Words in a row with dashes between them, and not one with its explanation."""
@@ -211,7 +211,7 @@ class Entries:
             return None
         if not parts[-1].short and (last := self._first(parts[-1].text)):
             picks.append(last)
-        listed = _listed(picks)
+        listed = _count_listed(picks)
         enough = (
             listed == 2
             if len(picks) == 2
@@ -251,7 +251,7 @@ class Entries:
     def _find(self, part: str) -> str:
         return self._picked[part].lexeme
 
-    def _spaced(self, text: str) -> Unit | None:
+    def _side_by_side(self, text: str) -> Unit | None:
         """Listed words with nothing but spaces or "and" between them, the longest form first."""
         tokens = (
             list(key(text))
@@ -293,7 +293,7 @@ class Entries:
             *(part.pick for part in parts[start:end] if part.short),
             *self._edge(parts[end:], self._first),
         ]
-        listed = _listed(picks)
+        listed = _count_listed(picks)
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
@@ -349,7 +349,7 @@ def distinct(picks: Sequence[Pick]) -> Reading:
     return Reading(picks, len(lexemes) - lexemes.count(""))
 
 
-def _listed(picks: Sequence[Pick]) -> int:
+def _count_listed(picks: Sequence[Pick]) -> int:
     return len([pick for pick in picks if pick.lexeme])
 
 

@@ -74,11 +74,11 @@ class Reader:
         inclusive = words.data.get("inclusive")
         self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
         self._readings = (
-            (True, self._numbered),
-            (True, self._bulleted),
+            (True, self._numbered_entries),
+            (True, self._bullet_entries),
             (False, self._lines),
             (False, self._sentences),
-            (False, self._quoted),
+            (False, self._quotations),
         )
 
     def picks(self, text: str) -> Reading:
@@ -117,7 +117,7 @@ class Reader:
             text = " ".join([self._neutral[word] for word in text.split(" ")])
         return text
 
-    def _numbered(self, text: str) -> list[Pick]:
+    def _numbered_entries(self, text: str) -> list[Pick]:
         """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that
         is due.
         """
@@ -132,14 +132,14 @@ class Reader:
                 due, last = number + 1, mark
             else:
                 entries[-1] += mark + entry
-        found = self._marked(entries)
+        found = self._first_lines(entries)
         # a row of words before numbered explanations of some of them
         if len(entries) > 1 and "," in entries[0]:
             row = self._lines(entries[0])
             return row if distinct(row).listed > distinct(found).listed else found
         return found
 
-    def _bulleted(self, text: str) -> list[Pick]:
+    def _bullet_entries(self, text: str) -> list[Pick]:
         """Entries of the outermost bullets."""
         before, *pieces = _BULLET.split("\n" + text)
         if not pieces:
@@ -150,9 +150,9 @@ class Reader:
                 entries.append(entry)
             else:
                 entries[-1] += mark + entry
-        return self._marked(entries)
+        return self._first_lines(entries)
 
-    def _marked(self, entries: Sequence[str]) -> list[Pick]:
+    def _first_lines(self, entries: Sequence[str]) -> list[Pick]:
         """Of each entry the first line; what stands before them is none."""
         if len(entries) < 3:
             return []
@@ -235,7 +235,7 @@ class Reader:
             for pick in self.entries.run(part)
         ]
 
-    def _quoted(self, text: str) -> list[Pick]:
+    def _quotations(self, text: str) -> list[Pick]:
         marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
         return [Pick(lexeme, key(word)) for word in marked if (lexeme := self.words.find(word))]
 

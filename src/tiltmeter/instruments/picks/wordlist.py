@@ -39,7 +39,7 @@ def key(text: str) -> str:
     return _DROPPED.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _unaccented(word: str) -> str:
+def _without_accents(word: str) -> str:
     plain = unicodedata.normalize("NFD", word.replace("œ", "oe").replace("æ", "ae"))
     return unicodedata.normalize("NFC", "".join(c for c in plain if not unicodedata.combining(c)))
 
@@ -103,7 +103,7 @@ class WordList:
                 for alias, printed in self.data.get("also", {}).items()
             }
             yield from (
-                (_unaccented(form), lexeme)
+                (_without_accents(form), lexeme)
                 for form, lexeme in {**also, **self.forms}.items()
                 if lexeme
             )

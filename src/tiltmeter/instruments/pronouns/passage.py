@@ -181,15 +181,15 @@ def _cut(chunk: str) -> tuple[_Piece, ...]:
         if "'" in word and len(word) > 1:
             word, own = _unclitic(word)
         starts, marks = word[0].isalnum() or word[0] in "\"*_'(", word in _breaks() or word in _ENDS
-        made.append((match.start(), word, raw, own, _seen(raw, word), starts, marks))
+        made.append((match.start(), word, raw, own, _look_up(raw, word), starts, marks))
     return tuple(made)
 
 
 _pieces = Remembered(_cut)
 
 
-def _seen(raw: str, word: str) -> Seen | None:
-    if word in closed() or not word[0].isalpha():
+def _look_up(raw: str, word: str) -> Seen | None:
+    if word in function_words() or not word[0].isalpha():
         return None
     capital = raw[0].isupper()
     name = people()["name"].get(word, "") if capital else ""
@@ -208,7 +208,7 @@ def _seen(raw: str, word: str) -> Seen | None:
 
 
 @cache
-def closed() -> frozenset[str]:
+def function_words() -> frozenset[str]:
     """Function words that name nobody."""
     kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
     return words(*kinds) - people()["plural"].keys()

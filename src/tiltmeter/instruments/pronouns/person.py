@@ -70,7 +70,7 @@ def person(theme: str, noun: str, text: str = "") -> Person:
             heads |= frozenset(part for part in parts[1:] if part not in words("determiners"))
         made = Person(theme, noun, heads, False, gender if gender in "mf" else "")
         given = tokens(plain(text))
-        flipped = _flipped("kin", kin) - {token.word for token in given}
+        flipped = _words_of_other_gender("kin", kin) - {token.word for token in given}
         return Person(theme, noun, heads | beside(given, made), False, made.gender, "", flipped)
     if theme == "title":
         gender = people()["title"].get(parts[0], "n")
@@ -84,12 +84,14 @@ def person(theme: str, noun: str, text: str = "") -> Person:
             frozenset(parts) | _after_title(text, last),
             noun != noun.lower() and last in _words_too(),
         )
-    heads = frozenset({last, *_gendered(last)})
+    heads = frozenset({last, *_gendered_forms(last)})
     head = next((part for part in (last, *parts) if ("occupation", part) in opposites()), "")
     roles = _doctor(last, text)
     if not head:
         return Person(theme, noun, heads, roles=roles)
-    flipped = _flipped("occupation", head) - {token.word for token in tokens(plain(text))}
+    flipped = _words_of_other_gender("occupation", head) - {
+        token.word for token in tokens(plain(text))
+    }
     gender = opposites()["occupation", head][0]
     return Person(theme, noun, heads | {head}, False, gender, "", flipped)
 
@@ -116,7 +118,7 @@ def _doctor(noun: str, text: str) -> frozenset[str]:
     return frozenset(("doctor",)) if known else frozenset()
 
 
-def _flipped(kind: str, word: str) -> frozenset[str]:
+def _words_of_other_gender(kind: str, word: str) -> frozenset[str]:
     """The words for the other gender of a noun (niece for nephew)."""
     return opposites().get((kind, word), ("", frozenset[str]()))[1]
 
@@ -176,7 +178,7 @@ def beside(found: Sequence[Token], person: Person) -> frozenset[str]:
     return frozenset(names)
 
 
-def _gendered(word: str) -> list[str]:
+def _gendered_forms(word: str) -> list[str]:
     """salesperson → salesman, saleswoman, … for words in -person."""
     return (
         [word.removesuffix("person") + end for end in ("man", "woman", "lady")]

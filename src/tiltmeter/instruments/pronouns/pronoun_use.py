@@ -60,7 +60,7 @@ class PronounUse(Parser):
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
         """One English sentence with pronouns of the class; [] if there is none for it."""
         sentence = texts("examples").section("pronouns").strings().get(value)
-        return [sentence.replace("{who}", _named(spec))] if sentence else []
+        return [sentence.replace("{who}", _subject_words(spec))] if sentence else []
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if the column `who` is missing or a language is not English."""
@@ -93,10 +93,10 @@ class PronounUse(Parser):
         # as well.
         named = f"{item.trial.prompt}\n{text}"
         who = person(self.settings.get("by", "name"), noun, named) if noun.strip() else None
-        return [self.label(item, used(text, who))]
+        return [self.label(item, pronoun_class(text, who))]
 
 
-def _named(spec: InstrumentSpec) -> str:
+def _subject_words(spec: InstrumentSpec) -> str:
     """The person, as a sentence about them begins: a slot for the column that names them."""
     column = spec.settings.get("who", "")
     slot = f"{{{column}}}" if column else "person"
@@ -104,7 +104,7 @@ def _named(spec: InstrumentSpec) -> str:
     return slot if named else f"The {slot}"
 
 
-def used(text: str, who: Person | None = None) -> str:
+def pronoun_class(text: str, who: Person | None = None) -> str:
     """The class of the pronouns of a person, or of all of a text.
 
     Worked: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and

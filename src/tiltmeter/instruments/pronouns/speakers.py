@@ -68,7 +68,7 @@ def dialogue(found: Sequence[Token]) -> list[Line]:
     begin = 0
     for at in range(len(found) + 1):
         if at == len(found) or found[at].word == "\n":
-            line = _labelled(found, begin, at)
+            line = _match_label(found, begin, at)
             if line is not None:
                 lines.append(line)
             begin = at + 1
@@ -77,7 +77,7 @@ def dialogue(found: Sequence[Token]) -> list[Line]:
     return lines if back > 1 or len(lines) > 3 else []
 
 
-def _labelled(found: Sequence[Token], first: int, last: int) -> Line | None:
+def _match_label(found: Sequence[Token], first: int, last: int) -> Line | None:
     """A line that begins with a label of a few words with a capital and a colon or a bar."""
     at = first
     while at < last and found[at].word in _MARKS:

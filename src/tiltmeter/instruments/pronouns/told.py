@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .attribution import Entity, pronoun_role
-from .passage import GENITIVE, OBJECT, POSSESSIVE, PREPOSITION, Token, closed, words
+from .passage import GENITIVE, OBJECT, POSSESSIVE, PREPOSITION, Token, function_words, words
 
 PRIMARY, OTHER = "primary", "other"
 _LETTERS = 5
@@ -52,7 +52,9 @@ class Mark(NamedTuple):
 @cache
 def _idle() -> frozenset[str]:
     """Words that tell nothing of who is meant."""
-    return closed() | words("auxiliaries", "speech", "conjunctions", "subordinators", "adverbs")
+    return function_words() | words(
+        "auxiliaries", "speech", "conjunctions", "subordinators", "adverbs"
+    )
 
 
 def stem(word: str) -> str:

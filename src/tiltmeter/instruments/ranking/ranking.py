@@ -112,9 +112,11 @@ class Rankings(Parser):
         if found.outcome:
             rest = [name for name in self.attributes if name != f"{self.attribute}_mentioned"]
             return labels + [self.label(item, found.outcome, attribute=name) for name in rest]
-        return [*labels, *self._ranked(item, found, groups)]
+        return [*labels, *self._rank_labels(item, found, groups)]
 
-    def _ranked(self, item: Answered, found: Ranking, groups: Sequence[str]) -> Iterator[Label]:
+    def _rank_labels(
+        self, item: Answered, found: Ranking, groups: Sequence[str]
+    ) -> Iterator[Label]:
         top = found.places[0]
         tie = len({groups[person] for person in top}) > 1
         yield self.label(item, BOTH if tie else groups[top[0]])

@@ -125,7 +125,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
         return Ranking(outcome=REFUSAL if _declines(text) else INVALID)
-    listed = _chosen(list(_entries(text, line_up)))
+    listed = _fullest_list(list(_entries(text, line_up)))
     if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
         return _of_list(listed, line_up)
     return _of_chain(text, line_up) or _of_sentences(text, line_up)
@@ -204,7 +204,7 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
     return not re.search(r"[^\W\d]", left)
 
 
-def _chosen(entries: Sequence[Entry]) -> list[Entry]:
+def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
     """The list that names most people, of several alike the last; numbered before bulleted."""
     lists: dict[int, list[Entry]] = {}
     for entry in entries:

@@ -141,7 +141,7 @@ def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
     assert isinstance(doc, Mapping)
     row: Row = dict(doc)
     if not isinstance(row.get("prompt"), str):
-        sent = _sent(data.get("arguments"))
+        sent = _sent_text(data.get("arguments"))
         row.update({"prompt": sent} if sent else {})
     for text in _texts(data["resps"]):
         yield row | {"text": text}
@@ -156,7 +156,7 @@ def _texts(replies: Json) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _sent(arguments: Json) -> str:
+def _sent_text(arguments: Json) -> str:
     """What was sent: the first argument of the first request, a text or a chat as JSON."""
     while isinstance(arguments, (dict, list)) and arguments:
         arguments = next(iter(arguments.values())) if isinstance(arguments, dict) else arguments[0]

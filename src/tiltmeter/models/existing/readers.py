@@ -30,7 +30,7 @@ def read_lines(
     """
     for number, row in _rows(path, what):
         where = f"{path}, {'row' if path.suffix == '.parquet' else 'line'} {number}"
-        yield line(_renamed(row, columns or {}, where), number, where, what)
+        yield line(_rename_columns(row, columns or {}, where), number, where, what)
 
 
 def _rows(path: Path, what: str) -> Rows:
@@ -45,7 +45,7 @@ def _rows(path: Path, what: str) -> Rows:
     return readers.get(path.suffix.lower(), lambda: _json_lines(path, what))()
 
 
-def _renamed(row: Row, columns: Mapping[str, str], where: str) -> Row:
+def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
     """A row whose columns have our names."""
     taken = {column for column in columns.values() if column}
     renamed = {name: value for name, value in row.items() if name not in taken}

@@ -33,7 +33,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """The pictures behind the counts. UsageError names the file, the line and the word of what
     cannot be read.
     """
-    known, seen = _known(protocol), dict[tuple[str, str, str], int]()
+    known, seen = _listed_words(protocol), dict[tuple[str, str, str], int]()
     for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
         language = _language(row["Language"], protocol, where)
@@ -47,11 +47,13 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
                 "and subject."
             )
         seen[key] = number
-        cells = known.get((language, word)) or _unlisted(protocol, language, word)
-        yield from _pictures(protocol, key[1], _checked(cells, row, protocol, where), row, where)
+        cells = known.get((language, word)) or _cells_of_unlisted(protocol, language, word)
+        yield from _pictures(
+            protocol, key[1], _with_checked_row(cells, row, protocol, where), row, where
+        )
 
 
-def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
+def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
     """(language, word with or without its article) → the word's cell on each side, as the paper
     asked it.
     """
@@ -66,7 +68,7 @@ def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
     return found
 
 
-def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
+def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
     """The cells of a word that the list does not have: what follows from its language, and marks
     that are unknown.
     """
@@ -79,7 +81,7 @@ def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
     }
 
 
-def _checked(
+def _with_checked_row(
     cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str
 ) -> dict[str, Row]:
     """The cells with the row's category, and its gender where the list has none. Raises where they

@@ -254,7 +254,7 @@ def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
     return [tokens[i] for i in sorted(found)]
 
 
-def replaced(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
+def replace_form(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
     """One form of they as its form of `pronouns`: "They've" -> "Xe's" ("Xe has" when no participle
     follows).
     """
@@ -300,7 +300,9 @@ def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None
             continue
         verb = after_adverbs(text, tokens, i + 1)
         follows = verb is not None and is_participle(straight(tokens[verb][0]))
-        edits.append((token.start() - clipped, token.end(), replaced(token[0], pronouns, follows)))
+        edits.append(
+            (token.start() - clipped, token.end(), replace_form(token[0], pronouns, follows))
+        )
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text

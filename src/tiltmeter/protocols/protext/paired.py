@@ -123,7 +123,7 @@ def expand(family: Family, versions: tuple[str, ...] = VERSIONS) -> Iterator[Pai
                 noun,
                 gender,
                 len(nouns) > 1,
-                _crossed(version, category if family["theme"] == "name" else gender),
+                _is_crossed(version, category if family["theme"] == "name" else gender),
                 family["length"],
                 family["form"],
                 tuple(family["styles"]),
@@ -150,13 +150,13 @@ def render(template: str, pronoun: str) -> str:
     >>> render("{They were/was|Sam was} late and he saw {them|it}.", "she")
     'She was late and he saw her.'
     """
-    return _SLOT.sub(partial(_filled, pronoun), template)
+    return _SLOT.sub(partial(_fill_slot, pronoun), template)
 
 
-def _filled(pronoun: str, match: re.Match[str]) -> str:
+def _fill_slot(pronoun: str, match: re.Match[str]) -> str:
     if pronoun == "none" and match[2] is not None:
         return match[2]
-    return _WORD.sub(lambda word: inflected(word[0], pronoun), match[1])
+    return _WORD.sub(lambda word: inflect(word[0], pronoun), match[1])
 
 
 def others(template: str, pronoun: str) -> dict[str, int]:
@@ -178,7 +178,7 @@ def _base(word: str) -> str:
     return word.partition("'")[0].lower()
 
 
-def inflected(word: str, pronoun: str) -> str:
+def inflect(word: str, pronoun: str) -> str:
     """One word of a slot: a form of they as the pronoun's, plural/singular as it agrees, any other
     word unchanged.
     """
@@ -201,6 +201,6 @@ def forms(pronoun: str) -> tuple[str, ...]:
     return (own.subject, own.object, own.determiner, own.possessive, own.reflexive)
 
 
-def _crossed(version: str, gender: str) -> bool:
+def _is_crossed(version: str, gender: str) -> bool:
     """True if the pronoun is he or she and the noun (a name: its list) says the other."""
     return (version, gender) in {("he", "female"), ("she", "male")}

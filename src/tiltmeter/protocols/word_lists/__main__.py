@@ -113,7 +113,7 @@ def keep(options: argparse.Namespace) -> int:
             for output, value in labels.values(store, annotator, attribute).items()
             if output in words
         ]
-    found = reading.rated(rows, said, options.raters)
+    found = reading.rate_words(rows, said, options.raters)
     raters = {rater for one in found for rater in one.votes}
     if len(raters) < options.least:
         raise UsageError(

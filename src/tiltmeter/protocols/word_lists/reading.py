@@ -116,7 +116,7 @@ class Rated:
         return sum(value == wanted for value in self.votes.values())
 
 
-def rated(
+def rate_words(
     rows: Sequence[Row], said: Iterable[tuple[str, str, str, str]], raters: str
 ) -> list[Rated]:
     """Each word with its ratings. said: (word, rater, attribute, value); raters: "people" or
