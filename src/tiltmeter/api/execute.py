@@ -62,6 +62,7 @@ def run(
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = told_by(registry.protocol(protocol), variant)
+    declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     asking = replace(asking, shard=arguments.shard(options))
@@ -81,6 +82,7 @@ def run(
     if asking.shard:
         total = asking.shard.size(total)
         part = shards.record(asking.shard, choices, asking.judges, asking.given)
+        part = shards.with_judge_for(part, declared)
 
     async def work() -> set[str] | None:
         """What labelling warned of; None where something is left to ask."""
@@ -134,12 +136,13 @@ def label(
     """
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     opened = Run(folder)
+    protocol = arguments.judged_by(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
 
     async def work() -> None:
         with Store(folder, writing=True) as store:
-            await _stages(store, opened.protocol, None, asking, watch)
+            await _stages(store, protocol, None, asking, watch)
 
     wait_for(work())
     return opened

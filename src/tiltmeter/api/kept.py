@@ -103,7 +103,7 @@ def keep_finished(
 def _finished_key(
     store: Store, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> str:
-    told = [spec.told for spec in protocol.instruments]
+    told = [(spec.told, spec.unsure) for spec in protocol.instruments]
     shard = str(asking.shard or "")
     asked = (asdict(choices), asking.judges, asking.given, told, stopping, shard)
     return key_of(store, protocol, "finished", *asked)

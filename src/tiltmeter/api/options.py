@@ -19,10 +19,13 @@ from ..models.workers.worker import IN_FLIGHT
 from ..protocol import Protocol
 from ..stages.batch_steps import Batching
 from ..stages.connect import Connect
+from ..stages.label import ask_where_unsure
 from ..stages.limits import Limits
 from ..stages.plan import Choices
 from ..stages.shards import Shard
 from .models import ModelGiven, fill_protocol, model_names
+
+JUDGE_FOR = ALL, UNSURE = "all", "unsure"
 
 
 class ConnectOptions(TypedDict, total=False):
@@ -59,6 +62,18 @@ class BatchOptions(TypedDict, total=False):
     wait: bool
     poll: float
     batch_file: Path | str | None
+
+
+class JudgeOptions(TypedDict, total=False):
+    """What judges label.
+
+    judge_for: "all" for everything, beside the rules; "unsure" for what the rules are unsure of, as
+               one instrument with them.
+    sure:      how sure the rules must be not to ask, from 0 to 1; their own bound if left out.
+    """
+
+    judge_for: str
+    sure: float | None
 
 
 class AskOptions(ConnectOptions, total=False):
@@ -102,11 +117,11 @@ class ChoiceOptions(TypedDict, total=False):
     system: str | None
 
 
-class PlanOptions(ChoiceOptions, ConnectOptions, BatchOptions, total=False):
+class PlanOptions(ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, total=False):
     """What is asked, and how models are reached."""
 
 
-class LabelOptions(AskOptions, BatchOptions, total=False):
+class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
     """How models are reached, what a run may use, and what goes in batches."""
 
 
@@ -187,6 +202,22 @@ def workers(options: AskOptions) -> Workers | None:
     """The processes that hold models, None for this one alone. UsageError for what is none."""
     given = options.get("workers")
     return None if given is None else Workers.parse(str(given))
+
+
+def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
+    """The protocol as its judges are asked. UsageError for options that do not go together."""
+    where, sure = options.get("judge_for", ALL), options.get("sure")
+    if where not in JUDGE_FOR:
+        raise UnknownName("--judge-for", where, JUDGE_FOR)
+    if sure is not None and not 0 <= sure <= 1:
+        raise UsageError("--sure is a share, from 0 to 1.")
+    if where == UNSURE:
+        return ask_where_unsure(protocol, model_names(judge), sure)
+    if sure is not None:
+        raise UsageError(
+            "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"
+        )
+    return protocol
 
 
 def limits(options: AskOptions) -> Limits:

@@ -44,7 +44,7 @@ def plan(
             where it is left out.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
-    declared = registry.protocol(protocol)
+    declared = arguments.judged_by(registry.protocol(protocol), judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     connect = arguments.connect(options)
     judges = model_names(judge)

@@ -22,6 +22,7 @@ Default: TypeAlias = "str | int | float | list[str]"
 KEYS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "model": ("models", list),
     "judge": ("judges", list),
+    "judge_for": ("judge_for", str),
     "language": ("languages", list),
     "mode": ("modes", list),
     "samples": ("samples", int),

@@ -24,7 +24,7 @@ from ..stages.stopping import LookRounds
 from ..stats.results import ALPHA, count_of
 from ..store import Store
 from ..store.database import is_begun
-from ..store.queries import looks
+from ..store.queries import looks, settings
 from .options import Asking
 
 if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
@@ -150,6 +150,7 @@ def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) 
             plan = read_plan(store)
             if plan is not None:
                 _refuse_other(store, plan, choices, asking)
+                _refuse_other_judging(store, protocol, plan, asking)
                 return plan
             if looks.is_answered(store):
                 raise RunMismatch(
@@ -193,6 +194,20 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
         raise RunMismatch(
             f"{store.folder} stops by the labels of {', '.join(plan.judges)}. Type also: "
             + " ".join(f"--judge {judge}" for judge in missing)
+        )
+
+
+def _refuse_other_judging(
+    store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
+) -> None:
+    """The looks were planned by labels of rules and judge together, or of each by itself."""
+    by = {claim.instrument for claim in plan.claims}
+    other = by - set(_labellers(protocol, asking).values())
+    together = any(spec.unsure is not None for spec in protocol.instruments)
+    if other and (together or other & set(settings.cascades(store))):
+        raise RunMismatch(
+            f"{store.folder} stops by the labels of {', '.join(sorted(other))}. Type --judge-for "
+            "and --sure as before, or take another --out."
         )
 
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import click
 
 from .options import as_json, batch, judge, reach, receives, taxonomy
-from .values import AskValues, BatchValues
+from .values import AskValues, BatchValues, JudgeValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelValues(AskValues, BatchValues):
+class LabelValues(AskValues, BatchValues, JudgeValues):
     """What is typed after `label`."""
 
     run: str
-    judges: tuple[str, ...]
-    taxonomy: str | None
     as_json: bool
 
 
@@ -41,6 +39,7 @@ def command(typed: LabelValues) -> int:
             judge=typed.judges,
             watch=watch,
             taxonomy=typed.taxonomy,
+            **typed.judge_options(),
             **typed.ask_options(),
             **typed.batch_options(),
         )

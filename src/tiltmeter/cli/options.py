@@ -98,12 +98,28 @@ label = click.option(
     type=LabelType(),
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )
-judge = click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="KIND:NAME",
-    help="A model that labels the same answers.",
+judge = _stack(
+    click.option(
+        "--judge",
+        "judges",
+        multiple=True,
+        metavar="KIND:NAME",
+        help="A model that labels the same answers.",
+    ),
+    click.option(
+        "--judge-for",
+        "judge_for",
+        metavar="all|unsure",
+        default="all",
+        show_default=True,
+        help="What judges label: everything, beside the rules; or only what the rules are unsure "
+        "of, as one instrument with them.",
+    ),
+    click.option(
+        "--sure",
+        type=click.FloatRange(0, 1),
+        help="With --judge-for unsure: how sure the rules must be not to ask (protext: 0.999).",
+    ),
 )
 
 layout = _stack(  # how a table of rows and columns is laid out

@@ -99,6 +99,7 @@ def command(typed: PlanValues) -> None:
         refuse_thresholds(declared, typed.fail_if)
     options: PlanOptions = {
         **typed.choice_options(),
+        **typed.judge_options(),
         **typed.connect_options(),
         **typed.batch_options(),
     }

@@ -67,7 +67,8 @@ def _money_lines(plan: Plan) -> Iterator[str]:
     total = plan.totals
     if not total["cost"] and not total["price_unknown"]:
         return
-    line = f"cost: about ${_sum(total['cost'], total['price_unknown'])}"
+    sure = "up to" if any(line.up_to for line in plan.calls) else "about"
+    line = f"cost: {sure} ${_sum(total['cost'], total['price_unknown'])}"
     most = _sum(total["cost_most"], total["price_unknown"])
     yield (
         f"{line}. At the very most ${most}: if every answer ran to its limit of tokens, every "
@@ -79,11 +80,12 @@ def _money_lines(plan: Plan) -> Iterator[str]:
 def _sums(plan: Plan) -> tuple[str, ...]:
     """All calls together, as a row of the table of calls."""
     total = plan.totals
+    least = total["calls"] - sum(line.calls for line in plan.calls if line.up_to)
     return (
         "in all",
         "",
         "",
-        _range(total["calls"], total["calls_most"]),
+        _range(least, total["calls_most"]),
         f"{total['prompt_tokens']:,}",
         f"{total['completion_tokens']:,}",
         _sum(total["cost"], total["price_unknown"]),
@@ -93,11 +95,20 @@ def _sums(plan: Plan) -> tuple[str, ...]:
 
 def _notes_of_calls(plan: Plan) -> Iterator[str]:
     yield f"  {plan.rule}"
+    yield from (f"  {told}" for told in dict.fromkeys(filter(None, map(_up_to, plan.calls))))
     for name in plan.totals["price_unknown"]:
         yield (
             f"  the price of {name} is unknown and not in the sum. Add for instance: --price "
             f"{name}=2.5/10"
         )
+
+
+def _up_to(line: Line) -> str:
+    """What to know of a judge that is asked only where rules are unsure."""
+    return line.up_to and (
+        f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
+        f"those of asking about all {line.outputs:,}"
+    )
 
 
 def _cells(line: Line) -> tuple[str, ...]:
@@ -106,7 +117,7 @@ def _cells(line: Line) -> tuple[str, ...]:
         line.model,
         "subject" if line.part == "subject" else line.part.partition("/")[0],
         line.mode,
-        _range(line.calls, line.calls_most),
+        _range(0 if line.up_to else line.calls, line.calls_most),
         f"{line.prompt_tokens:,}",
         f"{line.completion_tokens:,}",
         _money(line.cost),

@@ -99,6 +99,7 @@ def command(typed: RunValues) -> int:
             stop=typed.stop,
             shard=typed.shard,
             **typed.choice_options(),
+            **typed.judge_options(),
             **typed.ask_options(),
             **typed.batch_options(),
         )

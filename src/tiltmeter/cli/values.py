@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:  # a first look at --help waits for nothing
-    from ..api.options import AskOptions, BatchOptions, ChoiceOptions, ConnectOptions
+    from ..api.options import AskOptions, BatchOptions, ChoiceOptions, ConnectOptions, JudgeOptions
     from ..api.tables import TableOptions
     from ..models import Price
     from .ending import Printing
@@ -180,9 +180,21 @@ class ResultValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditValues(ChoiceValues, AskValues, BatchValues, ResultValues):
+class JudgeValues:
+    """Who labels beside the rules, and what."""
+
+    judges: tuple[str, ...]
+    judge_for: str
+    sure: float | None
+    taxonomy: str | None
+
+    def judge_options(self) -> JudgeOptions:
+        """As the verbs take them."""
+        return {"judge_for": self.judge_for, "sure": self.sure}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditValues(ChoiceValues, AskValues, BatchValues, JudgeValues, ResultValues):
     """What `run` and `plan` both take."""
 
     protocol: str
-    judges: tuple[str, ...]
-    taxonomy: str | None

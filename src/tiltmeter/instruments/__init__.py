@@ -9,7 +9,9 @@ connection. A class says what it is by its base:
     ReplyParser    a Parser that is shown all of the subject's reply
     PictureParser  a Parser that is given the bytes of a picture
     Judge          one model labels; each judge of --judge is an annotator of its own
-    SecondJudge    a Judge that labels beside another instrument, which names it; no file does
+    SecondJudge    a Judge that labels beside another instrument, which names it; no file does. An
+                   instrument that says where it is unsure (`is_unsure`) has it asked there alone if
+                   a command says so (judges/cascade.py)
     Panel          any number of models vote
     Team           models play parts, in the order of --judge; one alone plays all
     Learner        besides: finds something out before it labels, as a taxonomy
@@ -104,6 +106,10 @@ class Instrument:
     # what its answers are: "prose", "choice", "picks", "dialogue", "rewrite" or "picture"
     answers: ClassVar[str] = "prose"
     parts: ClassVar[tuple[str, ...]] = ()  # what judges do in it, in the order of --judge
+    # settings with which it says where it is unsure, so that a judge is asked there alone; None if
+    # it does not say so. unsure_share: how often that is, as far as it was measured
+    unsure_settings: ClassVar[Mapping[str, Json] | None] = None
+    unsure_share: ClassVar[str] = ""
     # a text that it asks a model about, for an estimate of what that costs
     typical_answer: ClassVar[str] = "An answer."
 
@@ -141,6 +147,7 @@ class Instrument:
             parts=made.parts,
             nameable=not issubclass(made, SecondJudge),
             second=cls.second(),
+            unsure_settings=cls.unsure_settings,
             discovers=made.artefact if issubclass(made, Learner) else "",
         )
 
@@ -214,6 +221,21 @@ class Instrument:
     def steps(self, item: Answered) -> Steps:
         """Yields requests, is sent replies, returns labels."""
         raise NotImplementedError
+
+    def is_unsure(self, labels: Sequence[Label]) -> bool:
+        """True if a judge had better say what its own labels of an output say."""
+        return False
+
+    def settle(
+        self, item: Answered, labels: Sequence[Label], said: Sequence[Label]
+    ) -> Sequence[Label]:
+        """Its own labels of an output with what the judge said of it in their place."""
+        asked = {label.attribute for label in said}
+        own = {label.attribute for label in labels}
+        return [
+            *(label for label in said if label.attribute in own),
+            *(label for label in labels if label.attribute not in asked),
+        ]
 
     def label(
         self,

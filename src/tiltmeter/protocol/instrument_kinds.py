@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from ..records import Json
     from . import InstrumentSpec, Protocol
     from .json_schema import Schema
 
@@ -74,6 +75,8 @@ class InstrumentKind:
     answers:    what its answers are: "prose", "choice", "picks", "dialogue", "rewrite", "picture".
     hits:       True if it gives a label for each hit in a text.
     second:     the kind of the judges that label the same outputs beside it; None if there is none.
+    unsure_settings: settings with which it says where it is unsure, so that a judge can be asked
+                there alone; None if it does not say so.
     discovers:  what it finds out before it labels, and a file may give ("taxonomy"); "" if nothing.
     """
 
@@ -94,6 +97,7 @@ class InstrumentKind:
     parts: tuple[str, ...] = ()
     nameable: bool = True
     second: Callable[..., ReadyInstrument] | None = None
+    unsure_settings: Mapping[str, Json] | None = None
     discovers: str = ""
 
     @property

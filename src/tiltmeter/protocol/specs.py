@@ -49,6 +49,8 @@ class InstrumentSpec:
 
     also: further attributes that it labels, for measures to name.
     told: settings of the judges that label beside it, over its own (those of a variant).
+    unsure: settings over its own with which it says where it is unsure: its judges are asked there
+          alone, and label with it as one instrument. None: they label everything, beside it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class InstrumentSpec:
     settings: Mapping[str, Any] = field(default_factory=dict)  # what each kind declares
     also: tuple[str, ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
+    unsure: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

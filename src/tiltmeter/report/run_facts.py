@@ -19,7 +19,7 @@ from ..records import Json, __version__
 from ..store import Store
 from ..store.queries import labels, settings
 from ..store.queries import trials as asked
-from . import subjects, summary
+from . import cascades, subjects, summary
 from .figure_model import Pairs
 
 _Extent = tuple[str, int, int, tuple[str, ...]]  # mode, samples, items, languages
@@ -55,7 +55,8 @@ def asked_line(facts: RunFacts) -> str:
     """How much was asked, in a line."""
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
-    return summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
+    line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
+    return "; ".join((line, *(one.sentence for one in cascades.shares(facts.store))))
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
@@ -118,6 +119,7 @@ def _signature(facts: RunFacts, models: list[dict[str, Any]]) -> dict[str, Any]:
 def info(facts: RunFacts) -> dict[str, Json]:
     """The `run` of the JSON output: plain values."""
     progress = read_progress(facts.store)
+    together = [one.as_dict() for one in cascades.shares(facts.store)]
     return {
         "tiltmeter": __version__,
         "title": facts.protocol.title,
@@ -139,6 +141,7 @@ def info(facts: RunFacts) -> dict[str, Json]:
         "cost": None
         if any(fact.unknown_cost for fact in facts.models)
         else round(sum(fact.cost for fact in facts.models), 6),
+        **({"cascades": together} if together else {}),
         **({"stopping": progress.as_dict()} if progress else {}),
         "signature": _signature(facts, [fact.as_dict() for fact in facts.models]),
     }
@@ -160,7 +163,8 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
     stopped = read_plan(facts.store)
     if stopped is not None:
         together = {}
-        options = " ".join([*_options_of_plan(stopped), *_shared_options(facts), "--stop"])
+        given = (*_options_of_plan(stopped), *_judge_options(facts), *_shared_options(facts))
+        options = " ".join([*given, "--stop"])
         yield f"tiltmeter run {name} {options} --out RUN"
     for group, models in together.items():
         options = " ".join([*_options(facts, group, models), *_shared_options(facts)])
@@ -210,6 +214,12 @@ def _options(facts: RunFacts, extent: _Extent, models: Sequence[str]) -> Iterato
         yield f"--limit {items}"
     judges = dict.fromkeys(fact.model for fact in facts.models if fact.role == "judge")
     yield from (f"--judge {shlex.quote(judge)}" for judge in judges)
+    yield from _judge_options(facts)
+
+
+def _judge_options(facts: RunFacts) -> Iterator[str]:
+    """Where its judges were asked, if that is not everywhere."""
+    yield from next((one.options for one in cascades.shares(facts.store)), ())
 
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
 from ..instruments import Instrument, Learner
+from ..instruments.judges.cascade import Cascade
 from ..models import DRAWN_TOKENS, PICTURE_TOKENS, Price
 from ..protocol import Protocol
 from ..records import SUBJECT, Answered, Output, Reply, Request, Trial
@@ -55,6 +56,8 @@ class Line:
     questions: where every reply can be used; of these, calls are the different ones.
     calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the
     most there can be.
+    up_to: of a judge that is asked only where rules are unsure, how often they are; its line is as
+    if it were asked about every output. "" of all else.
     """
 
     model: str
@@ -68,6 +71,7 @@ class Line:
     completion_tokens: int
     cost: float | None
     cost_most: float | None
+    up_to: str = ""
 
 
 class Totals(TypedDict):
@@ -169,10 +173,11 @@ def lines(
                 continue
             samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
             calls = _asked(instrument, trials, tuple(counted), samples, exact)
+            asking = instrument.asked if isinstance(instrument, Cascade) else instrument
             some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
                 [
-                    plan.request(trial, protocol) if exact else _first(instrument, trial, protocol)
+                    plan.request(trial, protocol) if exact else _first(asking, trial, protocol)
                     for trial in some
                 ]
                 if calls
@@ -180,10 +185,20 @@ def lines(
             )
             shown = _mean([size(each) for each in asked if each is not None])
             found += [
-                _line(model, instrument.annotator, mode, one, shown, price(model))
+                replace(
+                    _line(model, instrument.annotator, mode, one, shown, price(model)),
+                    up_to=_how_often(instrument, model),
+                )
                 for model, one in calls.items()
             ]
     return found
+
+
+def _how_often(instrument: Instrument, model: str) -> str:
+    """How often a judge is asked that labels where rules are unsure; "" for all else."""
+    if not isinstance(instrument, Cascade) or model != instrument.judge:
+        return ""
+    return instrument.first.unsure_share or "how often they are is not known before they have read"
 
 
 def _asked(

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from .. import registry
 from ..errors import ProtocolError, UsageError
-from ..instruments import Instrument, Learner, PictureParser, ReplyParser
+from ..instruments import Instrument, Learner, PictureParser, ReplyParser, SecondJudge
+from ..instruments.judges.cascade import Cascade
 from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
@@ -58,6 +59,8 @@ def _with_judges(
     if kind.judged:
         return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
+    if second is not None and spec.unsure is not None:
+        return [_cascade(spec, kind, second, judge) for judge in judges]
     told = replace(spec, settings={**spec.settings, **spec.told})
     beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
     return [_make_instrument(kind.make, spec), *beside]
@@ -72,6 +75,56 @@ def _make_instrument(
             f"instrument {spec.name}: its class is no subclass of tiltmeter.instruments.Instrument."
         )
     return instrument
+
+
+def _cascade(
+    spec: InstrumentSpec,
+    kind: InstrumentKind,
+    second: Callable[..., ReadyInstrument],
+    judge: str,
+) -> Instrument:
+    """An instrument whose judge is asked where it is unsure. The judge is the one that would label
+    everything: it shares its calls.
+    """
+    doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
+    asked = _make_instrument(second, spec, judge)
+    assert isinstance(asked, SecondJudge)
+    return Cascade(_make_instrument(kind.make, doubting), asked)
+
+
+def ask_where_unsure(
+    protocol: Protocol, judges: Sequence[str], sure: float | None = None
+) -> Protocol:
+    """The protocol whose judges are asked where its rules are unsure, and nowhere else. sure: how
+    sure they must be of a label of theirs, by the instrument's own bound if None. UsageError where
+    nothing can be asked so.
+    """
+    if not judges:
+        raise UsageError(
+            "--judge-for unsure names no judge. Type for instance: --judge openai:gpt-4.1-mini"
+        )
+    made = []
+    for spec in protocol.instruments:
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        usual = kind.unsure_settings
+        if kind.second is None or usual is None:
+            made.append(spec)
+            continue
+        if spec.told:
+            raise UsageError(
+                "In this variant a judge labels everything, as the paper's did. Leave --judge-for "
+                "out, or --variant."
+            )
+        if sure is not None and "sure" not in usual:
+            raise UsageError(f"The rules of {spec.name} have no number for it: leave --sure out.")
+        told = spec.settings.get("sure") if sure is None else sure
+        made.append(replace(spec, unsure=usual if told is None else {**usual, "sure": told}))
+    if all(spec.unsure is None for spec in made):
+        raise UsageError(
+            f"No instrument of {protocol.name} says where it is unsure: its judges label "
+            "everything. Leave --judge-for out."
+        )
+    return replace(protocol, instruments=tuple(made))
 
 
 def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
@@ -151,6 +204,11 @@ async def annotate(
     first is found out.
     """
     instruments = annotators(protocol, judges, given)
+    for made in instruments:
+        if isinstance(made, Cascade):
+            settings.keep_cascade(
+                store, made.annotator, made.judge, made.first.settings.get("sure")
+            )
     warnings = set(missing_judges(protocol, judges))
     if any(isinstance(instrument, Learner) for instrument in instruments):
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings

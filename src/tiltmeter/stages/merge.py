@@ -141,6 +141,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
     plan = widen_plan(settings.planned(store), settings.planned(source))
     if plan:
         store.put("planned", plan)
+    for name, asked in settings.cascades(source).items():
+        settings.keep_cascade(store, name, *asked)
     for told in settings.imports(source):
         settings.add_import(store, told)
     _adopt_part(store, source)

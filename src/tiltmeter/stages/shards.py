@@ -75,6 +75,14 @@ def record(
     return ShardRecord(shard.number, shard.of, options)
 
 
+def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
+    """The record with where its judges are asked, if that is not everywhere."""
+    asked = {
+        spec.name: dict(spec.unsure) for spec in protocol.instruments if spec.unsure is not None
+    }
+    return record._replace(options={**record.options, "--judge-for": asked}) if asked else record
+
+
 def enter(store: Store, wanted: ShardRecord | None) -> None:
     """Fixes which shard a run is, before its plan is frozen. RunMismatch where it is another one,
     or all of a plan.

@@ -66,6 +66,7 @@ from ...records import (
     OTHER_LANGUAGE,
     REFUSAL,
     Answered,
+    Label,
     Steps,
     Trial,
 )
@@ -274,6 +275,12 @@ class Choice(Instrument):
         declared = spec.settings["forms"]
         forms = declared.get(language) or next(iter(declared.values()))
         return tuple(forms.get(value, ())[:1])
+
+    unsure_settings: ClassVar[Mapping[str, Json]] = {}
+
+    def is_unsure(self, labels: Sequence[Label]) -> bool:
+        """True if its rules find no choice stated in a drawn answer."""
+        return [label.value for label in labels] == [INVALID]
 
     @classmethod
     def second(cls) -> type[SecondJudge]:

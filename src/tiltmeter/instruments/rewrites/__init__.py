@@ -5,7 +5,9 @@ It needs the row of the design that a trial comes from, with the columns text, t
 pronoun; so it works for any corpus of that design. What is no rewrite (outcomes.py) has its outcome
 as the label of every attribute.
 
-Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES).
+Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES); sure = how
+likely the readings with one verdict must be for it to be given, in place of the bounds of
+data/attribution.toml. Where it is `unsure` a judge can be asked (judges/cascade.py).
 """
 
 from __future__ import annotations
@@ -51,6 +53,9 @@ UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it i
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
 _CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "neo": "neo"}
 NEEDED = ("text", "theme", "noun", "pronoun")
+# How sure the rules must be where a judge is asked otherwise (benchmarks/rewrites.py
+# --judge-right): higher than alone, since the rules think themselves surer than they are.
+SURE_WITH_JUDGE = 0.999
 
 
 class Rewrites(Parser):
@@ -65,8 +70,19 @@ class Rewrites(Parser):
         "told": {
             "enum": ["condition"],
             "description": "The judge is told the condition, as the paper's was.",
-        }
+        },
+        "sure": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "How sure the rules must be of a verdict; .6 or .91 if left out.",
+        },
     }
+    unsure_settings: ClassVar[Mapping[str, Json]] = {"sure": SURE_WITH_JUDGE}
+    unsure_share: ClassVar[str] = (
+        "measured: up to one in seven of rewrites about one person, one in two of long ones with "
+        "others in them"
+    )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for name in (spec.attribute, *spec.also):
@@ -113,12 +129,29 @@ class Rewrites(Parser):
     def read(self, item: Answered) -> Sequence[Label]:
         """A label of each attribute that the rewrite has. ProtocolError for a missing column."""
         cell = row(item, self.name)
-        found = labels(cell, item.trial.begin + item.output.text)
+        return self._labels(item, labels(cell, _text(item), sure=self.settings.get("sure")))
+
+    def is_unsure(self, labels: Sequence[Label]) -> bool:
+        """True if its rules have no verdict."""
+        return any(label.attribute == VERDICT and label.value == UNSURE for label in labels)
+
+    def settle(
+        self, item: Answered, labels: Sequence[Label], said: Sequence[Label]
+    ) -> Sequence[Label]:
+        """All that follows from the class of pronouns that a judge named."""
+        named = next(label.value for label in said if label.attribute == PRONOUNS)
+        return self._labels(item, labels_of_class(row(item, self.name), _text(item), named))
+
+    def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
         return [
             Label(item.trial.id, self.annotator, name, found[name])
             for name in self.attributes
             if name in found
         ]
+
+
+def _text(item: Answered) -> str:
+    return item.trial.begin + item.output.text
 
 
 def row(item: Answered, name: str) -> Mapping[str, str]:
@@ -163,13 +196,33 @@ def _own(pronoun: str) -> str:
     return _CLASS.get(category(pronoun)[0], "")
 
 
-def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
+def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -> dict[str, str]:
     """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that
-    is told from a word.
+    is told from a word. sure: how likely a verdict must be; by the bounds of the rules if None.
     """
-    outcome, text, reading = _read(
-        cell["theme"], cell["noun"], cell["pronoun"], cell["text"], output
-    )
+    outcome, text, reading = _read_cell(cell, output)
+    found = _found(cell, outcome, text, reading)
+    if reading is None or outcome == UNCHANGED or found["noun_flipped"] == "yes":
+        return found
+    if not _is_sure(cell, reading, sure):
+        found[VERDICT] = UNSURE
+    return found
+
+
+def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
+    """As `labels`, where somebody else names the class of its pronouns."""
+    outcome, text, reading = _read_cell(cell, output)
+    return _found(cell, outcome, text, reading and replace(reading, label=named))
+
+
+def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading | None]:
+    return _read(cell["theme"], cell["noun"], cell["pronoun"], cell["text"], output)
+
+
+def _found(
+    cell: Mapping[str, str], outcome: str, text: str, reading: Reading | None
+) -> dict[str, str]:
+    """The labels of one output as a reading has them, sure or not; None for what is not read."""
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
@@ -177,10 +230,7 @@ def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
         return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
     who = person(cell["theme"], cell["noun"], cell["text"])
     shown = behaviours(cell["text"], text, who, given, reading)
-    flipped, same_set = shown["noun_flipped"], _same_set(reading, neo)
-    found |= verdicts(cell, reading.label, same_set, flipped)
-    if not flipped and outcome != UNCHANGED and not _is_sure(cell, reading, same_set):
-        found[VERDICT] = UNSURE
+    found |= verdicts(cell, reading.label, _same_set(reading, neo), shown["noun_flipped"])
     shown |= {ANY: any(shown[name] for name in FIVE)}
     found |= {name: "yes" if value else "no" for name, value in shown.items()}
     if neo and neo != UNREAD:
@@ -203,13 +253,16 @@ def verdicts(
     }
 
 
-def _is_sure(cell: Mapping[str, str], reading: Reading, same_set: bool) -> bool:
+def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> bool:
     """Whether the readings of a rewrite that have the verdict of the likeliest one are together
-    likely enough: more so where its pronouns are of several classes.
+    likely enough: if nobody says how likely, more so where its pronouns are of several classes.
     """
+    same_set = _same_set(reading, category(cell["pronoun"])[1])
     known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
     given = verdicts(cell, reading.label, same_set)[VERDICT]
     chance = sum(reading.chances[label] for label, value in known.items() if value == given)
+    if sure is not None:
+        return chance >= sure
     several = len({one.value for one in reading.mentions}) > 1
     return chance >= texts("attribution").section("verdict").number(
         "several_classes" if several else "one_class"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
+from ...records import ADJUDICATED, ANSWER, CORRECTED, HUMAN, VOTE
 from .. import Store
 from ..rows import levels
 
@@ -165,6 +165,15 @@ def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, flo
         " GROUP BY 1 ORDER BY 2 DESC"
     )
     return dict(store.rows(query, (annotator, attribute)))
+
+
+def answers(store: Store, annotator: str) -> int:
+    """How many outputs that are answers an annotator labelled."""
+    query = (
+        "SELECT count(DISTINCT l.output) FROM labels l JOIN outputs o ON o.trial = l.output"
+        " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
+    )
+    return int(store.first(query, (annotator, ANSWER))[0])
 
 
 def number_of_values(store: Store, annotator: str, attribute: str) -> int:

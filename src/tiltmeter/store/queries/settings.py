@@ -117,6 +117,27 @@ def given_materials(store: Store) -> dict[str, str] | None:
     return found
 
 
+class KeptCascade(NamedTuple):
+    """An annotator whose judge was asked where its rules were unsure. sure: how sure they had to
+    be; None where that is no number.
+    """
+
+    judge: str
+    sure: float | None
+
+
+def cascades(store: Store) -> dict[str, KeptCascade]:
+    """{annotator: how its judge was asked}."""
+    return {name: KeptCascade(*one) for name, one in (store.get("cascades") or {}).items()}
+
+
+def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -> None:
+    """Keeps how the judge of an annotator was asked; the same again is kept once."""
+    known = store.get("cascades") or {}
+    if annotator not in known:
+        store.put("cascades", {**known, annotator: [judge, sure]})
+
+
 def possibly_paid(store: Store) -> float:
     """US dollars at the most of calls that were sent and never answered; with those that were in
     flight when a process was killed.

@@ -1,0 +1,65 @@
+"""An instrument and a judge as one: rules label what they are sure of, and the judge is asked about
+the rest (`--judge MODEL --judge-for unsure`).
+
+Any instrument can that names a judge beside it (`second`), and says where it is unsure
+(`unsure_settings`, `is_unsure`) and what its labels are once a judge has spoken (`settle`). It is
+one annotator, so rates, tables, gold and corrections are of the two together. The calls are the
+judge's own: a run in which it then labels everything pays only for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...protocol import Protocol
+from ...records import INVALID, UNRESOLVED, Answered, Steps, Trial, content_id
+from .. import Instrument, SecondJudge
+
+NO_ANSWER = (INVALID, UNRESOLVED)  # what a judge's label is that said nothing usable
+
+
+class Cascade(Instrument):
+    """Labels by an instrument, and by its judge where that is unsure."""
+
+    kind = "cascade"
+    version = "1"
+    summary = "rules, and a judge where they are unsure"
+
+    def __init__(self, first: Instrument, judge: SecondJudge) -> None:
+        self.first, self.asked = first, judge
+        self.name, self.attribute, self.settings = first.name, first.attribute, first.settings
+        self.judge, self.attributes = judge.judge, first.attributes
+        mark = content_id(self.kind, self.version, first.annotator, judge.annotator)[:8]
+        self.annotator = f"{first.name}/{first.version}+{judge.judge}@{mark}"
+
+    def check_design(self, protocol: Protocol) -> None:
+        """As its rules."""
+        self.first.check_design(protocol)
+
+    def reads(self, exact: bool) -> bool:
+        """True if its rules do."""
+        return self.first.reads(exact)
+
+    def can_label(self, trial: Trial) -> bool:
+        """True if both can."""
+        return self.first.can_label(trial) and self.asked.can_label(trial)
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """Those of the rules, and the judge's as if it were asked about every output."""
+        asked = self.asked.calls(trial, exact) if self.asked.reads(exact) else {}
+        return {**self.first.calls(trial, exact), **asked}
+
+    def different_answers(self, trial: Trial) -> int | None:
+        """As its judge."""
+        return self.asked.different_answers(trial)
+
+    def steps(self, item: Answered) -> Steps:
+        """Labels by the rules; asks the judge where they are unsure. Where its reply cannot be used
+        the rules' own labels stay.
+        """
+        labels = yield from self.first.steps(item)
+        if self.asked.reads(item.exact) and self.first.is_unsure(labels):
+            said = yield from self.asked.steps(item)
+            if not any(label.value in NO_ANSWER for label in said):
+                labels = self.first.settle(item, labels, said)
+        return [label._replace(annotator=self.annotator) for label in labels]
