@@ -165,7 +165,9 @@ def test_400_answers_of_40_pairs_are_40_calls_of_each_judge_also_in_batches(
         run = label("openai:a", "openai:b", "openai:c", batch=True, wait=True)
         assert server.ledger.singles.total() + server.ledger.batched.total() == 120
     with Store(tmp_path / "run") as store:
-        assert [one[2:] for one in calls.by_annotator(store)] == [(400, 400, 40)] * 3
+        assert [(one.outputs, one.turns, one.calls) for one in calls.by_annotator(store)] == [
+            (400, 400, 40)
+        ] * 3
         shown = calls.annotator_calls(store)
         assert len(dict(shown)) == 400
     rested = run.labels.group_by("annotator").agg(pl.col("call").n_unique())

@@ -48,7 +48,8 @@ class Outgoing:
         found: dict[str, list[str]] = {}
         for one in self.models:
             if one.role == "judge":
-                found.setdefault(self.hide(one.purpose), []).append(self.hide(one.model))
+                for annotator in one.labels_as:
+                    found.setdefault(self.hide(annotator), []).append(self.hide(one.model))
         return found
 
     def every_estimate(self) -> list[Estimate]:

@@ -107,7 +107,8 @@ def _money(plan: Plan) -> str:
     unknown = plan.totals["price_unknown"]
     if unknown:
         return f"cost unknown (no price for {', '.join(unknown)})"
-    return f"about ${plan.totals['cost']:,.2f}"
+    how = "up to" if any(line.up_to for line in plan.calls) else "about"
+    return f"{how} ${plan.totals['cost']:,.2f}"
 
 
 def _page(plan: Plan) -> Page:

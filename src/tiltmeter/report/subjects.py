@@ -40,6 +40,14 @@ class Facts:
     unknown_cost: int = 0
     servers: dict[int, int] = field(default_factory=dict)  # number → calls, where there are several
     questions: int = 0
+    annotators: list[str] = field(default_factory=list)  # that rest on them, where that is known
+
+    @property
+    def labels_as(self) -> list[str]:
+        """The annotators that rest on the calls: the judge itself, and with rules where it was
+        asked about what they were unsure of.
+        """
+        return self.annotators or [self.purpose]
 
     @property
     def role(self) -> str:
@@ -92,8 +100,10 @@ def facts(store: Store) -> list[Facts]:
     for model, purpose, server, number in calls.by_server(store):
         found[model, purpose].servers[server] = number
     for made in calls.by_annotator(store):
-        if (made.model, made.annotator) in found:
-            found[made.model, made.annotator].questions = made.turns
+        if (made.model, made.purpose) in found:
+            one = found[made.model, made.purpose]
+            one.questions += made.turns
+            one.annotators.append(made.annotator)
     return list(found.values())
 
 
@@ -132,7 +142,7 @@ def subjects(known: list[Facts], trials: list[Part], changes: list[str]) -> tupl
         )
     for fact in known:
         if fact.role == "judge":
-            facts = (("labels as", fact.purpose), *_lines(fact))
+            facts = (("labels as", ", ".join(fact.labels_as)), *_lines(fact))
             made.append(Subject(fact.model, "judge", facts, tuple(_warnings(fact, [], changes))))
     return tuple(made)
 

@@ -64,6 +64,7 @@ class AnnotatorCalls(NamedTuple):
 
     annotator: str
     model: str
+    purpose: str
     outputs: int
     turns: int
     calls: int
@@ -146,7 +147,8 @@ def annotator_calls(store: Store) -> Iterator[tuple[str, int]]:
 def by_annotator(store: Store) -> list[AnnotatorCalls]:
     """What each annotator asked about outputs, since runs keep that (schema 5), by name."""
     query = (
-        "SELECT l.annotator, c.model, count(DISTINCT l.output), count(*), count(DISTINCT l.call)"
+        "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.output), count(*),"
+        " count(DISTINCT l.call)"
         " FROM label_calls l JOIN calls c ON c.key = l.call GROUP BY 1, 2 ORDER BY 1, 2"
     )
     return [AnnotatorCalls(*row) for row in store.rows(query)]
