@@ -116,6 +116,18 @@ def cases(part: str) -> list[Case]:
     return made
 
 
+def parts() -> Iterator[tuple[str, list[Case]]]:
+    """Each part with its rewrites; of the fresh one the typical ones and the hard ones."""
+    for part in gold.PARTS:
+        found = cases(part)
+        typical = [one for one in found if one.kind == gold.TYPICAL]
+        if typical:
+            yield f"{part}, typical", typical
+            yield f"{part}, hard", [one for one in found if one.kind != gold.TYPICAL]
+        else:
+            yield part, found
+
+
 def _worth(seen: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return sum(weights.get(name, 0.0) * amount for name, amount in seen.items())
 
@@ -172,9 +184,8 @@ def _share(hits: Sequence[bool]) -> float:
 
 
 def show(rights: Sequence[float]) -> None:
-    """Prints the tables of both parts. The judge is simulated."""
-    for part in gold.PARTS:
-        found = cases(part)
+    """Prints the tables of all parts, the fresh one in two. The judge is simulated."""
+    for part, found in parts():
         read = [one for one in found if one.verdict != gold.NO_REWRITE]
         print(f"\n{part}: {len(found)} rewrites; the judge is simulated, {DRAWS} draws")
         for bound in (*BOUNDS, EVERYTHING):

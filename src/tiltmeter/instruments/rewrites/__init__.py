@@ -80,8 +80,7 @@ class Rewrites(Parser):
     }
     unsure_settings: ClassVar[Mapping[str, Json]] = {"sure": SURE_WITH_JUDGE}
     unsure_share: ClassVar[str] = (
-        "measured: up to one in seven of rewrites about one person, one in two of long ones with "
-        "others in them"
+        "measured: three in ten of typical rewrites, every second of long ones with others in them"
     )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
