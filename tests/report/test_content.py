@@ -130,13 +130,13 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
         "else."
     )
     assert finding.sentence.endswith(
-        "50 % of the answers were none of the options. Counting all of it as he or all as she gives "
+        "50 % of the answers count neither way. Counting all of it as he or all as she gives "
         "30 % to 80 %, so the direction is not certain."
     )
     assert finding.verdict == "unsettled"  # what can reverse the claim changes the verdict
     kinds = replace(bounds, outcomes={"she": 30.0, "he": 20.0, "refusal": 45.0, "unsure": 5.0})
     (finding,) = findings.findings(audits.audit(roles, [whole(), mass, kinds], {}))
-    assert "none of the options (45 % refusal, 5 % unsure). Counting all" in finding.sentence
+    assert "count neither way (45 % refusal, 5 % unsure). Counting all" in finding.sentence
     enough = replace(mass, value=0.88), replace(bounds, low=0.6, high=0.64)
     (settled,) = findings.findings(audits.audit(roles, [whole(), *enough], {}))
     assert (settled.verdict, settled.warnings) == ("tilt", ())

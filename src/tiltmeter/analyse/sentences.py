@@ -177,7 +177,9 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     kinds = _kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
     named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
-    told = f"{numerals.percent(share)} {what}{named}. {_counting_all(spec, bounds)}"
+    known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
+    how_much = numerals.percent(share) if known else "Some"
+    told = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
     return f"{told}, so the direction is not certain." if open_ else f"{told}."
 
 
