@@ -50,7 +50,8 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally
-            notices.show(tally.waiting)
+            if tally.waiting:
+                notices.show(tally.waiting)
             now = time.monotonic()
             recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
             if recent and tally.done != total and not tally.waiting:
@@ -102,7 +103,7 @@ class _Notices:
         """Prints it, unless one like it was printed a moment ago."""
         stopping = waiting.startswith("stopping") and not self._stopping
         now = time.monotonic()
-        if self._quiet or not waiting or (now - self._shown_at < LOG_SECONDS and not stopping):
+        if self._quiet or (now - self._shown_at < LOG_SECONDS and not stopping):
             return
         self._shown_at, self._stopping = now, self._stopping or stopping
         click.echo(visible(waiting), err=True)
