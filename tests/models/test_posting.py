@@ -425,7 +425,7 @@ def test_few_addresses_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def main() -> int:
         async with aiohttp.ClientSession() as session:
-            made = Posting.over(session, 1.0)
+            made = Posting.over(session, 1.0, 4.0)
             assert made is not None
             for number in range(9):
                 made._head(f"http://127.0.0.1/{number}", HEADERS)

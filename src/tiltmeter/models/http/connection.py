@@ -94,13 +94,22 @@ class Connection:
         if self._proxied:
             self._proxy = proxy_of(self.base)
         self._session = self._new_session(None)
-        self._posting = None if self._proxy else Posting.over(self._session, self.timeout)
+        if not self._proxy:
+            self._posting = Posting.over(self._session, self.timeout, IDLE_SECONDS)
 
     async def close(self) -> None:
         """Closes what was opened."""
+        if self._posting is not None:
+            self._posting.close()
         for session in (self._session, self._public):
             if session is not None:
                 await session.close()
+
+    def _leave_to_session(self) -> None:
+        """From now on the session sends all requests."""
+        if self._posting is not None:
+            self._posting.close()
+            self._posting = None
 
     @property
     def session(self) -> ClientSession:
@@ -159,10 +168,10 @@ class Connection:
                     url, headers, data, lambda stream: self._content(stream, most)
                 )
                 if "Set-Cookie" in received.headers:  # which the session keeps and sends
-                    self._posting = None
+                    self._leave_to_session()
                 return received
             except Unposted:
-                self._posting = None
+                self._leave_to_session()
         return await self._ask_session(url, headers, data, most)
 
     async def _ask_session(
