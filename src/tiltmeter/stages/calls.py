@@ -63,7 +63,11 @@ class Caller:
             gate = Gate(min(model.parallel, self._limits.concurrency), self._limits.rate)
             self._gates[request.model] = gate
         patience: Patience | None = None
-        async with gate.places:
+        if gate.free:
+            gate.free -= 1
+        else:
+            await gate.wait_for_place()
+        try:
             while True:
                 if gate.limited or self.stop.is_set():
                     await gate.turn(self.stop)
@@ -72,6 +76,8 @@ class Caller:
                 except TransientError as error:
                     patience = patience or Patience(self._limits.patience)
                     await self._wait(patience, error, request.model)
+        finally:
+            gate.leave()
 
     async def _wait(self, patience: Patience, error: TransientError, model: str) -> None:
         """Waits for the next try, and says what for; raises the error where there is none."""
@@ -95,7 +101,8 @@ class Caller:
             reply = await self._readable(model, request)
             self._tally.calls += 1
             self._tally.by = model.progress
-            _log_call(request, reply, time.monotonic() - began)
+            if LOG.isEnabledFor(logging.DEBUG):
+                _log_call(request, reply, time.monotonic() - began)
             known = self._cost(model, request, reply)
             cost, lost = known or 0.0, False
             return reply if known == reply.cost else replace(reply, cost=known)
@@ -214,7 +221,6 @@ class Caller:
 
 
 def _log_call(request: Request, reply: Reply, seconds: float) -> None:
-    if LOG.isEnabledFor(logging.DEBUG):
-        purpose = f"{request.purpose} {request.key[:12]}: {reply.outcome}"
-        tokens = " + ".join(map(str, reply.usage)) if reply.usage else "unknown"
-        LOG.debug("%s, %s, %.2f s, tokens %s", request.model, purpose, seconds, tokens)
+    purpose = f"{request.purpose} {request.key[:12]}: {reply.outcome}"
+    tokens = " + ".join(map(str, reply.usage)) if reply.usage else "unknown"
+    LOG.debug("%s, %s, %.2f s, tokens %s", request.model, purpose, seconds, tokens)

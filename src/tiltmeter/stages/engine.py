@@ -196,16 +196,13 @@ class Engine:
             asked = True
             while True:
                 if len(requests) == 1:
-                    answers = [await self._answer(requests[0])]
+                    reply, new = await self._answer(requests[0])
+                    if new:
+                        paid.append((requests[0], reply))
+                    replies = [reply]
                 else:
-                    answers = await self._several(requests)
-                fresh = [
-                    (request, reply)
-                    for request, (reply, new) in zip(requests, answers, strict=True)
-                    if new
-                ]
-                paid += fresh
-                requests = job.send([reply for reply, _ in answers])
+                    replies = await self._several(requests)
+                requests = job.send(replies)
                 if paid:  # a further turn follows: what this one cost is stored first
                     await self._put(paid, ())
                     paid = []
@@ -251,7 +248,7 @@ class Engine:
                     self._known[request.purpose].add(request.key)
                     self._release(request)
 
-    async def _several(self, requests: Sequence[Request]) -> list[tuple[Reply, bool]]:
+    async def _several(self, requests: Sequence[Request]) -> list[Reply]:
         """The requests of one turn at once. Each reply is stored when it comes: it does not wait
         for the slowest. Where one fails, its error goes on when all have ended.
         """
@@ -262,7 +259,7 @@ class Engine:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
-            replies.append((result, False))
+            replies.append(result)
         return replies
 
     async def _answer_and_store(self, request: Request) -> Reply:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .. import registry
@@ -12,7 +12,7 @@ from ..instruments.judges.cascade import Cascade
 from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
-from ..records import ANSWER, Answered, Label, LabelCall, Output, Reply, Request, Steps, Trial
+from ..records import ANSWER, Answered, Label, LabelCall, Output, Reply, Trial
 from ..store import Store
 from ..store.queries import settings
 from .discover import discover
@@ -165,30 +165,23 @@ def _job(
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
     item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
-    labels, keys = yield from _keep_keys(instrument.steps(item))
-    if not labels:
-        raise AssertionError(
-            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
-        )
-    turns = enumerate(keys, 1)
-    return [*labels, *(LabelCall(trial.id, instrument.annotator, n, key) for n, key in turns)]
-
-
-def _keep_keys(
-    steps: Steps,
-) -> Generator[Sequence[Request], Sequence[Reply], tuple[Sequence[Label], list[str]]]:
-    """The labels of an instrument, with the keys of the calls that it asked for."""
-    keys: list[str] = []
+    steps, calls = instrument.steps(item), list[LabelCall]()
     try:
         requests = next(steps)
         while True:
             replies = yield requests
-            keys += [request.key for request in requests]
+            for asked in requests:
+                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, asked.key))
             requests = steps.send(replies)
     except StopIteration as end:
-        return end.value, keys
+        labels: Sequence[Label] = end.value
     finally:
         steps.close()
+    if not labels:
+        raise AssertionError(
+            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+        )
+    return [*labels, *calls]
 
 
 async def annotate(
@@ -226,7 +219,7 @@ async def annotate(
                 if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
                     continue
                 if instrument.reads(exact):
-                    key = tuple(trial.factors[name] for name in names)
+                    key = tuple([trial.factors[name] for name in names])
                     cell, context = cells.get(key, {}), contexts.get(key, ())
                     asked = trial._replace(context=context) if context else trial
                     told = _told(protocol, asked)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -139,13 +140,37 @@ class Deferred(Exception):
 
 
 class Gate:
-    """How many calls a model takes at once and in a minute. limited: True if by the minute."""
+    """How many calls a model takes at once and in a minute. limited: True if by the minute; free:
+    places that can be taken at once, by taking one off; `leave` gives it back. (A semaphore makes
+    two coroutines and a generator for each call.)
+    """
 
     def __init__(self, parallel: int, rate: float | None) -> None:
-        self.places = asyncio.Semaphore(parallel)
+        self.free = parallel
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self.limited = bool(rate)
         self._gap = 60.0 / rate if rate else 0.0
         self._next = 0.0
+
+    async def wait_for_place(self) -> None:
+        """Takes a place as soon as another call leaves one, in the order of asking."""
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():  # it was given one meanwhile
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        """Gives a place to the call that has waited longest, or frees it."""
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self.free += 1
 
     async def turn(self, stop: asyncio.Event) -> None:
         """Waits for the turn of a call; raises Stopped where the run stopped while it waited, here

@@ -72,13 +72,20 @@ class Writer:
                 batch.settle()
 
     def _write(self, batches: Sequence[Batch]) -> None:
-        rows = [row for batch in batches for row in batch.rows]
-        self._store.write(
-            [call for batch in batches for call in batch.calls],
-            [row for row in rows if isinstance(row, Output)],
-            [row for row in rows if isinstance(row, Label)],
-            [row for row in rows if isinstance(row, LabelCall)],
-        )
+        calls: list[Call] = []
+        outputs: list[Output] = []
+        labels: list[Label] = []
+        label_calls: list[LabelCall] = []
+        for batch in batches:
+            calls += batch.calls
+            for row in batch.rows:
+                if isinstance(row, Label):
+                    labels.append(row)
+                elif isinstance(row, Output):
+                    outputs.append(row)
+                else:
+                    label_calls.append(row)
+        self._store.write(calls, outputs, labels, label_calls)
 
     def _write_apart(self, batch: Batch) -> TiltmeterError | None:
         """Writes one job's part; row by row where it is refused. Returns what was refused."""

@@ -96,14 +96,20 @@ def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
 def trial_of(row: Sequence[Any]) -> Trial:
     """A trial from its columns (TRIAL_COLUMNS)."""
     key, subject, mode, factors, sample, prompt, begin, sampling = row
-    levels_of, drawn = json.loads(f"[{factors},{sampling}]")
-    return Trial(key, subject, mode, levels_of, sample, prompt, begin, Sampling(*drawn))
+    drawn = Sampling(*json.loads(sampling))
+    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, drawn)
 
 
 def trial_row(trial: Trial) -> tuple[Value, ...]:
     """The columns of a trial (TRIAL_COLUMNS)."""
-    sampling = canonical(trial.sampling)
-    return (*trial[:3], canonical(trial.factors), *trial[4:7], sampling)
+    factors = _factors(tuple(trial.factors.items()))
+    return (*trial[:3], factors, *trial[4:7], canonical(trial.sampling))
+
+
+@lru_cache(maxsize=20_000)
+def _factors(levels_of: tuple[tuple[str, str], ...]) -> str:
+    """The column `factors` of a trial; a design has far fewer than trials."""
+    return canonical(dict(levels_of))
 
 
 @lru_cache(maxsize=20_000)

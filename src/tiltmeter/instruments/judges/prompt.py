@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 def plain(text: str) -> str:
     """The text as it can be sent: half characters (lone surrogates) are no Unicode."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def reply_text(reply: Reply) -> str:
@@ -61,11 +61,15 @@ def mark(*texts: str) -> str:
     that holds in the text that it is put into: that changes the hash. To meet 64 bits by trying is
     out of reach, and where it is met another code is taken.
     """
-    number, code = 0, ""
-    while not code or any(code in text for text in texts):
+    number = 0
+    while True:
         code = content_id("mark", texts, number)[:MARK_DIGITS]
+        for text in texts:
+            if code in text:
+                break
+        else:
+            return code
         number += 1
-    return code
 
 
 def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
@@ -73,21 +77,20 @@ def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
     what is asked, and the turn; else the output too, since each reply is a draw of its own.
     """
     output = "" if sampling.temperature == 0 else item.trial.id
-    return "/".join((output, *map(str, turn)))
+    return "/".join([output, *map(str, turn)])
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:
     """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for
     inside a text.
     """
-    meant = fold(text).strip(AROUND)
-    return next((word for word in words if _fold_word(word) == meant), None)
+    return _by_folded(tuple(words)).get(fold(text).strip(AROUND))
 
 
-@lru_cache(maxsize=1024)
-def _fold_word(word: str) -> str:
-    """`fold` of a word of a list, which is looked at for every reply."""
-    return fold(word)
+@lru_cache(maxsize=256)
+def _by_folded(words: tuple[str, ...]) -> dict[str, str]:
+    """The words of a list by what `fold` makes of them, of two alike the first."""
+    return {fold(word): word for word in reversed(words)}
 
 
 def json_object(text: str) -> dict[str, Json] | None:

@@ -21,7 +21,7 @@ from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Tri
 from .. import Instrument, SecondJudge
 from ..choice.forms import check_forms, forms_of
 from ..choice.mentions import Forms
-from ..wording import Json, Texts, texts
+from ..wording import Form, Json, Texts, texts
 from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
 
 ROUNDS = 3
@@ -84,24 +84,16 @@ def word_of(
 def question(item: Answered, listed: ClosedList) -> str:
     """What the judge is asked about one answer."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
-    return _texts().fill(
-        "ask",
-        mark=mark(task, answer),
-        task=task,
-        answer=answer,
-        meanings=listed.meanings,
-        words=listed.shown,
-    )
+    return listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
 
 
 class ClosedList(NamedTuple):
-    """The words that a judge may say. meanings: a line with a meaning for each, and shown: the
-    words, as the judge is shown them.
+    """The words that a judge may say. form: what it is asked, with these words and a line with a
+    meaning for each, and without the task and the answer.
     """
 
     words: tuple[str, ...]
-    meanings: str
-    shown: str
+    form: Form
 
 
 def closed_list(forms: Forms) -> ClosedList:
@@ -116,7 +108,8 @@ def closed_list(forms: Forms) -> ClosedList:
     ]
     lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in outcomes.items())]
     words = (*forms, *outcomes)
-    return ClosedList(words, "\n".join(f"- {line}" for line in lines), ", ".join(words))
+    meanings = "\n".join(f"- {line}" for line in lines)
+    return ClosedList(words, wording.partly_fill("ask", meanings=meanings, words=", ".join(words)))
 
 
 def _texts() -> Texts:

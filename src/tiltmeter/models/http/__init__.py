@@ -24,6 +24,7 @@ from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
+ALWAYS_POSSIBLE = 1024  # tokens, that a server may say it used whatever it was sent
 T = TypeVar("T")
 
 if TYPE_CHECKING:
@@ -110,9 +111,13 @@ class Exchange:
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
         """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
         while True:
-            build = partial(self._dialect.build, request, self._omitted)
-            shows = any(message.pictures for message in request.messages)
-            wanted = await off_the_loop(build) if shows else build()
+            for turn in request.messages:
+                if turn.pictures:
+                    build = partial(self._dialect.build, request, self._omitted)
+                    wanted = await off_the_loop(build)
+                    break
+            else:
+                wanted = self._dialect.build(request, self._omitted)
             answer = await self._connection.send(
                 self._connection.base + wanted.path,
                 wanted.headers,
@@ -255,14 +260,16 @@ def usage_if_possible(
     """
     if prompt is None or completion is None or prompt <= 0 or completion < 0:
         return None
+    if prompt <= ALWAYS_POSSIBLE >= completion:
+        return prompt, completion
     shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
     sent = (
         sum(len(each.content.encode()) + 64 for each in request.messages)
         + len(request.schema)
-        + 1024
+        + ALWAYS_POSSIBLE
         + shown
     )
-    most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + 1024
+    most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + ALWAYS_POSSIBLE
     return None if prompt > sent or completion > most else (prompt, completion)
 
 

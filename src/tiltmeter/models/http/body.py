@@ -14,6 +14,7 @@ from ...records import Json
 
 Key = str | int
 MOST_NESTED = 100  # arrays and objects inside one another; replies of providers have about ten
+_decode = json.JSONDecoder().decode
 _FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again
 
 
@@ -31,7 +32,10 @@ class Parsed(NamedTuple):
 def parse(content: bytes) -> Parsed:
     """The JSON of a reply; what cannot be read is said and nothing is raised."""
     try:
-        body: Json = json.loads(content)
+        if content[:1] == b"{" and content[1:2] != b"\0":  # UTF-8, as json.loads finds by looking
+            body: Json = _decode(content.decode("utf-8", "surrogatepass"))
+        else:
+            body = json.loads(content)
     except json.JSONDecodeError:
         return Parsed(None, "JSON that breaks off", breaks_off=True)
     except (ValueError, RecursionError) as error:

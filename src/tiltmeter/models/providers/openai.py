@@ -53,7 +53,12 @@ class OpenAIChat:
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /chat/completions, and the names of the parameters left out."""
         messages: list[Json] = [
-            {"role": message.role, "content": self._content(message, request.longest)}
+            {
+                "role": message.role,
+                "content": self._content(message, request.longest)
+                if message.pictures
+                else message.content,
+            }
             for message in request.messages
         ]
         sampling = request.sampling
@@ -68,9 +73,12 @@ class OpenAIChat:
         if request.schema:
             schema = {"name": "reply", "schema": json.loads(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        body = {name: value for name, value in body.items() if value is not None}
-        left_out = [name for name in body if name in omitted]
-        body = {name: value for name, value in body.items() if name not in omitted}
+        if None in body.values():
+            body = {name: value for name, value in body.items() if value is not None}
+        left_out: list[str] = []
+        if omitted:
+            left_out = [name for name in body if name in omitted]
+            body = {name: value for name, value in body.items() if name not in omitted}
         if request.begin and omitted.isdisjoint(_CONTINUE):
             messages.append({"role": "assistant", "content": request.begin})
             body |= _CONTINUE
@@ -88,8 +96,6 @@ class OpenAIChat:
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
     def _content(self, message: Message, longest: int) -> Json:
-        if not message.pictures:
-            return message.content
         shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
             {"type": "image_url", "image_url": {"url": each.url}} for each in shown
@@ -98,26 +104,23 @@ class OpenAIChat:
 
     def parse(self, request: Request, body: Json) -> Reply:
         """The text without the begun answer, or a refusal; ValueError without `choices`."""
-        if (
-            not isinstance(body, dict)
-            or not isinstance(body.get("choices"), list)
-            or not body["choices"]
-        ):
+        choices = body.get("choices") if isinstance(body, dict) else None
+        if not isinstance(body, dict) or not isinstance(choices, list) or not choices:
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
-        choice = at(body, "choices", 0)
-        message = at(choice, "message")
-        if not isinstance(message, dict):
+        choice = choices[0]
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
             raise ValueError("there is no 'message' in the reply")
         text, outcome = text_at(message, "content"), ANSWER
-        if message.get("refusal") or at(choice, "finish_reason") == "content_filter":
+        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
             text, outcome = text_at(message, "refusal") or text, REFUSAL
         elif message.get("content") and not text:  # something that is no text
             outcome = ERROR
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
-        prompt, completion = (
-            count_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion")
-        )
+        usage = body.get("usage")
+        prompt = count_at(usage, "prompt_tokens")
+        completion = count_at(usage, "completion_tokens")
         return Reply(
             text,
             outcome,
