@@ -37,6 +37,7 @@ CHUNK_ROWS = 5_000
 PICTURE_BYTES = 20_000
 LABELS = 11  # of a picture
 IMAGE_MODELS = ("planted:a", "planted:b", "planted:c")
+ANNOTATORS = 10  # of a judged answer
 ANNOTATOR = "attributes/2@00000000"
 Row = dict[str, float | int | str]
 
@@ -130,6 +131,36 @@ def analyse(folder: Path, number: int) -> Row:
     return {"estimates": len(found), **cost()}
 
 
+def make_judged(folder: Path, number: int) -> Row:
+    """A run of `roles` whose answers a parser and nine judges labelled."""
+    from tiltmeter import registry
+    from tiltmeter.records import Label, Output
+    from tiltmeter.stages import plan, protocol_snapshot
+    from tiltmeter.stages.label import annotators
+    from tiltmeter.store import Store
+
+    protocol, draw = registry.protocol("roles"), random.Random(1)
+    judges = [f"openai:judge-{n}" for n in range(1, ANNOTATORS)]
+    named = [one.annotator for one in annotators(protocol, judges)]
+    samples = max(1, number // ANNOTATORS // CELLS)
+    choices = plan.Choices(("planted:a",), languages=("en",), samples=samples)
+    with Store(folder, create=True, writing=True) as store:
+        store.freeze(choices.frozen(protocol))
+        protocol_snapshot.record("roles", protocol).keep(store)
+        waiting = store.iter_unanswered(plan.trials(protocol, choices))
+        while batch := list(islice(waiting, CHUNK_ROWS)):
+            store.write(
+                [],
+                [Output(trial.id, "answer", "she", "") for trial in batch],
+                [
+                    Label(trial.id, name, "pronoun", draw.choice(("he", "she", "they", "refusal")))
+                    for trial in batch
+                    for name in named
+                ],
+            )
+    return {**cost(), "file_mb": (folder / "run.sqlite").stat().st_size / 1e6}
+
+
 def store_pictures(folder: Path, number: int) -> Row:
     """Files stored under their hash."""
     from tiltmeter.store import Store
@@ -159,6 +190,7 @@ def read_pictures(folder: Path, number: int) -> Row:
 STEPS: dict[str, tuple[Callable[[Path, int], Row], ...]] = {
     "trials": (begin, fill, begin),
     "labels": (make_labels, analyse),
+    "judged": (make_judged, analyse),
     "pictures": (store_pictures, read_pictures),
 }
 

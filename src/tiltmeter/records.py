@@ -75,11 +75,12 @@ def whole_text(text: str) -> str:
 
 
 def content_id(*parts: object) -> str:
-    """32 hexadecimal digits (128 bits) of SHA-256 over the canonical JSON of `parts`."""
-    return _digest(canonical(parts))
+    """`digest` of the canonical JSON of `parts`."""
+    return digest(canonical(parts))
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """32 hexadecimal digits (128 bits) of SHA-256 over a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -175,7 +176,7 @@ class Request:
             )
         )
         object.__setattr__(self, "text", text)
-        object.__setattr__(self, "key", _digest(text))
+        object.__setattr__(self, "key", digest(text))
 
     @property
     def shared(self) -> bool:

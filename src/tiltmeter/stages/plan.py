@@ -16,7 +16,7 @@ from typing import TypedDict
 from ..errors import UnknownName, UsageError
 from ..protocol import EVERY, Mode, Protocol
 from ..protocol.tables import SEVERAL, Row
-from ..records import Request, Trial, content_id
+from ..records import Message, Request, Sampling, Trial, canonical, digest
 
 CROSS = "×"  # in a level: the intersection of two
 
@@ -224,6 +224,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
     contexts = [protocol.context(cell, choices.system) for cell in chosen]
+    id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
     rows = list(zip(factors, prompts, begun, contexts, strict=True))
     for sample, (cell, prompt, begins, context), mode, subject in product(
         range(rounds), rows, modes, choices.subjects
@@ -242,9 +243,30 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
         sampling = sampling._replace(seed=seed)
-        asked = (protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
-        key = content_id(*asked, context) if context else content_id(*asked)
+        name = (subject, mode.name, id(cell))
+        parts = id_parts.get(name)
+        if parts is None:
+            asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
+            parts = id_parts[name] = _id_parts(asked, context)
+        key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
+
+
+def _id_parts(
+    asked: tuple[str, str, str, Row, str, str, Sampling], context: Sequence[Message]
+) -> tuple[str, str, str]:
+    """The canonical JSON that a trial's id is made from, before, between and after its sample
+    number and its seed: all that the samples of a prompt share. asked: protocol, subject, mode,
+    cell, prompt, begin and sampling.
+    """
+    *before, prompt, begin, sampling = asked
+    after = f",{canonical(context)}]" if context else "]"
+    drawn = canonical(sampling[:-1])[:-1]
+    return (
+        f"{canonical(before)[:-1]},",
+        f",{canonical((prompt, begin))[1:-1]},{drawn},",
+        "]" + after,
+    )
 
 
 def request(trial: Trial, protocol: Protocol) -> Request:
