@@ -13,7 +13,6 @@ from dataclasses import replace
 from .. import gold
 from ..analyse import cautions, numerals, reading
 from ..analyse.background import read_background
-from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol
 from ..protocol.thin_design import thin_design
@@ -37,7 +36,6 @@ from . import (
     tables,
     taxonomies,
 )
-from . import judges as cards
 from .figure_model import Pairs
 from .figures import figures
 from .judged import Judged
@@ -169,6 +167,9 @@ def _section(audit: audits.Audit) -> Section:
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
     """Judges against people, where the run has gold or a panel's votes."""
     if gold.has_gold(store) or labels.have_votes(store):
+        from ..gold import validation  # 20 modules that most reports do without
+        from . import judges as cards
+
         found = cards.section(validation.check(store, protocol))
         yield from [found] if found else []
 
