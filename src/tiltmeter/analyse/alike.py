@@ -12,7 +12,7 @@ from ..records import Estimate
 from ..stats import conditions
 from ..stats.results import join_notes
 from .groups import Group, Table
-from .rows import DRAWS, finite, generator_of
+from .rows import DRAWS, finite, generator_of, row_of
 
 
 def alike(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -50,15 +50,11 @@ def _row(
     for group in groups.values():
         hits, among = group.align_to(items)
         columns.append(np.divide(hits, among, out=np.full(len(items), np.nan), where=among > 0))
-    row = Estimate(
-        "",
-        "",
-        "",
-        measure.name,
+    row = row_of(
+        measure,
         condition,
         {factor: f"all {len(groups)} levels"},
         finite(shares[most] - shares[least]),
-        measure.unit,
         n=round(sum(float(group.among.sum()) for group in groups.values()), 6),
         clusters=len(items),
         note=f"largest for {most} ({shares[most]:.3f}), smallest for {least} ({shares[least]:.3f})",

@@ -18,6 +18,7 @@ from ..records import Estimate
 from .groups import Table
 from .numerals import share
 from .paired import TESTED, Sides, item_sides
+from .rows import row_of
 
 WITH, AGAINST, NEITHER = "with the expected direction", "against it", "in neither direction"
 
@@ -63,15 +64,11 @@ def item_effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
             f"{side} {share(value, 2)} (n {one.n[side]:g})" for side, value in one.shares.items()
         )
         for control in (name for name in controls if name in one.effects):
-            yield Estimate(
-                "",
-                "",
-                "",
-                measure.name,
+            yield row_of(
+                measure,
                 {**one.condition, table.protocol.item: one.name},
                 {(measure.contrast or {})["factor"]: control},
                 one.effects[control],
-                measure.unit,
                 n=one.n[TESTED] + one.n[control],
                 note=f"rank {rank} of {len(found)}; {one.direction}; {shown}",
             )

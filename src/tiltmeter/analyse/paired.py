@@ -26,7 +26,7 @@ from ..stats.detectable import observed_shift
 from ..stats.results import ALPHA, Interval, Test, count_of, join_notes
 from .groups import Cut, Floats, Group, Key, Table, together
 from .pooling import SHARED
-from .rows import by_t, estimate_row, finite, sign_flip_of, with_test
+from .rows import by_t, estimate_row, finite, row_of, sign_flip_of, with_test
 
 TESTED = "tested"  # the side that is no control
 
@@ -348,15 +348,10 @@ def _mean(
     note: str,
 ) -> Estimate:
     value = float(np.mean(values)) if values else None
-    return Estimate(
-        "",
-        "",
-        "",
-        measure.name,
+    return row_of(
+        measure,
         condition,
-        None,
-        value,
-        measure.unit,
+        value=value,
         n=round(float(labels), 6),
         note=note if values else "nothing to average",
     )

@@ -25,6 +25,34 @@ DRAWS = 9_999  # of a test by shuffling
 Detect = Callable[[float], float | None]
 
 
+def row_of(
+    measure: MeasureSpec,
+    condition: Mapping[str, str],
+    contrast: Mapping[str, str] | None = None,
+    value: float | None = None,
+    *,
+    n: float = 0,
+    clusters: int | None = None,
+    outcomes: Mapping[str, float] | None = None,
+    note: str = "",
+) -> Estimate:
+    """A row without an interval, and nothing yet of whom it is."""
+    return Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        condition,
+        contrast,
+        value,
+        measure.unit,
+        n=n,
+        clusters=clusters,
+        outcomes=outcomes or {},
+        note=note,
+    )
+
+
 def estimate_row(
     group: Group,
     measure: MeasureSpec,

@@ -155,16 +155,13 @@ class RunPair:
         if not (attribute in self.pairing.first.gold or attribute in self.pairing.second.gold):
             return
         clear = base.without_value(base.measure + CORRECTED)
-        nothing = Interval(None, None, None, "not corrected")
         parts_of_runs = (self.pairing.first, self.pairing.second)
         missing = [part.name for part in parts_of_runs if attribute not in part.gold]
-        if missing or len(before) > 1:
-            why = (
-                f"no gold in {' and '.join(missing)}"
-                if missing
-                else "a difference of differences is not corrected"
-            )
-            yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
+        if missing:
+            yield self._uncorrected(clear, f"no gold in {' and '.join(missing)}")
+            return
+        if len(before) > 1:
+            yield self._uncorrected(clear, "a difference of differences is not corrected")
             return
         random = all(corrected.is_random(table, attribute) for table in self.pairing.tables)
         parts, alike = [after[0], before[0]], ""
@@ -176,14 +173,11 @@ class RunPair:
             ]
             random, alike = False, ALIKE
         if not all(enough_gold(side, sense, random) for side in parts):
-            why = "too little gold of a class in one of the runs"
-            yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
+            yield self._uncorrected(clear, "too little gold of a class in one of the runs")
             return
         made = correct(parts, Side({}), sense, random)
         if made.name == "none":
-            yield self._with(
-                replace(clear, note=f"uncorrected: {made.note}"), nothing, (None, None)
-            )
+            yield self._uncorrected(clear, made.note)
             return
         test = inversion.invert_interval(interval=made.found, null=0.0)
         row = replace(
@@ -201,6 +195,10 @@ class RunPair:
         )
         second, first = (correct((side,), Side({}), sense, random).found.value for side in parts)
         yield self._with(row, made.found, (first, second))
+
+    def _uncorrected(self, clear: Estimate, reason: str | None) -> ComparisonRow:
+        nothing = Interval(None, None, None, "not corrected")
+        return self._with(replace(clear, note=f"uncorrected: {reason}"), nothing, (None, None))
 
     @cached_property
     def _wholes(self) -> list[Side]:

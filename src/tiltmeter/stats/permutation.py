@@ -65,9 +65,7 @@ class Permuted:
     attributes: tuple[Permuted, ...] = ()
 
 
-def base_against_group(
-    *, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, root: bool = False
-) -> Permuted:
+def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles) -> Permuted:
     """Divergence of a cued group from the base, base ∪ group shuffled (SODA's BDS).
 
     Arrays: codes, shapes (n_base, A) and (n_group, A). Unit: bits, mean over attributes. Range of
@@ -76,14 +74,10 @@ def base_against_group(
     Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
     1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
     An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
-    and said. ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling
-    .8326; ``adjusted`` has no meaning then). ``ValueError``: codes that are no integers or below
-    -1, attributes that differ.
+    and said. ``ValueError``: codes that are no integers or below -1, attributes that differ.
     """
-    statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
-    return _permute(
-        [base, group], statistic, f"JS {name}, rows permuted", shuffles, two_sided=False
-    )
+    method = "JS divergence, rows permuted"
+    return _permute([base, group], mean_divergence, method, shuffles, two_sided=False)
 
 
 def pairs_within(
@@ -91,9 +85,10 @@ def pairs_within(
 ) -> Permuted:
     """Mean divergence over the pairs of a dimension's groups, shuffled among them (SODA's CDS).
 
-    Groups: codes, each (n_g, A), without the base. Unit, range, null value, ``root``, errors and
-    source as ``base_against_group``, which this equals for two groups. Empty groups are left out,
-    and said.
+    Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source as
+    ``base_against_group``, which this equals for two groups. Empty groups are left out, and said.
+    ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling .8326;
+    ``adjusted`` has no meaning then).
     """
     statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
     return _permute(

@@ -81,6 +81,29 @@ class GeminiContent:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """What is sent for text; a begun answer is never sent, and is named as left out."""
+        config, left_out = self._config(request, omitted)
+        if request.begin:
+            left_out.append("begin")
+        turns: list[Json] = [
+            {
+                "role": "model" if each.role == "assistant" else "user",
+                "parts": self._parts(each, request.longest),
+            }
+            for each in request.messages
+            if each.role != "system"
+        ]
+        body: dict[str, Json] = {"contents": turns, "generationConfig": config}
+        system: list[Json] = [
+            {"text": each.content} for each in request.messages if each.role == "system"
+        ]
+        if system:
+            body["systemInstruction"] = {"parts": system}
+        return HttpRequest(self.path, self.headers, body, tuple(left_out))
+
+    def _config(
+        self, request: Request, omitted: frozenset[str]
+    ) -> tuple[dict[str, Json], list[str]]:
+        """How a reply is drawn and what form it has, and what of that is left out."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -114,23 +137,7 @@ class GeminiContent:
             config["thinkingConfig"] = {"thinkingBudget": 0}
         elif self._think_off:
             left_out.append("thinking")
-        if request.begin:
-            left_out.append("begin")
-        turns: list[Json] = [
-            {
-                "role": "model" if each.role == "assistant" else "user",
-                "parts": self._parts(each, request.longest),
-            }
-            for each in request.messages
-            if each.role != "system"
-        ]
-        body: dict[str, Json] = {"contents": turns, "generationConfig": config}
-        system: list[Json] = [
-            {"text": each.content} for each in request.messages if each.role == "system"
-        ]
-        if system:
-            body["systemInstruction"] = {"parts": system}
-        return HttpRequest(self.path, self.headers, body, tuple(left_out))
+        return config, left_out
 
     def _parts(self, message: Message, longest: int) -> list[Json]:
         shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
