@@ -343,7 +343,7 @@ def partly_labelled(labelled: int, there: int) -> str:
     """How many of the answers were labelled."""
     return (
         f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
-        "differ. Type: tiltmeter label RUN"
+        "differ. Type the command that was broken off again."
     )
 
 

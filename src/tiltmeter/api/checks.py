@@ -41,6 +41,13 @@ class ThresholdCheck:
         return [outcome.sentence for outcome in self.outcomes]
 
 
+PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
+    0: "thresholds: passed",
+    3: "thresholds: failed (exit code 3)",
+    4: "thresholds: inconclusive (exit code 4), nothing is shown, neither way",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """What the estimates show of all thresholds of a run, or of several."""
@@ -59,6 +66,11 @@ class CheckResult:
     def sentences(self) -> list[str]:
         """A sentence for each estimate of each threshold."""
         return [sentence for check in self.checks for sentence in check.sentences]
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentences, and what a pipeline makes of them; none without a threshold."""
+        return [*self.sentences, PASSED[self.exit_code]] if self.checks else []
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:

@@ -211,7 +211,7 @@ def _of_system(error: OSError) -> str:
     if error.errno in TOO_MANY_FILES:
         return f"Too many files are open. {MORE_FILES}"
     said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-    if error.errno in NO_ROOM:
+    if error.errno in NO_ROOM or "No space left" in said:  # libraries may give no number
         return f"{said}. Free space, or name another place, and type the same command again."
     return f"{said}. Nothing else was changed."
 

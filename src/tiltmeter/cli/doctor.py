@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import as_json, reach, receives
 from .values import AskValues
+
+if TYPE_CHECKING:
+    from ..models.kinds import Finding
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 
@@ -57,13 +62,26 @@ def command(typed: DoctorValues) -> int:
             )
         )
     else:
-        area = ""
-        for finding in found:
-            if finding.area != area:
-                area = finding.area
-                click.echo(area)
-            click.echo(
-                f"  {MARKS[finding.ok]}{finding.name}: {finding.said}"
-                + (f"\n           {finding.type}" if finding.type else "")
-            )
+        for area in dict.fromkeys(finding.area for finding in found):
+            click.echo(area)
+            for line in _lines([finding for finding in found if finding.area == area]):
+                click.echo(f"  {line}")
     return 1 if any(finding.ok is False for finding in found) else 0
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """A line a finding, and what to type under what is missing; what nobody asked for and the same
+    command would bring is one line.
+    """
+    optional = [finding for finding in findings if finding.ok is None and finding.type]
+    for finding in findings:
+        mark = MARKS[finding.ok]
+        if finding not in optional:
+            yield f"{mark}{finding.name}: {finding.said}"
+            if finding.type:
+                yield f"         {finding.type}"
+            continue
+        alike = [other for other in optional if other.type == finding.type]
+        if finding == alike[0]:
+            names = ", ".join(other.name for other in alike)
+            yield f"{mark}{names}: {finding.said}. Type: {finding.type}"

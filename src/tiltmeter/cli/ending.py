@@ -137,7 +137,7 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     if printing.junit is not None:
         write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
     digest = _digest(printing.page)
-    return Ending(warnings, text, digest, asked, checked.sentences, checked.exit_code)
+    return Ending(warnings, text, digest, asked, checked.lines, checked.exit_code)
 
 
 def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:

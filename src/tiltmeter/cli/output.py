@@ -98,5 +98,5 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
 
 def emit_checks(verdict: CheckResult) -> int:
     """Prints what the estimates show of each threshold; the exit code of all together."""
-    _emit_lines(verdict.sentences)
+    _emit_lines(verdict.lines)
     return verdict.exit_code

@@ -89,7 +89,9 @@ class Detail:
 
     @property
     def price(self) -> str:
-        """US dollars of all calls, with how many are of unknown cost."""
+        """US dollars of all calls, with how many are of unknown cost. The reply to a question that
+        is asked once of equal outputs is counted whole with each.
+        """
         calls = (*filter(None, [self.call]), *self.voices)
         known = [call.cost for call in calls if call.cost is not None]
         unknown = (
@@ -97,10 +99,9 @@ class Detail:
             if len(known) < len(calls)
             else ""
         )
-        return (
-            " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown]))
-            or "none"
-        )
+        said = " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown]))
+        whole = " (replies shared with equal outputs counted whole)"
+        return (said or "none") + (whole if any(call.cost for call in self.voices) else "")
 
 
 def detail(index: Index, run: int, output: str) -> Detail:

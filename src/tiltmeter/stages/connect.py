@@ -165,8 +165,14 @@ class Connect:
                 f"python:, …), and {', '.join(names)} is none. Leave it out, or name several "
                 "servers: --base-url URL --base-url URL"
             )
-        if self.base_url and all(kind_of(name).own_server for name in names):
-            kind = names[0].partition(":")[0]
+        named = [name for name in names if kind_of(name).is_served]
+        if self.base_url and not named:
+            raise UsageError(
+                f"--base-url names a server, and {', '.join(names)} has none. Leave it out, or "
+                "name a model there: --model openai:NAME"
+            )
+        if self.base_url and all(kind_of(name).own_server for name in named):
+            kind = named[0].partition(":")[0]
             raise UsageError(
                 "--base-url is for openai: models. Type for instance: --base-url "
                 f"{kind}={self.base_url}"

@@ -60,6 +60,11 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     source, definition = settings.source(store), settings.definition(store)
     digest = settings.frozen(store).get("digest")
     if not definition:
+        if not source:
+            raise StoreError(
+                f"{store.folder} holds nothing yet: what was to fill it was broken off. Type that "
+                "command again."
+            )
         if not registry.is_protocol(source):
             raise StoreError(
                 f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "

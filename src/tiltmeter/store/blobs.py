@@ -98,9 +98,18 @@ def link_blob(source: Path, run: Path, name: str) -> bool:
         try:
             os.link(old, part)
         except OSError:  # another disk, or a file system without links
-            shutil.copyfile(old, part)
+            _copy(old, part)
         part.replace(new)
     return True
+
+
+def _copy(old: Path, new: Path) -> None:
+    """Copies a file; what a full disk left of it goes."""
+    try:
+        shutil.copyfile(old, new)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _digest(content: bytes) -> str:
