@@ -50,7 +50,7 @@ def test_python_says_what_the_command_line_says(
     said = capsys.readouterr().err.splitlines()
     verdict = run.check(*bounds)
     assert code == verdict.exit_code == 3
-    assert said == [*(f"warning: {text}" for text in run.warnings()), *verdict.sentences]
+    assert said == [*(f"warning: {text}" for text in run.warnings()), *verdict.lines]
 
 
 @pytest.mark.parametrize(
