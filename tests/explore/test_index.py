@@ -292,7 +292,7 @@ def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) ->
     assert replace(found, call=None, voices=()).price == "none"
     assert (
         replace(found, voices=(replace(call, cost=0.01), replace(call, cost=0.02))).price
-        == "$0.0300"
+        == "$0.0300 (replies shared with equal outputs counted whole)"
     )
     with pytest.raises(UsageError):
         detail(index, 0, "../../etc/passwd")
