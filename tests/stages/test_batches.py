@@ -16,7 +16,7 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import BatchesOut, MissingKey
 from tiltmeter.models import Price
-from tiltmeter.models.batch import Bounds, Line, Seen
+from tiltmeter.models.batch.format import Bounds, Line, Seen
 from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
 from tiltmeter.records import DRAWN, Message, Request

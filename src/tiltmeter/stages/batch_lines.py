@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import StoreError
 from ..models import Price
-from ..models.batch import PREFIX_CHARACTERS, BatchFormat, Bounds, custom_id
+from ..models.batch.format import PREFIX_CHARACTERS, BatchFormat, Bounds, custom_id
 from ..models.http import HttpModel
 from ..models.http.pictures import off_the_loop
 from ..records import Request, content_id, json_writer

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..errors import ModelError, TransientError
 from ..models import Price
-from ..models.batch import BatchFormat, Line, Seen, request_key, wire_of
+from ..models.batch import wire_of
+from ..models.batch.format import BatchFormat, Line, Seen, request_key
 from ..models.http import HttpModel
 from ..models.http.connection import PASSING_STATUSES, Answer
 from ..records import ANSWER, ERROR, Reply, Request, canonical

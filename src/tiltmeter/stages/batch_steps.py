@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeVar
 
 from ..errors import Interrupted, ModelError, TransientError
 from ..models import Model, Price
-from ..models.batch import BatchFormat, Handed, Seen, wire_of
+from ..models.batch import wire_of
 from ..models.batch.file import FILE, FileBatches
+from ..models.batch.format import BatchFormat, Handed, Seen
 from ..models.batch.openai import OpenAIBatches
 from ..models.batch.wire import Gone
 from ..models.http import HttpModel

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 
 from ..errors import BatchesOut, ModelError, TransientError, Unanswered
 from ..models import Model, Price
-from ..models.batch import BatchFormat
 from ..models.batch.file import FILE
+from ..models.batch.format import BatchFormat
 from ..models.http import HttpModel
 from ..records import Request
 from ..store import Store

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from ...records import Json
-from ..http import HttpRequest
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
-from . import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from ..http.dialect import HttpRequest
+from .format import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
 BATCHES = "/messages/batches"

@@ -16,7 +16,7 @@ from ...errors import ModelError
 from ...records import Json
 from ..http.body import parse as parse_json
 from ..http.body import word_at
-from . import Bounds, Candidate, Handed, Line, Seen
+from .format import Bounds, Candidate, Handed, Line, Seen
 from .openai import OpenAIBatches, result
 from .wire import Wire
 

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Mapping
 from urllib.parse import quote
 
 from ...records import Json
-from ..http import HttpRequest
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
-from . import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from ..http.dialect import HttpRequest
+from .format import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
 MOST_INLINE_BYTES = 16 * 10**6  # of lines; 20 MB are allowed, of a body that has more beside them

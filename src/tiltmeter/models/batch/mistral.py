@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Mapping
 from urllib.parse import quote
 
 from ...records import Json
-from ..http import HttpRequest
 from ..http.body import at, count_at, list_at, needed, word_at
-from . import TAG, Bounds, Candidate, Handed, Seen
+from ..http.dialect import HttpRequest
+from .format import TAG, Bounds, Candidate, Handed, Seen
 from .openai import OpenAIBatches, endpoint, results
 from .wire import Wire
 

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Mapping
 from urllib.parse import quote
 
 from ...records import Json
-from ..http import HttpRequest
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
-from . import GIVEN_BACK, TAG, Bounds, Candidate, Handed, Line, Seen
+from ..http.dialect import HttpRequest
+from .format import GIVEN_BACK, TAG, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
 BOUNDS = Bounds(50_000, 200 * 10**6, 24)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from ...records import Json
-from ..http import HttpRequest
 from ..http.body import at, list_at, needed, text_at, word_at
-from . import Bounds, Candidate, Handed, Seen
+from ..http.dialect import HttpRequest
+from .format import Bounds, Candidate, Handed, Seen
 from .openai import OpenAIBatches, endpoint, results
 from .wire import Wire
 

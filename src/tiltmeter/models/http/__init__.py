@@ -10,69 +10,38 @@ decides), or only one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from ...errors import Incapable, ModelError, TransientError
 from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key, message
 from .connection import MAX_TEXT, Answer, Connection
+from .dialect import Dialect, HttpRequest, Speech, Translating
 from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 
+__all__ = [
+    "NO_LOGPROBS",
+    "Dialect",
+    "Exchange",
+    "Got",
+    "HttpModel",
+    "HttpRequest",
+    "Speech",
+    "Translating",
+    "status_by_message",
+    "usage_if_possible",
+]
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
 ALWAYS_POSSIBLE = 1024  # tokens, that a server may say it used whatever it was sent
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from ..batch import BatchFormat
-
-
-class HttpRequest(NamedTuple):
-    """What is sent. omitted: what the request asks for and the body leaves out, since the model
-    refuses it.
-    """
-
-    path: str
-    headers: Mapping[str, str]
-    body: Mapping[str, Json]
-    omitted: tuple[str, ...] = ()
-
-
-class Speech(Protocol):
-    """What every dialect has: how a request is put, and what an error means."""
-
-    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent, without the parameters in `omitted`."""
-
-    def refused(self, request: Request, body: Json) -> Reply | None:
-        """The reply where an error status is a policy refusal, a result and not an error; else
-        None.
-        """
-
-    def unwelcome(self, body: Json) -> str:
-        """The parameter that an error 400 complains of and that can be left out, or ""."""
-
-
-class Dialect(Speech, Protocol):
-    """A provider's wire format, for a reply that comes at once."""
-
-    def parse(self, request: Request, body: Json) -> Reply | Link:
-        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
-        the body is not one.
-        """
-
-
-class Translating(Speech, Protocol):
-    """A dialect whose provider uses statuses in a sense of its own."""
-
-    def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to
-        wait where said.
-        """
+    from ..batch.format import BatchFormat
 
 
 class Got(NamedTuple, Generic[T]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..batch import Bounds
+from ..batch.format import Bounds
 from ..batch.openai import OpenAIBatches
 from ..http import HttpModel
 from ..http.provider import Provider

@@ -1,0 +1,53 @@
+"""What a provider's dialect says: how a request is sent, what a reply and an error mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from ...records import Json, Reply, Request
+from .fetching import Link
+
+
+class HttpRequest(NamedTuple):
+    """What is sent. omitted: what the request asks for and the body leaves out, since the model
+    refuses it.
+    """
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Json]
+    omitted: tuple[str, ...] = ()
+
+
+class Speech(Protocol):
+    """What every dialect has: how a request is put, and what an error means."""
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent, without the parameters in `omitted`."""
+
+    def refused(self, request: Request, body: Json) -> Reply | None:
+        """The reply where an error status is a policy refusal, a result and not an error; else
+        None.
+        """
+
+    def unwelcome(self, body: Json) -> str:
+        """The parameter that an error 400 complains of and that can be left out, or ""."""
+
+
+class Dialect(Speech, Protocol):
+    """A provider's wire format, for a reply that comes at once."""
+
+    def parse(self, request: Request, body: Json) -> Reply | Link:
+        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
+        the body is not one.
+        """
+
+
+class Translating(Speech, Protocol):
+    """A dialect whose provider uses statuses in a sense of its own."""
+
+    def status(self, status: int, body: Json) -> tuple[int, float | None]:
+        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to
+        wait where said.
+        """
