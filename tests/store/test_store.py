@@ -46,6 +46,16 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
         assert store.spent() == 0.5
 
 
+def test_remembered_rows_are_read_again_once_somebody_wrote(tmp_path: Path) -> None:
+    query = "SELECT count(*) FROM outputs"
+    output = Output("t1", "answer", "she", "")
+    with made(tmp_path) as store, Store(store.folder) as reader:
+        assert [list(one.remembered_rows(query)) for one in (store, reader)] == [[(0,)], [(0,)]]
+        store.write([], [output], [])
+        assert [list(one.remembered_rows(query)) for one in (store, reader)] == [[(1,)], [(1,)]]
+        assert reader.remembered_rows(query) is reader.remembered_rows(query)
+
+
 def test_a_closed_run_is_one_file(tmp_path: Path) -> None:
     with made(tmp_path) as store:
         store.put("x", 1)

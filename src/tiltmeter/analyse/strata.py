@@ -50,8 +50,9 @@ def measured_rows(
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
+        known = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(needed, draws)):
-            rate = None if estimate.value is None else error_rates.note(annotator)
+            rate = None if estimate.value is None else known
             yield replace(
                 estimate,
                 protocol=protocol.name,

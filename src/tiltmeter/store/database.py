@@ -79,6 +79,7 @@ class Database:
         self.path = self.folder / FILE
         self._lock: WriterLock | None = None
         self._is_copy = False
+        self._remembered: dict[str, tuple[tuple[int, int], list[Any]]] = {}
         if not create and not self.path.exists():
             inside = self.folder / "run"  # of an export to deposit
             raise StoreError(
@@ -194,6 +195,16 @@ class Database:
         """
         with translate_errors(self.path):
             yield from self._db.execute(query, values)
+
+    def remembered_rows(self, query: str) -> Sequence[Any]:
+        """Rows of a query that reads a whole table; those of the last time where nothing was
+        written since.
+        """
+        state = self._db.total_changes, self.data_version()
+        known = self._remembered.get(query)
+        if known is None or known[0] != state:
+            known = self._remembered[query] = state, list(self.rows(query))
+        return known[1]
 
     def first(self, query: str, values: Sequence[Value] = ()) -> Any:
         """The first row of a query, or None."""

@@ -45,12 +45,13 @@ GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 
 def parts(store: Store) -> list[Part]:
     """By subject and mode."""
-    return [Part(*row) for row in store.rows(_PARTS)]
+    return [Part(*row) for row in store.remembered_rows(_PARTS)]
 
 
 def levels_asked(store: Store) -> list[Mapping[str, str]]:
     """Factor → level, once for each cell of the design that some trial has."""
-    return [levels(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
+    asked = store.remembered_rows("SELECT DISTINCT factors FROM trials")
+    return [levels(row[0]) for row in asked]
 
 
 def extents(store: Store) -> Iterator[Extent]:
