@@ -15,6 +15,7 @@ from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
 from ..stats.results import ALPHA
 from ..store import Store
+from ..store.queries import settings
 from . import badges, same_prompt
 from .audits import Audit
 from .figures.first import first_figure
@@ -47,7 +48,7 @@ def screen(
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
     names = short_names([name for name in subjects if " + " not in name], named)
-    lead = leading(judged)
+    lead = leading(_together(store, judged) or judged)
     line = tuple(_with_short(part, names) for part in about if part)
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or lead is None:
@@ -73,6 +74,12 @@ def screen(
         caution=CAUTION,
         queries=tuple(query for _, query in lede),
     )
+
+
+def _together(store: Store, judged: Sequence[Judged]) -> list[Judged]:
+    """The claims by rules and a judge together: what either says alone stands behind them."""
+    known = settings.cascades(store)
+    return [one for one in judged if one.claim.row.instrument in known]
 
 
 def _with_short(text: str, names: Mapping[str, str]) -> str:

@@ -184,6 +184,22 @@ def _job(
     return [*labels, *calls]
 
 
+def _keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
+    """Keeps how judges are asked where rules are unsure. Warns of one that was asked so before and
+    labels everything now.
+    """
+    together = [one for one in instruments if isinstance(one, Cascade)]
+    for one in together:
+        settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
+    before = {one.judge for one in settings.cascades(store).values()}
+    wholly = before & {one.judge for one in instruments if isinstance(one, SecondJudge)}
+    return {
+        f"{judge} labels everything now; before, it was asked only where the rules were unsure "
+        "(--judge-for unsure)"
+        for judge in sorted(wholly)
+    }
+
+
 async def annotate(
     store: Store,
     protocol: Protocol,
@@ -197,12 +213,7 @@ async def annotate(
     first is found out.
     """
     instruments = annotators(protocol, judges, given)
-    for made in instruments:
-        if isinstance(made, Cascade):
-            settings.keep_cascade(
-                store, made.annotator, made.judge, made.first.settings.get("sure")
-            )
-    warnings = set(missing_judges(protocol, judges))
+    warnings = set(missing_judges(protocol, judges)) | _keep_cascades(store, instruments)
     if any(isinstance(instrument, Learner) for instrument in instruments):
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
         if models.aside is not None and models.aside.deferred:  # it is found out in a batch
