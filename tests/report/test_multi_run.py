@@ -63,6 +63,10 @@ def test_runs_of_one_protocol_stand_side_by_side(folders: list[Path]) -> None:
         "run (1)",
         "run (2)",
     ] and report.question.startswith("Which pronoun")
+    assert [run.content.screen.names for run in report.runs] == [  # a letter is one model
+        (("A", "planted:she=0.5"),),
+        (("B", "planted:she=0.95"),),
+    ]
     assert report.against is not None
     side, compared = report.against.tables
     assert [column.name for column in side.columns] == ["measure", "group", "run (1)", "run (2)"]

@@ -5,12 +5,14 @@ protocol, set side by side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..analyse import compare, numerals, reading
 from ..analyse.background import read_background
+from ..analyse.model_labels import short_names
+from ..analyse.verdicts import Word
 from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol
 from ..records import Estimate
@@ -19,10 +21,16 @@ from . import audits, changes, content, findings, judges, sanitize
 from .judged import Judged
 from .model import Column, Report, Section, Table, Told, alone
 
-KEY = (
-    "▲ difference found · ○ no difference found at this n · ◇ undecided · ⇅ direction not settled "
-    "· ✕ judge refuted by gold · 95 % intervals; headline measures only"
-)
+KEY = {  # what the sign of a verdict stands for
+    Word.TILT: "difference found",
+    Word.NO_DIFFERENCE: "no difference found at this n",
+    Word.UNDECIDED: "undecided",
+    Word.NOT_SETTLED: "direction not settled",
+    Word.JUDGE_REFUTED: "judge refuted by gold",
+    Word.NOT_PURSUED: "not pursued: given up on the way, so nothing is said of it",
+    Word.STILL_ASKED: "still asked",
+    Word.NO_TEST: "no test made",
+}
 Parts = tuple[tuple[str, str], ...]
 
 
@@ -39,6 +47,9 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
     """The report of one run, or of several. named: {model: short name}, where somebody gave one."""
     if len({Path(run.store.folder).resolve() for run in runs}) < len(runs):
         raise UsageError("A run is named twice. Name each run once: tiltmeter report RUN RUN")
+    if len(runs) > 1:  # one letter is one model on the whole page
+        subjects = dict.fromkeys(row.subject for run in runs for row in run.estimates)
+        named = short_names(list(subjects), named)
     made = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
     if len(runs) == 1:
         return alone(made[0])
@@ -102,6 +113,7 @@ def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
 def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     """A row a headline number, a column a subject of a run."""
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
+    words: set[Word] = set()
     for name, run in of.items():
         default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
         known = read_background(run.store, run.protocol, default)
@@ -109,6 +121,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
             spec, raw = one.claim.spec, one.claim.raw
             key = (spec.text or spec.name, _parts(raw))
             cells.setdefault(key, {})[name, raw.subject] = _cell(one)
+            words.add(one.verdict.word)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
     subjects = Counter(name for name, _ in columns)
     heads = [
@@ -127,11 +140,21 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     return Table(
         audits.slug("side", title),
         title,
-        KEY,
+        _key(words),
         (Column("measure", brief=True), Column("group", brief=True), *heads),
         rows,
         folded=len(rows) > audits.MANY,
     )
+
+
+def _key(words: Container[Word]) -> str:
+    """What the signs mean that the table has."""
+    told = [
+        f"{findings.SYMBOLS[findings.CODES[word]]} {said}"
+        for word, said in KEY.items()
+        if word in words
+    ]
+    return " · ".join((*told, "95 % intervals; headline measures only"))
 
 
 def _parts(estimate: Estimate) -> Parts:
