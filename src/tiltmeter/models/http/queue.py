@@ -202,7 +202,7 @@ def queue_model(
     name: str,
     options: ModelOptions,
     speak: Callable[[str, str], QueueDialect],
-    most: int = 1000,
+    most: int,
 ) -> QueueModel:
     """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider
     takes at once.

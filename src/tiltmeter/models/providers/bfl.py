@@ -14,24 +14,23 @@ from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, status_by_message
-from ..http.body import at, message, needed, text_at, word_at
+from ..http.body import at, needed, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from ..http.queue import QueueModel, queue_model
-from ..kinds import ModelKind
-from ..options import DEFAULTS, PICTURES, ModelOptions
-from .drawing import leave_out, parameter_named, pixels, prompt, ratio, split_settings
+from .drawing import leave_out, pixels, prompt, ratio, split_settings
+from .queued import QueuedPictures, picture_link, queue_kind
 
 MOST_TASKS = 24
 _BY_RATIO = ("ultra", "kontext")  # models that take an aspect ratio in place of pixels
-_OPTIONAL = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
 _REFUSED = ("Request Moderated", "Content Moderated")
 _FAILED = ("Error", "Failed")
 _UNKNOWN = "Task not found"
 
 
-class BflTasks:
+class BflTasks(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
+
+    optional = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
@@ -68,7 +67,7 @@ class BflTasks:
         status, sample = needed(body, "status"), word_at(body, "result", "sample")
         if status == "Ready" and sample:
             used = word_at(body, "result", "prompt")
-            return Link(Reply("", revised="" if used == prompt(request) else used), sample)
+            return picture_link(request, used, sample)
         if status in (*_REFUSED, *_FAILED, "Ready"):
             reason = ", ".join(filter(None, (status, word_at(body, "details"))))
             return Reply(reason, REFUSAL if status in _REFUSED else ERROR)
@@ -79,10 +78,6 @@ class BflTasks:
         status = text_at(body, "status")
         return Reply(status, REFUSAL) if status in _REFUSED else None
 
-    def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
-        return parameter_named(message(body), _OPTIONAL)
-
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """Work that is not known is said with status 200 too."""
         if at(body, "status") == _UNKNOWN:
@@ -91,18 +86,4 @@ class BflTasks:
 
 
 BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
-
-
-def bfl(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
-    """`bfl:MODEL`; the key comes from BFL_API_KEY."""
-    return queue_model(BFL, name, options, BflTasks, most=MOST_TASKS)
-
-
-KIND = ModelKind(
-    "bfl",
-    "bfl:MODEL, Black Forest Labs' API: pictures",
-    bfl,
-    makes=(PICTURES,),
-    provider=BFL,
-    own_server=True,
-)
+KIND = queue_kind(BFL, "bfl:MODEL, Black Forest Labs' API: pictures", BflTasks, most=MOST_TASKS)

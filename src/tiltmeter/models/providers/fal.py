@@ -20,17 +20,17 @@ from ..http import HttpRequest
 from ..http.body import at, list_at, message, needed, object_at, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from ..http.queue import Next, QueueModel, queue_model
-from ..kinds import ModelKind
-from ..options import DEFAULTS, PICTURES, ModelOptions
-from .drawing import leave_out, parameter_named, pixels, prompt, split_settings
+from ..http.queue import Next
+from .drawing import leave_out, pixels, prompt, split_settings
+from .queued import QueuedPictures, picture_link, queue_kind
 
-_OPTIONAL = ("image_size", "seed", "num_images")
 _POLICY = "content_policy_violation"
 
 
-class FalQueue:
+class FalQueue(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
+
+    optional = ("image_size", "seed", "num_images")
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
@@ -75,30 +75,12 @@ class FalQueue:
         if not url:
             return Reply("completed, and no picture came", ERROR)
         used = word_at(body, "prompt")
-        return Link(Reply("", revised="" if used == prompt(request) else used), url)
+        return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """A refusal where the error's message names a content policy, else None."""
         return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
 
-    def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
-        return parameter_named(message(body), _OPTIONAL)
-
 
 FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
-
-
-def fal(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
-    """`fal:OWNER/APP`; the key comes from FAL_KEY."""
-    return queue_model(FAL, name, options, FalQueue)
-
-
-KIND = ModelKind(
-    "fal",
-    "fal:OWNER/APP, fal's queue: pictures",
-    fal,
-    makes=(PICTURES,),
-    provider=FAL,
-    own_server=True,
-)
+KIND = queue_kind(FAL, "fal:OWNER/APP, fal's queue: pictures", FalQueue)

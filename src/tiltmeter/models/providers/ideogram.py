@@ -17,17 +17,16 @@ from ..http import HttpRequest
 from ..http.body import at, message, needed, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from ..http.queue import QueueModel, queue_model
-from ..kinds import ModelKind
-from ..options import DEFAULTS, PICTURES, ModelOptions
-from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
+from .drawing import is_policy, leave_out, prompt, split_settings
+from .queued import QueuedPictures, picture_link, queue_kind
 
 MOST_TASKS = 10
-_OPTIONAL = ("magic_prompt", "seed", "num_images")
 
 
-class IdeogramGenerations:
+class IdeogramGenerations(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
+
+    optional = ("magic_prompt", "seed", "num_images")
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
@@ -69,31 +68,15 @@ class IdeogramGenerations:
         if not url:
             return Reply("completed, and no picture came", ERROR)
         used = word_at(drawn, "prompt")
-        return Link(Reply("", revised="" if used == prompt(request) else used), url)
+        return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """A refusal where the error's message speaks of safety, else None."""
         said = message(body)
         return Reply(said, REFUSAL) if "safety" in said.lower() else None
 
-    def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
-        return parameter_named(message(body), _OPTIONAL)
-
 
 IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
-
-
-def ideogram(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
-    """`ideogram:MODEL`; the key comes from IDEOGRAM_API_KEY."""
-    return queue_model(IDEOGRAM, name, options, IdeogramGenerations, most=MOST_TASKS)
-
-
-KIND = ModelKind(
-    "ideogram",
-    "ideogram:MODEL, Ideogram's API: pictures",
-    ideogram,
-    makes=(PICTURES,),
-    provider=IDEOGRAM,
-    own_server=True,
+KIND = queue_kind(
+    IDEOGRAM, "ideogram:MODEL, Ideogram's API: pictures", IdeogramGenerations, most=MOST_TASKS
 )

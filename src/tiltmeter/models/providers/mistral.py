@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from ...records import Json, Request
 from ..batch.mistral import MistralBatches
-from ..http import HttpModel, HttpRequest
+from ..http import HttpRequest
 from ..http.body import list_at, text_at
 from ..http.provider import Provider
-from ..kinds import ModelKind
-from ..options import DEFAULTS, TEXT, ModelOptions
-from .openai import OpenAIChat
+from .openai import OpenAIChat, chat_kind
 
 MISTRAL = Provider(
     "mistral", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), "mistral-small-latest"
@@ -38,20 +36,4 @@ class MistralChat(OpenAIChat):
         return super().unwelcome(body)
 
 
-def mistral(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`mistral:MODEL`; the key comes from MISTRAL_API_KEY."""
-    place = MISTRAL.place(model, options)
-    made = place.model(options, MistralChat(model, place.key, local=False, read=options.read))
-    made.batches = MistralBatches()
-    return made
-
-
-KIND = ModelKind(
-    "mistral",
-    "mistral:MODEL, Mistral's own API",
-    mistral,
-    makes=(TEXT,),
-    provider=MISTRAL,
-    own_server=True,
-    batches=True,
-)
+KIND = chat_kind(MISTRAL, "mistral:MODEL, Mistral's own API", MistralChat, MistralBatches())

@@ -12,13 +12,14 @@ import json
 import re
 
 from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
-from ..options import DEFAULTS, ModelOptions, ReadBlob
+from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
 from .openai_images import OpenAIImages
 
 # What can be left out when a server refuses it; what is left out is recorded as the provider's
@@ -164,6 +165,28 @@ def _logprob(entry: Json) -> float:
     if not logprob <= 1e-3:  # NaN, or above what rounding explains
         raise ValueError(f"the log-probability {logprob} is none")
     return logprob
+
+
+def chat_kind(
+    provider: Provider, summary: str, dialect: type[OpenAIChat], batches: BatchFormat
+) -> ModelKind:
+    """The kind of a provider that speaks this format, or nearly, and takes batches."""
+
+    def make(model: str, options: ModelOptions) -> HttpModel:
+        place = provider.place(model, options)
+        made = place.model(options, dialect(model, place.key, local=False, read=options.read))
+        made.batches = batches
+        return made
+
+    return ModelKind(
+        provider.kind,
+        summary,
+        make,
+        makes=(TEXT,),
+        provider=provider,
+        own_server=True,
+        batches=True,
+    )
 
 
 OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")

@@ -20,13 +20,11 @@ import re
 from ...errors import UsageError
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import at, message, needed, word_at
+from ..http.body import at, needed, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from ..http.queue import QueueModel, queue_model
-from ..kinds import ModelKind
-from ..options import DEFAULTS, PICTURES, ModelOptions
-from .drawing import is_policy, leave_out, parameter_named, pixels, prompt, ratio, split_settings
+from .drawing import is_policy, leave_out, pixels, prompt, ratio, split_settings
+from .queued import QueuedPictures, queue_kind
 
 REPLICATE = Provider(
     "replicate",
@@ -34,12 +32,13 @@ REPLICATE = Provider(
     ("REPLICATE_API_TOKEN",),
     "black-forest-labs/flux-1.1-pro",
 )
-_OPTIONAL = ("width", "height", "aspect_ratio", "seed")
 _NAME = re.compile(r"([\w.-]+)/([\w.-]+)(?::(\w+))?")
 
 
-class ReplicatePredictions:
+class ReplicatePredictions(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
+
+    optional = ("width", "height", "aspect_ratio", "seed")
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
@@ -95,21 +94,7 @@ class ReplicatePredictions:
         """None always: a refusal is seen when the prediction ends, by `look`."""
         return None  # the filters' work is seen when a prediction ends
 
-    def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
-        return parameter_named(message(body), _OPTIONAL)
 
-
-def replicate(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
-    """`replicate:OWNER/NAME`; the key comes from REPLICATE_API_TOKEN."""
-    return queue_model(REPLICATE, name, options, ReplicatePredictions)
-
-
-KIND = ModelKind(
-    "replicate",
-    "replicate:OWNER/NAME[:VERSION], Replicate's API: pictures",
-    replicate,
-    makes=(PICTURES,),
-    provider=REPLICATE,
-    own_server=True,
+KIND = queue_kind(
+    REPLICATE, "replicate:OWNER/NAME[:VERSION], Replicate's API: pictures", ReplicatePredictions
 )

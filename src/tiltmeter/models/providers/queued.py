@@ -1,0 +1,50 @@
+"""What providers share that take pictures in as work, to be looked at until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from ...records import Json, Reply, Request
+from ..http.body import message
+from ..http.fetching import Link
+from ..http.provider import Provider
+from ..http.queue import QueueDialect, QueueModel, queue_model
+from ..kinds import ModelKind
+from ..options import PICTURES, ModelOptions
+from .drawing import parameter_named, prompt
+
+MOST_WORK = 1_000  # at once, where a provider names no limit
+
+
+class QueuedPictures:
+    """What their dialects share. optional: parameters that can be left out."""
+
+    optional: ClassVar[tuple[str, ...]]
+
+    def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
+        return parameter_named(message(body), self.optional)
+
+
+def picture_link(request: Request, used: str, url: str) -> Link:
+    """A link to a picture. used: the prompt that it was made from, as the provider says."""
+    return Link(Reply("", revised="" if used == prompt(request) else used), url)
+
+
+def queue_kind(
+    provider: Provider,
+    summary: str,
+    dialect: Callable[[str, str], QueueDialect],
+    most: int = MOST_WORK,
+) -> ModelKind:
+    """A provider's kind of model. dialect: (name, key) → its dialect; most: how much work the
+    provider takes at once.
+    """
+
+    def make(name: str, options: ModelOptions) -> QueueModel:
+        return queue_model(provider, name, options, dialect, most)
+
+    return ModelKind(
+        provider.kind, summary, make, makes=(PICTURES,), provider=provider, own_server=True
+    )
