@@ -175,6 +175,7 @@ def _by_group(
         for e in audit.of(spec.name)
         if reading.stratum(e) == reading.stratum(whole) and reading.group(e)
     ]
+    given_up = whole.stopped is not None and whole.stopped["state"] == "not pursued"
     for by in dict.fromkeys(reading.grouping(e) for e in rows):
         tested = [
             (verdicts.test_word(e, spec.null), e)
@@ -186,6 +187,8 @@ def _by_group(
         parts: dict[str, list[Estimate]] = {}
         for word, row in tested:
             said = sentences.direction(spec, row) or "a difference found"
+            if word == Word.NO_DIFFERENCE and given_up:
+                word = Word.NOT_PURSUED  # with the whole, before its full n
             said = said if word == Word.TILT else sentences.CHIPS[word.value]
             parts.setdefault(said, []).append(row)
         told = "; ".join(
