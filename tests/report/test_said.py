@@ -4,7 +4,6 @@ whether a reader may conclude it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -195,6 +194,9 @@ def test_one_in_eight_is_not_13_per_cent_and_a_place_has_a_name() -> None:
 
 
 def test_a_cue_that_is_in_no_prompt_is_said() -> None:
-    without = dataclasses.replace(AUDIT, prompt="Somebody applies for a job as {job}.")
+    without = replace(AUDIT, prompt="Somebody applies for a job as {job}.")
     assert any("The cue is not in the prompt" in text for text in thin_design(without))
+    assert first_line(without, [GAP]) == (
+        "The cue is not in the prompt: it is the same for all levels of group."
+    )
     assert thin_design(AUDIT) == []

@@ -22,10 +22,17 @@ def thin_design(protocol: Protocol) -> list[str]:
     for a level, and for each of which nothing stands in the prompt; none for a design that is thick
     enough. Items that are the levels of a factor are not few.
     """
-    return [*_few_items(protocol), *_lone_names(protocol), *_cues_not_asked(protocol)]
+    unasked = (
+        f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, and it is the same for all "
+        f"levels of {factor}."
+        for factor, columns in cues_not_asked(protocol).items()
+    )
+    return [*_few_items(protocol), *_lone_names(protocol), *unasked]
 
 
-def _cues_not_asked(protocol: Protocol) -> Iterator[str]:
+def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
+    """Each factor that is compared and of whose columns none stands in a prompt, with these."""
+    found: dict[str, list[str]] = {}
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += [mode.begin for mode in protocol.modes.values()]
     asked = {slot for text in texts for slot in _SLOT.findall(text)}
@@ -36,10 +43,8 @@ def _cues_not_asked(protocol: Protocol) -> Iterator[str]:
     for factor in _compared(protocol):
         columns = dict.fromkeys(name for row in cells if factor in row for name in row)
         if columns and not asked & columns.keys():
-            yield (
-                f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, so all levels of "
-                f"{factor} are asked the same."
-            )
+            found[factor] = list(columns)
+    return found
 
 
 def _compared(protocol: Protocol) -> list[str]:

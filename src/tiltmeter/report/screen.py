@@ -7,17 +7,20 @@ largest tilt), in the words of the protocol.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..analyse import headlines, numerals, reading, sentences
 from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
 from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
+from ..protocol.thin_design import NO_CUE, cues_not_asked
 from ..stats.results import ALPHA
 from ..store import Store
 from ..store.queries import settings
 from . import badges, same_prompt
 from .audits import Audit
+from .figure_model import Figure
 from .figures.first import first_figure
 from .judged import Judged, leading
 from .model import Screen
@@ -26,6 +29,7 @@ from .summary import Missing
 LEDE_CHARACTERS = 360  # for which the first screen has room
 BADGES = 6
 QUIET = (Word.NO_DIFFERENCE, Word.NO_TEST, Word.NOT_MEASURED)  # verdicts that claim nothing
+AS_LABELLED = "Labels as they are, before gold corrects the number."
 BETWEEN = f" {numerals.MINUS} "  # the ends of a contrast
 ONE_ITEM = "One item alone gives neither an interval nor a test."
 CAUTION = (
@@ -61,9 +65,7 @@ def screen(
         headline=headline(protocol, judged, lead),
         lede=tuple(text for text, _ in lede),
         badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
-        figure=first_figure(
-            audit, names, _tilted_levels(protocol, judged, cue), lead.verdict.measure
-        ),
+        figure=_figure(audit, names, judged, lead, cue),
         prompt=same_prompt.same_prompt(
             store,
             protocol,
@@ -82,6 +84,19 @@ def _together(store: Store, judged: Sequence[Judged]) -> list[Judged]:
     return [one for one in judged if one.claim.row.instrument in known]
 
 
+def _figure(
+    audit: Audit, names: Mapping[str, str], judged: Sequence[Judged], lead: Judged, cue: str
+) -> Figure | None:
+    """The figure of the protocol. It draws labels as they are, and says so beside a number that
+    gold corrects.
+    """
+    tilted = _tilted_levels(audit.protocol, judged, cue)
+    found = first_figure(audit, names, tilted, lead.verdict.measure)
+    if found is None or lead.claim.row is lead.claim.raw:
+        return found
+    return replace(found, note=f"{found.note} {AS_LABELLED}".lstrip())
+
+
 def _with_short(text: str, names: Mapping[str, str]) -> str:
     for name, short in names.items():
         text = text.replace(name, short)
@@ -95,7 +110,12 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
 
 
 def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
-    """The sentence of the leading claim; of several models, how many tilt."""
+    """The sentence of the leading claim; of several models, how many tilt. Where the cue is in no
+    prompt, that: whatever was found is not of the cue.
+    """
+    factor = (lead.claim.spec.contrast or {}).get("factor", "")
+    if factor in cues_not_asked(protocol):
+        return f"{NO_CUE}: it is the same for all levels of {factor}."
     words = [one.word for one in judged]
     if len(judged) > 1 and set(words) <= {Word.NO_DIFFERENCE, Word.NO_TEST}:
         tested = words.count(Word.NO_DIFFERENCE)
