@@ -26,7 +26,7 @@ from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
 from ..stats.results import join_notes
 from .output_values import Values, codes, count_with_value, counts, value_counts
-from .outputs import DRAWS, BaseAndGroups, notes, shuffles_of
+from .outputs import DRAWS, BaseAndGroups, notes
 from .published import bits_by_code, clipped_by_code, distances
 from .reading import CODE, PUBLISHED
 
@@ -88,7 +88,7 @@ def _adjusted_rows(
     its own.
     """
     rows = codes(sides, cell.attributes)
-    shuffles = shuffles_of(blank.measure, DRAWS)
+    shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
         found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
     else:
@@ -145,7 +145,7 @@ def _over_chance(value: float, expected: float) -> float | None:
 
 def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
     """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
-    value is shuffles_of too).
+    value is shuffled too).
     """
     if one.value is None or one.expected is None:
         return math.nan

@@ -22,7 +22,7 @@ from .output_values import (
     value_counts,
     values_seen,
 )
-from .outputs import DRAWS, BaseAndGroups, notes, shuffles_of
+from .outputs import DRAWS, BaseAndGroups, notes
 from .published import worded_values
 from .reading import CODE, PUBLISHED
 
@@ -170,11 +170,11 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
 def _more_than_base(
     blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], group: str
 ) -> Iterator[Estimate]:
-    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffles_of."""
+    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
     found = permutation.concentration_difference(
-        base=base, group=cued, shuffles=shuffles_of(blank.measure, DRAWS), values=supports
+        base=base, group=cued, shuffles=cell.shuffles(DRAWS), values=supports
     )
     parts = found.attributes or (found,) * len(cell.attributes)
     for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):

@@ -19,7 +19,7 @@ from ..instruments.images import taxonomy
 from ..protocol import FEW_OUTPUTS, MeasureSpec, Protocol
 from ..stats.permutation import Permuted
 from ..stats.results import join_notes
-from ..stats.shuffling import DrawnLabels, Shuffles
+from ..stats.shuffling import KeptDraws, Shuffles
 from ..store import Store
 from .output_values import OutputGroup, Values, count_with_value, values_seen
 
@@ -44,7 +44,7 @@ class LabelledOutputs:
     lists:     the closed lists of each annotator.
     chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
     groups:    what `split_by_base` made of them, for all measures that split them alike.
-    drawn:     shuffles that strata share.
+    drawn:     shuffles that strata and measures share.
     """
 
     outputs: Mapping[Stratum, Sequence[LabelledOutput]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class LabelledOutputs:
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groups: dict[object, list[BaseAndGroups]] = field(default_factory=dict, repr=False)
-    drawn: DrawnLabels = field(default_factory=lambda: DrawnLabels(DRAWN_BYTES), repr=False)
+    drawn: KeptDraws = field(default_factory=lambda: KeptDraws(DRAWN_BYTES), repr=False)
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""
@@ -128,6 +128,8 @@ class BaseAndGroups:
     attributes: those of any of these outputs, in the order of the closed lists.
     lists:      {attribute: its closed list}.
     background: the attributes that are of the background and not of the product.
+    subject:    whose outputs these are; "" where they are of all.
+    drawn:      shuffles that strata and measures share.
     """
 
     condition: Mapping[str, str]
@@ -136,6 +138,16 @@ class BaseAndGroups:
     attributes: Sequence[str]
     lists: Mapping[str, tuple[str, ...]]
     background: frozenset[str]
+    subject: str = ""
+    drawn: KeptDraws = field(default_factory=KeptDraws, repr=False)
+
+    def shuffles(self, draws: int) -> Shuffles:
+        """The same for all measures, others for another object or subject: so a result depends on
+        no other cell, and those of several cells are independent.
+        """
+        name = "\0".join((self.subject, *self.condition.values()))
+        generator = np.random.default_rng(list(name.encode()))
+        return Shuffles(draws=draws, generator=generator, kept=self.drawn)
 
     @property
     def size(self) -> int:
@@ -224,6 +236,8 @@ def _split(
             attributes,
             {one.name: one.values for one in belongs},
             frozenset(background),
+            "" if pooled else stratum[0],
+            found.drawn,
         )
 
 

@@ -97,12 +97,7 @@ def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
         for key in [(subject, *stratum[1:])]
         for cell in split_by_base(found, key, measure, by, table.protocol)
     ]
-    seeds = [*measure.name.encode()]
-    shuffles = [
-        Shuffles(draws=draws, generator=np.random.default_rng([*seeds, place]), drawn=found.drawn)
-        for place in range(len(cells))
-    ]
-    return _Cells(table, measure, cells, shuffles)
+    return _Cells(table, measure, cells, [cell.shuffles(draws) for cell in cells])
 
 
 def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

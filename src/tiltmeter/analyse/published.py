@@ -16,7 +16,7 @@ from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
 from .output_values import Values, codes, count_with_value, counts, value_counts
-from .outputs import PUBLISHED_DRAWS, BaseAndGroups, notes, shuffles_of
+from .outputs import PUBLISHED_DRAWS, BaseAndGroups, notes
 
 
 def distances(
@@ -26,7 +26,7 @@ def distances(
     test.
     """
     rows = codes(sides, cell.attributes)
-    shuffles = shuffles_of(blank.measure, PUBLISHED_DRAWS)
+    shuffles = cell.shuffles(PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
     parts = found.attributes or (found,) * len(cell.attributes)
     each = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -40,13 +41,11 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     total = sum(sizes)
     held = [int(k) for k in np.sum(counts, axis=0) if k > 0]
     pairs = list(combinations(sizes, 2))
-    known: dict[tuple[int, int, int], float] = {}
-    for k in set(held):
-        for first, second in set(pairs):
-            known[k, first, second] = _part(k, first, second, total)
-    return min(max(sum(known[k, *pair] for k in held for pair in pairs) / len(pairs), 0.0), 1.0)
+    parts = [_part(k, *pair, total) for k in held for pair in pairs]
+    return min(max(sum(parts) / len(pairs), 0.0), 1.0)
 
 
+@lru_cache(maxsize=10_000)
 def _part(k: int, first: int, second: int, total: int) -> float:
     """The mean of one value's part: k of `total` outputs have it, `first` and `second` are the
     sizes of the two groups.
@@ -65,9 +64,17 @@ def _part(k: int, first: int, second: int, total: int) -> float:
 
 def _choose(n: int, k: NDArray[np.integer]) -> Floats:
     """log of n over k."""
+    logs = _log_factorials(n)
+    found: Floats = logs[n] - logs[k] - logs[np.maximum(n - k, 0)]
+    return found
+
+
+@lru_cache(maxsize=16)
+def _log_factorials(n: int) -> Floats:
+    """Of all numbers from 0 to n."""
     from tiltmeter.stats.special import gammaln
 
-    found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
+    found: Floats = gammaln(np.arange(n + 1) + 1)
     return found
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.dealing import pack_rows
 from tiltmeter.stats.permutation import (
     Permuted,
     Statistic,
@@ -24,7 +25,7 @@ from tiltmeter.stats.permutation import (
     summaries,
 )
 from tiltmeter.stats.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, count_rows
+from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups
 
 METHOD = "{}, second less first, rows permuted between models inside each prompt"
 
@@ -129,7 +130,8 @@ def _shuffled_counts(
         a, b = places[place], places[half + place]
         rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
         sizes = (a.stop - a.start, b.stop - b.start)
-        drawn = shuffles[place].blocks(sizes, max(rows.shape))
-        first.append(np.concatenate([count_rows(labels, 0, rows) for labels in drawn]))
+        packed = pack_rows(rows > 0)
+        counted = [block[0] for block in shuffles[place].counts(sizes, packed)]
+        first.append(np.concatenate(counted, axis=1).T.astype(np.float64))
         second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
     return first, second

@@ -27,7 +27,6 @@ from tiltmeter.stats.shuffling import (
     Shuffles,
     cell_of,
     coded_groups,
-    group_labels,
     looked_up,
     plogp,
     plogp_of_both,
@@ -167,7 +166,10 @@ def shuffled_statistic(
     cell: Cell, statistic: Statistic, shuffles: Shuffles
 ) -> tuple[Floats, Floats]:
     """The statistic of each attribute as it is, shape (A,), and in every shuffle, shape (B, A)."""
-    observed = statistic(cell, cell.counts(group_labels(cell.sizes)[None, :]))[0]
+    observed = statistic(cell, cell.counts())[0]
+    if statistic in SUMS and len(cell.sizes) == 2 and cell.complete and cell.kinds is None:
+        table, whole = SUMS[statistic]
+        return observed, whole(cell, cell.sum_values(table(cell), shuffles))
     shuffled = [statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)]
     return observed, np.concatenate(shuffled)
 
@@ -254,8 +256,6 @@ def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
 def _mean_over_pairs(
     cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
 ) -> Floats:
-    if len(counts) == 2 and cell.complete:
-        return _root_or_bits(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
     parts, found = (
         [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))],
@@ -329,6 +329,47 @@ def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
             )
         )
     return found
+
+
+def _pair_table(cell: Cell) -> Floats:
+    """What a value adds to the JS divergence of two complete groups."""
+    first, second = cell.first_counts()
+    n, m = cell.sizes
+    p, q = first / n, second / m
+    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp(
+        (first + second) / (n + m) if n == m else (p + q) / 2
+    )
+    return bits
+
+
+def _concentration_table(cell: Cell) -> Floats:
+    """What a value takes from the entropy of the second group less that of the first, in bits; both
+    lose what Miller and Madow take off for each value that is seen.
+    """
+    first, second = (
+        plogp(count / n) - (count > 0) / (2 * n * math.log(2))
+        for count, n in zip(cell.first_counts(), cell.sizes, strict=True)
+    )
+    return second - first
+
+
+def _whole_concentration(cell: Cell, sums: Floats) -> Floats:
+    n, m = cell.sizes
+    bits = sums + (1 / m - 1 / n) / (2 * math.log(2))
+    found: Floats = np.where(
+        cell.supports < 2, np.nan, bits / np.log2(np.maximum(cell.supports, 2))
+    )
+    return found
+
+
+# Statistics that are, of two complete groups, a sum over values of something that hangs on the
+# count in the first alone; and what is made of the sum.
+SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], Floats]]] = {
+    mean_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
+    base_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
+    mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),
+    mean_concentration: (_concentration_table, _whole_concentration),
+}
 
 
 def mean_over(values: Floats) -> Floats:

@@ -2,10 +2,9 @@
 
 A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
 attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose
-which rows form a group, so the counts of all shuffles and all attributes come from one matrix
-product of a 0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws
-the masks once for all cells of the same sizes; work goes in blocks, so memory does not grow with
-the draws.
+which rows form a group (dealing.py); how many rows of each value it has are then bits to count.
+``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does not
+grow with the draws.
 
 Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind
 go to each group, which is multivariate hypergeometric. The distribution is the same, and the time
@@ -17,52 +16,51 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiltmeter.stats import arguments, hypergeometric
 from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.dealing import WORD, Numbers, Words, count_dealt, deal_rows, pack_rows
 from tiltmeter.stats.hypergeometric import Counts
 
-BLOCK = 400_000  # mask entries, or counts, that are drawn at a time where masks are not kept
+BLOCK = 25_000_000  # bytes that are dealt at a time where they are not kept
 # Counts in flight at a time: an array of so many doubles comes from memory that the process has; a
 # larger one is fetched from the system anew each time, which costs more than all that is computed.
 IN_FLIGHT = 16_000
-# Rows of a product that a library of linear algebra takes at a time, or a multiple of it: pieces of
-# so many have the same last digits as the whole.
-ROWS_TOGETHER = 48
-MASK = 32_000  # entries of a mask in flight at a time, of half the bytes of a double
-TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
-ONE_THREAD = 2**18  # multiplications up to which OpenBLAS takes one thread (interface/gemm.c)
-CACHE_BYTES = 64_000_000  # of group labels, kept for the next cell of the same sizes
+TABLES = 16_000  # drawn counts of a group in flight at a time
+CACHE_BYTES = 64_000_000  # of dealt rows and their counts, kept for who asks again
 # rows for each kind of row and group but the last: from here on a drawn count is cheaper than
 # shuffled rows
 ALIKE = 20
 TINY = np.finfo(np.float64).tiny
 
-Labels = NDArray[np.uint8]
+
+Dealt = TypeVar("Dealt", Words, Numbers)
 
 
-class DrawnLabels:
-    """Group labels that were drawn, for cells that are shuffled alike: the latest, up to a number
-    of bytes.
+class KeptDraws:
+    """What was drawn, for cells that are shuffled alike: the latest, up to a number of bytes. A key
+    holds all that goes into it.
     """
 
     def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._kept: dict[tuple[int, ...], Labels] = {}
+        self._bytes = 0
+        self._kept: dict[object, Words | Numbers] = {}
 
-    def get(self, key: tuple[int, ...], draw: Callable[[], Labels]) -> Labels:
-        """The labels of a key; drawn where they are not kept."""
+    def get(self, key: object, draw: Callable[[], Dealt]) -> Dealt:
+        """What was drawn for a key; drawn where it is not kept."""
         found = self._kept.pop(key, None)
         if found is None:
             found = draw()
-            left = self.most_bytes - found.nbytes
-            while self._kept and sum(one.nbytes for one in self._kept.values()) > left:
-                del self._kept[next(iter(self._kept))]
+            self._bytes += found.nbytes
+            while self._kept and self._bytes > self.most_bytes:
+                self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
         self._kept[key] = found
-        return found
+        return cast(Dealt, found)
 
 
 class Shuffles:
@@ -71,33 +69,49 @@ class Shuffles:
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
     shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
-    drawn: where labels are kept; given by who makes shuffles of the same seed more than once.
+    kept: where what is drawn is kept; given by who makes shuffles of the same seed more than once.
     """
 
     def __init__(
-        self, *, draws: int, generator: np.random.Generator, drawn: DrawnLabels | None = None
+        self, *, draws: int, generator: np.random.Generator, kept: KeptDraws | None = None
     ) -> None:
         self.draws = arguments.draw_count(draws)
         self._seed = int(generator.integers(2**63))
-        self._drawn = drawn or DrawnLabels()
+        self._kept = kept or KeptDraws()
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
-    def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
-        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a
-        block.
+    def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
+        """Which rows each group but the last has, shape (groups - 1, words, a block of draws)."""
+        for start, draws in self._spans(sizes):
+            yield self._deal(sizes, start, draws)
+
+    def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
+        """How many rows of each column each group but the last has, shape (groups - 1, columns, a
+        block of draws). packed: the columns of all rows as bits.
         """
-        block = max(1, BLOCK // max(width, 1))
-        every: Labels | None = None
-        if self.draws * sum(sizes) <= CACHE_BYTES:
-            key = (self._seed, self.draws, *sizes)
-            every = self._drawn.get(key, lambda: self._draw_labels(sizes, self.draws, 0))
+        for start, draws in self._spans(sizes):
+
+            def count(start: int = start, draws: int = draws) -> Numbers:
+                return count_dealt(self._deal(sizes, start, draws), packed)
+
+            key = (self._seed, start, draws, sizes, packed.tobytes())
+            yield count() if draws < self.draws else self._kept.get(key, count)
+
+    def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """(first draw, how many) of each block: one of all, where that is kept."""
+        draw_bytes = 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
+        whole = self.draws * draw_bytes <= CACHE_BYTES
+        block = self.draws if whole else max(1, BLOCK // draw_bytes)
         for start in range(0, self.draws, block):
-            number = min(block, self.draws - start)
-            yield (
-                self._draw_labels(sizes, number, start)
-                if every is None
-                else every[start : start + number]
-            )
+            yield start, min(block, self.draws - start)
+
+    def _deal(self, sizes: tuple[int, ...], start: int, draws: int) -> Words:
+        def deal() -> Words:
+            return deal_rows(sizes, draws, np.random.default_rng([self._seed, start, *sizes]))
+
+        if draws < self.draws:
+            return deal()
+        return self._kept.get((self._seed, start, draws, sizes), deal)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
@@ -125,30 +139,6 @@ class Shuffles:
                 left, rows = left - found[-1], rows - size
             yield [*found, left]
 
-    def _draw_labels(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
-        generator = np.random.default_rng([self._seed, start, *sizes])
-        return generator.permuted(np.tile(group_labels(sizes), (draws, 1)), axis=1)
-
-
-def count_rows(labels: Labels, group: int, onehot: NDArray[np.float32]) -> Floats:
-    """How many rows of a group have each value in each draw: (labels == group) @ onehot, (draws ×
-    rows) @ (rows × values).
-
-    It is multiplied in pieces. A library of linear algebra shares a large product out among
-    threads, which wait for one another and take up to a hundred times the CPU of a small one; and
-    the mask of a piece comes from memory that the process has. Sums of 0 and 1 are exact whatever
-    their order.
-    """
-    rows, values = onehot.shape
-    draws = max(1, MASK // max(rows, 1))
-    if rows * values <= ONE_THREAD // 4:
-        draws = min(draws, ONE_THREAD // max(rows * values, 1))
-    found = np.empty((len(labels), values))
-    for start in range(0, len(labels), draws):
-        mask = (labels[start : start + draws] == group).astype(np.float32)
-        found[start : start + draws] = mask @ onehot
-    return found
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -165,23 +155,25 @@ class Cell:
     def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Counts of every value in every group, a block of shuffles at a time."""
         if self.kinds is None:
-            values = max(1, self.onehot.shape[1])
-            piece = max(1, IN_FLIGHT // values // ROWS_TOGETHER) * ROWS_TOGETHER
-            for labels in shuffles.blocks(self.sizes, max(self.onehot.shape)):
-                for at in range(0, len(labels), piece):
-                    yield self.counts(labels[at : at + piece])
+            piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
+            for counted in shuffles.counts(self.sizes, self._packed):
+                for at in range(0, counted.shape[-1], piece):
+                    yield self._with_last([one[:, at : at + piece].T for one in counted])
             return
         onehot, alike = self.kinds
         for table in shuffles.tables(alike, self.sizes):
             yield [count @ onehot for count in table]
 
-    def counts(self, labels: Labels) -> list[Floats]:
-        """Counts of every value in every group: one (draws × values) array a group."""
-        found: list[Floats] = []
-        for group in range(len(self.sizes) - 1):
-            found.append(count_rows(labels, group, self.onehot))
-        found.append(self._totals - sum(found[1:], start=found[0]))
-        return found
+    def counts(self) -> list[Floats]:
+        """Counts of every value in every group as they are, shape (1, values) each."""
+        ends = np.cumsum(self.sizes)[:-1]
+        first = np.split(self.onehot, ends)[:-1]
+        return self._with_last([rows.sum(axis=0, dtype=np.float64)[None] for rows in first])
+
+    def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
+        """The counts of all groups but the last as doubles, and those of the last."""
+        found = [np.asarray(one, dtype=np.float64) for one in counts]
+        return [*found, self._totals - sum(found[1:], start=found[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
         """How many rows of a group are measured, per draw and attribute."""
@@ -193,34 +185,41 @@ class Cell:
         """The shares of the values inside their attribute; 0 where nothing is measured."""
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
-    def pair_bits(self, counts: Floats) -> Floats:
-        """What each value adds to the JS divergence of two complete groups, from its count in the
-        first.
+    def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:
+        """Of two complete groups, what the values of each attribute add up to in every shuffle,
+        shape (draws, attributes). table: what each value adds by its count in the first group,
+        shape (values, 1 + the most rows that have one of them).
 
-        What the first has not, the second has: so it is looked up, and no logarithm is left to each
-        shuffle.
+        What the first has not, the second has: so all is looked up, and no logarithm is left to
+        each shuffle.
         """
-        places = counts.astype(np.intp)
-        places += np.arange(counts.shape[1]) * len(self._pair_table[0])
-        found: Floats = self._pair_table.take(places)
-        return found
+        owners = self.member.argmax(axis=1)
+        found = np.zeros((self.member.shape[1], shuffles.draws))
+        start = 0
+        for (counted,) in shuffles.counts(self.sizes, self._packed):
+            end = start + counted.shape[-1]
+            for owner, row, counts in zip(owners, table, counted, strict=True):
+                found[owner, start:end] += row.take(counts)
+            start = end
+        return found.T
+
+    def first_counts(self) -> tuple[Floats, Floats]:
+        """Of two groups, the counts that a value can have in the first, and those it then has in
+        the second: shape (values, 1 + the most rows that have one of them).
+        """
+        totals = self._totals[:, None]
+        first: Floats = np.minimum(np.arange(totals.max() + 1), totals)
+        return first, totals - first
+
+    @cached_property
+    def _packed(self) -> Words:
+        """The one-hot rows as bits."""
+        return pack_rows(self.onehot > 0)
 
     @cached_property
     def _totals(self) -> Floats:
         """How many rows have each value."""
         found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
-        return found
-
-    @cached_property
-    def _pair_table(self) -> Floats:
-        """Shape (values, 1 + the most rows that have one of them)."""
-        totals = self._totals[:, None]
-        first = np.minimum(np.arange(totals.max() + 1), totals)
-        n, m = self.sizes
-        p, q = first / n, (totals - first) / m
-        found: Floats = (plogp(p) + plogp(q)) / 2 - plogp(
-            totals / (n + m) if n == m else (p + q) / 2
-        )
         return found
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
@@ -306,10 +305,3 @@ def _kinds(
     alike = onehot.sum(axis=0, dtype=np.int64)
     alike = np.append(alike, rows - alike.sum())
     return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
-
-
-def group_labels(sizes: tuple[int, ...]) -> Labels:
-    """The group of each row, as the groups are given: shape (rows,)."""
-    if len(sizes) > 255:
-        raise ValueError("groups: at most 255 expected")
-    return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)

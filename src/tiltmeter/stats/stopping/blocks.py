@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.dealing import pack_rows
 from tiltmeter.stats.permutation import Statistic, mean_over
 from tiltmeter.stats.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups, count_rows
+from tiltmeter.stats.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import TICKS, Ticks
 
@@ -91,12 +92,15 @@ def _add_counts(
     """
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
+    packed = pack_rows(rows > 0)
     for group, total in enumerate(sums):
         total[0] += rows[ends[group] - sizes[group] : ends[group]].sum(axis=0)
-        start = 1
-        for labels in shuffles.blocks(sizes, max(rows.shape)):
-            total[start : start + len(labels)] += count_rows(labels, group, rows)
-            start += len(labels)
+    start = 1
+    for counted in shuffles.counts(sizes, packed):
+        end = start + counted.shape[-1]
+        for counts, total in zip(counted, sums, strict=True):
+            total[start:end] += counts.T
+        start = end
 
 
 @lru_cache(maxsize=16)

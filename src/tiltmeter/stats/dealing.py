@@ -1,0 +1,149 @@
+"""Rows dealt to groups at random, many draws at once, as bits; and how many rows of each value a
+group was dealt.
+
+A draw is a set of bits, 64 rows a word. Groups are parted in two, and each half again. To part them
+a coin is tossed for each row, 64 in a random word; where about as many rows as wanted come up, some
+that are picked at random change sides until it is as many, else all are tossed again. Nothing in
+this tells one row from another, so every set of that size is equally likely, whatever the coin. A
+shuffle of labels has the same distribution, and takes ten times as long: a number and a swap for
+each row.
+
+How many rows of a value a group has is then a count of bits, 64 rows at a time.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Numbers = NDArray[np.unsignedinteger]
+WORD = 64  # rows
+# parts of a standard deviation: how far a coin's mean may be off, and how far the number of rows
+# that come up
+COIN_OFF, TOSS_OFF = 4, 2
+
+
+def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
+    """Which rows are in each group but the last: shape (groups - 1, words, draws), every way to
+    deal them equally likely.
+
+    Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
+    in the other half.
+    """
+    every = pack_rows(np.ones((sum(sizes), 1), dtype=bool))
+    dealt = np.empty((len(sizes), len(every), draws), dtype=np.uint64)
+    dealt[0] = every
+    _part(dealt, sizes, sum(sizes), generator)
+    return dealt[:-1]
+
+
+def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.Generator) -> None:
+    """Deals the rows that stand at the first group to all of them. rows: how many have a bit."""
+    half = len(sizes) // 2
+    if not half:
+        return
+    dealt[half] = dealt[0]
+    _choose(dealt[0], sum(sizes[:half]), sum(sizes), rows, generator)
+    dealt[half] ^= dealt[0]
+    _part(dealt[:half], sizes[:half], rows, generator)
+    _part(dealt[half:], sizes[half:], rows, generator)
+
+
+def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.Generator) -> None:
+    """Leaves ``size`` of the ``many`` rows in a group, shape (words, draws)."""
+    if size in (0, many):
+        group *= np.uint64(size > 0)
+        return
+    spread = math.sqrt(size * (many - size) / many)
+    digits = math.ceil(math.log2(COIN_OFF * many / 2 / spread))
+    chance = round(size / many * 2**digits)
+    before, excess = group.copy(), np.empty(group.shape[1], dtype=np.int64)
+    open_ = np.arange(group.shape[1])
+    while open_.size:
+        whole = open_.size == group.shape[1]
+        tossed = before if whole else before[:, open_]
+        tossed = tossed & _toss_coins(chance, digits, tossed.shape, generator)
+        over = count_bits(tossed).sum(axis=0, dtype=np.int64) - size
+        near = np.abs(over) <= max(1.0, spread / TOSS_OFF)
+        group[:, open_[near]], excess[open_[near]] = tossed[:, near], over[near]
+        open_ = open_[~near]
+    _change_sides(group, before, excess, rows, generator)
+
+
+def pack_rows(flags: NDArray[np.bool_]) -> Words:
+    """Flags of rows as words, shape (rows, columns) to (words, columns)."""
+    rows, columns = flags.shape
+    padded = np.zeros((math.ceil(rows / WORD) * WORD, columns), dtype=bool)
+    padded[:rows] = flags
+    packed = np.packbits(padded, axis=0, bitorder="little").reshape(-1, WORD // 8, columns)
+    found: Words = np.ascontiguousarray(packed.transpose(0, 2, 1)).view("<u8")[..., 0]
+    return found.astype(np.uint64, copy=False)
+
+
+def count_dealt(dealt: Words, packed: Words) -> Numbers:
+    """How many rows of each column of ``packed``, shape (words, columns), each group was dealt in
+    each draw: (groups - 1, columns, draws).
+    """
+    groups, words, draws = dealt.shape
+    fits = np.uint16 if words * WORD < 2**16 else np.uint32
+    found = np.zeros((groups, packed.shape[1], draws), dtype=fits)
+    both = np.empty(draws, dtype=np.uint64)
+    for group, counted in zip(dealt, found, strict=True):
+        for counts, column in zip(counted, packed.T, strict=True):
+            for word in np.flatnonzero(column):
+                counts += count_bits(np.bitwise_and(group[word], column[word], out=both))
+    return found
+
+
+def _count_by_table(words: Words) -> NDArray[np.uint8]:
+    """The bits of each word, where numpy has no function for it (before version 2)."""
+    table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
+    bytes_ = np.ascontiguousarray(words)[..., None].view(np.uint8)
+    found: NDArray[np.uint8] = table[bytes_].sum(axis=-1).astype(np.uint8)
+    return found
+
+
+count_bits = getattr(np, "bitwise_count", _count_by_table)
+
+
+def _toss_coins(
+    chance: int, digits: int, shape: tuple[int, ...], generator: np.random.Generator
+) -> Words:
+    """Random words, each bit 1 with a chance of ``chance`` in 2**digits: a random word for each
+    binary digit from the last that is 1.
+    """
+    skipped = (chance & -chance).bit_length() - 1
+    found = generator.integers(2**64, size=shape, dtype=np.uint64)
+    for digit in range(skipped + 1, digits):
+        random = generator.integers(2**64, size=shape, dtype=np.uint64)
+        combine = np.bitwise_or if chance >> digit & 1 else np.bitwise_and
+        combine(found, random, out=found)
+    return found
+
+
+def _change_sides(
+    group: Words,
+    before: Words,
+    excess: NDArray[np.int64],
+    rows: int,
+    generator: np.random.Generator,
+) -> None:
+    """Moves rows that are picked at random between a group and the rest of ``before``, until none
+    is in excess.
+    """
+    draws = group.shape[1]
+    inside, whole = group.reshape(-1), before.reshape(-1)  # views: both lie in one piece
+    wrong = np.flatnonzero(excess)
+    while wrong.size:
+        row = generator.integers(rows, size=wrong.size, dtype=np.uint32)
+        place = (row >> 6) * np.int64(draws) + wrong
+        bit = np.left_shift(np.uint64(1), (row & 63).astype(np.uint64))
+        sides = np.where(excess[wrong] > 0, inside[place], whole[place] & ~inside[place])
+        fits = np.flatnonzero(sides & bit)
+        draw = wrong[fits]
+        inside[place[fits]] ^= bit[fits]
+        excess[draw] -= np.sign(excess[draw])
+        wrong = wrong[excess[wrong] != 0]
