@@ -126,6 +126,7 @@ class Counted:
     protocol: Protocol
     _rows: dict[Key, LabelRows] = field(default_factory=dict)
     _some: dict[Key, LabelRows] = field(default_factory=dict)
+    _all: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
         """The labels that the denominator counts: a row for each, with its output, subject,
@@ -201,13 +202,31 @@ class Counted:
             self._rows[key] = LabelRows(self._read(*key))
         return self._rows[key]
 
+    def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
+        """What an annotator said of some attributes, or of all; picked from all where those were
+        read already.
+        """
+        if annotator in self._all:
+            every = self._all[annotator]
+            wanted = pl.col("attribute").is_in(list(attributes))
+            return every.filter(wanted) if attributes else every
+        schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
+        frame = by_columns(schema, list(labels.of_annotator(self.store, annotator, attributes)))
+        if not attributes:
+            self._all[annotator] = frame
+        return frame
+
+    @cached_property
+    def _cells(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        return read_cells(
+            self.store, tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
+        )
+
     def _read(self, annotator: str, attribute: str, variant: str) -> pl.DataFrame:
         chosen = self.protocol.variants[variant]
         wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
-        names = tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
-        cells, places = read_cells(self.store, names)
-        schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
-        frame = by_columns(schema, list(labels.of_annotator(self.store, annotator, wanted)))
+        cells, places = self._cells
+        frame = self._stored(annotator, wanted)
         frame = frame.join(places, on="output", maintain_order="left")
         frame = pl.concat([frame.drop("place"), cells[frame["place"]]], how="horizontal")
         frame = frame.with_columns(outputs=pl.lit(1, pl.Int64))

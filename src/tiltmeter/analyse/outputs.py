@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -69,16 +69,18 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """Reads all labels of a run. An output with several values of one attribute has the last of
     them.
     """
+    levels = cache(json.loads)  # many trials have the same
     trials = {
-        trial: (subject, mode, json.loads(factors))
+        trial: (subject, mode, levels(factors))
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, annotator, attribute, value, _ in store.iter_labels():
+    for output, annotator, attributes, values, _ in store.iter_label_sets():
         subject, mode, factors = trials[output]
         outputs = found.setdefault((subject, annotator, mode), {})
         one = outputs.setdefault(output, LabelledOutput(factors, {}))
-        one.values[attribute] = value
+        pairs = zip(json.loads(attributes), json.loads(values), strict=True)
+        one.values.update(sorted(pairs))
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside

@@ -68,21 +68,24 @@ class _Cells:
         blank = Estimate("", "", "", self.measure.name, dict(condition), None, None, unit)
         return replace(blank, n=n, clusters=cells)
 
-    def score(
-        self, sides: Sequence[Sequence[Sequence[Values]]], score: Score, supports: bool = False
-    ) -> Pooled:
-        """The pooled score of the groups of each cell, the base first where there is one."""
+    def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
+        """The pooled score of the groups of each cell, the base first where there is one; of the
+        pairs of groups by attribute too.
+        """
         return pooled_score(
             cells=[
                 PooledCell(
                     codes(groups, cell.attributes),
                     cell.attributes,
                     shuffles,
-                    [cell.support(name) for name in cell.attributes] if supports else None,
+                    [cell.support(name) for name in cell.attributes]
+                    if score == "concentration"
+                    else None,
                 )
                 for cell, shuffles, groups in zip(self.cells, self.shuffles, sides, strict=True)
             ],
             score=score,
+            by_name=score == "pairs",
         )
 
 
@@ -174,7 +177,7 @@ def concentration(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iter
     if found.published:
         return
     for condition, sides in _sides(found, by):
-        pooled = found.score(sides, "concentration", supports=True)
+        pooled = found.score(sides, "concentration")
         one, cells = _whole(pooled)
         row = found.row(condition, _outputs(sides), cells)
         yield replace(

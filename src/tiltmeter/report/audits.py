@@ -33,7 +33,17 @@ class Audit:
 
     def spec(self, measure: str) -> MeasureSpec | None:
         """The protocol's measure of this name, or None where it has none."""
-        return next((spec for spec in self.protocol.measures if spec.name == measure), None)
+        return self._specs.get(measure)
+
+    def attribute(self, estimate: Estimate) -> str:
+        """Which labels an estimate counts; those of the first instrument where nothing says it."""
+        spec = self.spec(estimate.measure)
+        own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
+        return own or next((one.attribute for one in self.protocol.instruments), "")
+
+    def outcomes(self, attribute: str) -> frozenset[str]:
+        """The outcomes of all estimates that count the labels of an attribute."""
+        return frozenset(self._outcomes.get(attribute, ()))
 
     def of(self, measure: str) -> list[Estimate]:
         """The estimates of one measure, in the order they came."""
@@ -42,6 +52,17 @@ class Audit:
     def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
         """The estimates of one measure that are about the whole of a stratum."""
         return list(self._wholes.get((measure, of), ()))
+
+    @cached_property
+    def _specs(self) -> dict[str, MeasureSpec]:
+        return {spec.name: spec for spec in reversed(self.protocol.measures)}
+
+    @cached_property
+    def _outcomes(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for estimate in self.estimates:
+            found.setdefault(self.attribute(estimate), set()).update(estimate.outcomes)
+        return found
 
     @cached_property
     def _by_measure(self) -> dict[str, list[Estimate]]:

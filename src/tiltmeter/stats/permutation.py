@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -35,6 +36,7 @@ from tiltmeter.stats.shuffling import (
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
 BAND = (0.025, 0.975)
+MOST_LOOKED_UP = 100_000  # pairs of counts of two groups whose bits are worked out beforehand
 # the counts of every value in every group → one number an attribute, for each draw
 Statistic = Callable[[Cell, list[Floats]], Floats]
 
@@ -257,23 +259,28 @@ def _mean_over_pairs(
     cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
 ) -> Floats:
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
-    parts, found = (
-        [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))],
-        [],
-    )
+    found = []
     for i, j in pairs:
-        if cell.complete and cell.sizes[i] == cell.sizes[j]:
-            mixed = looked_up(plogp, counts[i] + counts[j], 2 * cell.sizes[i])
+        n, m = cell.sizes[i], cell.sizes[j]
+        if cell.complete and (n + 1) * (m + 1) <= max(MOST_LOOKED_UP, counts[i].size):
+            each = _pair_bits(n, m).take((counts[i] * (m + 1) + counts[j]).astype(np.intp))
         else:
-            mixed = plogp(
-                (cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2
-            )
-        bits = _root_or_bits(
-            np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root
-        )
+            p, q = (cell.shares(counts[g], outcomes[g]) for g in (i, j))
+            each = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+        bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         found.append(np.where(void, np.nan, bits) if void.any() else bits)
     return found[0] if len(found) == 1 else mean_over(np.stack(found, axis=-1))
+
+
+@lru_cache(maxsize=64)
+def _pair_bits(n: int, m: int) -> Floats:
+    """What a value adds to the JS divergence of two groups, by its counts out of n and of m: shape
+    (n + 1, m + 1).
+    """
+    p, q = np.arange(n + 1)[:, None] / n, np.arange(m + 1)[None, :] / m
+    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+    return bits
 
 
 def _root_or_bits(bits: Floats, root: bool) -> Floats:
@@ -333,12 +340,8 @@ def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
 
 def _pair_table(cell: Cell) -> Floats:
     """What a value adds to the JS divergence of two complete groups."""
-    first, second = cell.first_counts()
-    n, m = cell.sizes
-    p, q = first / n, second / m
-    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp(
-        (first + second) / (n + m) if n == m else (p + q) / 2
-    )
+    (p, q) = (count / n for count, n in zip(cell.first_counts(), cell.sizes, strict=True))
+    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
     return bits
 
 

@@ -58,7 +58,8 @@ class PooledCell:
 @dataclass(frozen=True, slots=True)
 class Pooled:
     """The mean over cells of each cell's mean over attributes, and of each attribute over the cells
-    that have it. cells: how many there are of the whole, and of each attribute.
+    that have it, where that was asked. cells: how many there are of the whole, and of each
+    attribute.
     """
 
     whole: Permuted
@@ -66,7 +67,7 @@ class Pooled:
     by_name: dict[str, tuple[Permuted, int]]
 
 
-def pooled_score(*, cells: Sequence[PooledCell], score: Score) -> Pooled:
+def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = True) -> Pooled:
     """A score, its mean over cells, with E₀, null band and p from rows shuffled inside each cell.
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
@@ -93,7 +94,7 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score) -> Pooled:
     if not found:
         draws = cells[0].shuffles.draws if cells else 0
         return Pooled(not_measured(method, draws, sizes, "no cell has every group"), 0, {})
-    names = dict.fromkeys(name for _, _, own in found for name in own)
+    names = dict.fromkeys(name for _, _, own in found for name in own) if by_name else {}
     columns = [_mean_of_cells([(float(seen.mean()), mean_over(drawn)) for seen, drawn, _ in found])]
     for name in names:
         own = [

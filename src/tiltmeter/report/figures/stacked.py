@@ -198,31 +198,18 @@ def _colours(audit: Audit, rows: Sequence[Counted], parts: Sequence[str]) -> Ite
     """A value's place among all that its attribute has in the audit: those that measures declare,
     then the others by name.
     """
-    attributes = {_attribute(audit, row.estimate) for row in rows}
+    attributes = {audit.attribute(row.estimate) for row in rows}
     declared = [
         value
         for spec in audit.protocol.measures
         if spec.attribute in attributes
         for value in (*spec.among, *spec.values)
     ]
-    others = {
-        value
-        for e in audit.estimates
-        if _attribute(audit, e) in attributes
-        for value in e.outcomes
-        if value not in NO_ANSWERS
-    }
+    others = frozenset().union(*map(audit.outcomes, attributes)) - {*NO_ANSWERS}
     every = [value for value in declared if value not in (EVERY, *NO_ANSWERS)]
     places = {value: place for place, value in enumerate(dict.fromkeys([*every, *sorted(others)]))}
     for part in parts:
         yield places.setdefault(part, len(places)) if part not in NO_ANSWERS else 0
-
-
-def _attribute(audit: Audit, estimate: Estimate) -> str:
-    """Which labels an estimate counts; those of the first instrument where nothing says it."""
-    spec = audit.spec(estimate.measure)
-    own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
-    return own or next((one.attribute for one in audit.protocol.instruments), "")
 
 
 def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
