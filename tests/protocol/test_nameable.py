@@ -23,6 +23,7 @@ from tiltmeter.records import Estimate
 FILES = Path(__file__).parent / "nameable"
 TOOLS = (
     "__main__.py",
+    "command.py",
     "own.py",
     "inference.py",
     "shipped.py",

@@ -19,11 +19,11 @@ from tiltmeter import registry
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
 from tiltmeter.protocols.protext import check as checker
 from tiltmeter.protocols.protext import check_rules, paired, shipped
-from tiltmeter.protocols.protext.__main__ import main as write_folder
 from tiltmeter.protocols.protext.check import check, main, read
 from tiltmeter.protocols.protext.check_copies import near_copies
 from tiltmeter.protocols.protext.check_paired import check_paired
 from tiltmeter.protocols.protext.check_rules import Text
+from tiltmeter.protocols.protext.command import main as write_folder
 from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, neopronoun_version
 
 CORPUS = Path(registry.__file__).parent / "protocols" / "protext" / "texts.jsonl"

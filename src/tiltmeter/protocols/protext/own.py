@@ -1,4 +1,4 @@
-"""A corpus of one's own for `protext`, as a runnable folder. `__main__` is its command line.
+"""A corpus of one's own for `protext`, as a runnable folder. command.py is its command line.
 
 Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES), or
 named; values are brought to the protocol's words ("Stereotypically Male" → male, "she/her" → she).
