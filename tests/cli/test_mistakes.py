@@ -143,6 +143,8 @@ MISTAKES = [
     ("analyse nowhere", r"no run in nowhere|nowhere"),
     ("analyse pictures", r"pictures"),
     ("analyse damaged", r"is not a run file or is damaged"),
+    ("report run --out r.pdf", r"HTML or Markdown, not \.pdf"),
+    ("validate run --sample 5", r"--sample and --sheet go together.*--sample 5 --sheet sheet\.csv"),
     ("report audit.toml", r"audit\.toml"),
     ("explore nowhere", r"nowhere"),
     ("label nowhere --judge planted", r"nowhere"),

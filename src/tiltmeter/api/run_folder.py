@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from ..errors import RunError
+from ..errors import RunError, UsageError
 from ..protocol import Protocol
 from ..records import Estimate
 from ..stages import protocol_snapshot
@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does
     from ..report import notebook
     from ..report.cross_tables import CrossTable
     from .frames import Frame
+
+NO_REPORTS = (".pdf", ".tex", ".docx", ".odt", ".png", ".svg", ".csv", ".json")
 
 
 class Run:
@@ -262,6 +264,11 @@ def report(
     from ..report import html, markdown, multi_run
 
     target = Path(path)
+    if target.suffix.lower() in NO_REPORTS:
+        raise UsageError(
+            f"A report is HTML or Markdown, not {target.suffix}: name a file that ends in .html or "
+            ".md. For paper print the page; tables: tiltmeter table, figures: tiltmeter figure"
+        )
     with ExitStack() as stack:
         runs = [
             multi_run.Analysed(

@@ -16,6 +16,7 @@ from .options import as_json, full_text
 
 if TYPE_CHECKING:
     from ..models.table import Listed
+    from ..protocol import Protocol
 
 
 @click.command()
@@ -87,8 +88,8 @@ def _listing() -> str:
             "Protocols (tiltmeter show NAME)",
             [
                 (
-                    f"{p.name:12}",
-                    f"{p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]",
+                    f"{p.name:15}",
+                    f"{p.title} [{_how(p)}]",
                 )
                 for p in protocols
             ],
@@ -119,6 +120,11 @@ def _listing() -> str:
     ]
     end = ("Prices and ends of models: tiltmeter ls models",)
     return as_text([*sections, Section(end, end)])
+
+
+def _how(protocol: Protocol) -> str:
+    """In which languages a protocol asks, where it says, and in which modes."""
+    return "; ".join(", ".join(names) for names in (protocol.languages, protocol.modes) if names)
 
 
 def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Section:

@@ -60,7 +60,11 @@ def command(
     tiltmeter validate run
     """
     if (number is None) != (sheet is None):
-        raise UsageError(f"Type: tiltmeter validate {run} --sample 100 --sheet sheet.csv")
+        usual = f"--sample {number or 100} --sheet {sheet or 'sheet.csv'}"
+        raise UsageError(
+            "--sample and --sheet go together: how many outputs, and the file to write them to. "
+            f"Type: tiltmeter validate {run} {usual}"
+        )
     if number is not None and sheet is not None:
         return _sample(run, number, sheet, attribute, seed)
     return _validate(run, as_json, full)
