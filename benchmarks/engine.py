@@ -9,17 +9,19 @@ Both loops have the same settings of the collector, and aiohttp is imported befo
 The verb as typed is `tiltmeter run roles` over 19,600 trials, the whole process: start, imports
 (compiled before, as pip does it), asking, labels, estimates, table and page, against the same bare
 loop without its start. --verb measures it alone.
---parts: no promises, but where the CPU time of a call goes, by looking a thousand times a second at
-which file is being worked on (a look costs some µs, so the sum is a little high).
+--parts: no promises, but where the CPU time of a call goes, alone and in the verb as typed, by
+looking a thousand times a second at which file is being worked on (a look costs some µs, so the sum
+is a little high).
 Exits 1 when a promise is broken: ratio ≥ 0.7 for subjects, ≥ 0.55 for judges and ≥ 0.5 for the verb
-as typed; memory flat from
-1,000 to 50,000 trials; a finished run of 50,000 trials resumes in under 1.5 CPU seconds.
+as typed; memory flat from 1,000 to 50,000 trials; a finished run of 50,000 trials resumes in under
+1.5 CPU seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import resource
@@ -31,9 +33,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 CONNECTIONS = 200
 VERB_SAMPLES = 100  # of 196 prompts
@@ -57,11 +60,36 @@ PARTS = {
 }
 
 
+# Parts of the verb, by what any place on the stack holds; the first that fits.
+VERB_PARTS = {
+    "importlib": "start and imports",
+    "/stages/generate.py:jobs": "planning, trials stored",
+    "/stages/label.py": "labels",
+    "/store/queries/state.py": "the state of the run",
+    "/analyse/run_estimates.py": "estimates",
+    "/cli/ending.py": "page and table",
+    "/stages/writer.py": "SQLite",
+    "/stages/loops.py": "calls",
+    "": "start and imports",
+}
+
+
 class Parts:
     """Which part is being worked on, counted at each look."""
 
     def __init__(self) -> None:
         self.looks: Counter[str] = Counter()
+        self.labelling = False
+
+    def _look_at_verb(self, number: int, frame: FrameType | None) -> None:
+        places = []
+        while frame is not None:
+            places.append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
+            frame = frame.f_back
+        stack = "\n".join(places)
+        part = next(part for piece, part in VERB_PARTS.items() if piece in stack)
+        labels = self.labelling and part in ("calls", "SQLite")
+        self.looks["labels" if labels else part] += 1
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         while frame is not None:
@@ -73,9 +101,9 @@ class Parts:
             frame = frame.f_back
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self, verb: bool = False) -> Iterator[None]:
         """Looks each millisecond of CPU time."""
-        signal.signal(signal.SIGPROF, self._look)
+        signal.signal(signal.SIGPROF, self._look_at_verb if verb else self._look)
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
         try:
             yield
@@ -211,16 +239,43 @@ def inside(
     return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
+def arguments_of_run(folder: Path, url: str, samples: int) -> list[str]:
+    """What is typed after `tiltmeter`."""
+    asked = ["run", "roles", "--model", "openai:m", "--base-url", url, "--language", "en"]
+    how = ["--concurrency", str(CONNECTIONS), "--samples", str(samples), "--out", str(folder)]
+    return [*asked, *how]
+
+
 def typed(folder: Path, url: str, samples: int) -> float:
     """CPU seconds of `tiltmeter run`, the whole process."""
-    command = [sys.executable, "-m", "tiltmeter", "run", "roles", "--model", "openai:m"]
-    command += ["--base-url", url, "--concurrency", str(CONNECTIONS), "--language", "en"]
-    command += ["--samples", str(samples), "--out", str(folder)]
+    command = [sys.executable, "-m", "tiltmeter", *arguments_of_run(folder, url, samples)]
     kept = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, capture_output=True, check=True, env=kept)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
+    """µs of a call by part of the verb, run here; what is imported before is not seen."""
+    parts = Parts()
+    with parts.watching(verb=True):
+        from tiltmeter.api import execute
+        from tiltmeter.cli import main as verb
+
+        annotate = execute.annotate
+
+        async def labelling(*given: Any, **named: Any) -> Any:
+            parts.labelling = True
+            try:
+                return await annotate(*given, **named)
+            finally:
+                parts.labelling = False
+
+        execute.annotate = labelling  # type: ignore[assignment]
+        with redirect_stdout(io.StringIO()):
+            verb(list(arguments))
+    return parts.microseconds(calls / time.process_time())
 
 
 def prompts() -> dict[str, str]:
@@ -291,6 +346,8 @@ def measure_parts(requests: int) -> dict[str, dict[str, float]]:
             found[f"bare, {stage}"] = parts.microseconds(rate)
             found[stage] = child(stage, Path(place, "run"), url, requests, ["--parts"])
             found[stage].pop("cpu")
+        found["the verb"] = child("verb", Path(place, "verb"), url, 0)
+        found["the verb"].pop("cpu")
     return found
 
 
@@ -344,10 +401,16 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--parts", action="store_true", help="where the time of a call goes")
     parser.add_argument("--verb", action="store_true", help="the verb as typed alone")
-    parser.add_argument("--child", choices=("subjects", "judges", "resume"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--child", choices=("subjects", "judges", "resume", "verb"), help=argparse.SUPPRESS
+    )
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.child == "verb":
+        typed_here = arguments_of_run(given.folder, given.url, VERB_SAMPLES)
+        print(json.dumps(verb_parts(typed_here, 196 * VERB_SAMPLES)))
+        return 0
     if given.child:
         parts = Parts() if given.parts else None
         print(json.dumps(inside(given.child, given.folder, given.url, given.trials, parts)))
