@@ -29,6 +29,7 @@ from .output_values import Values, codes, count_with_value, counts, value_counts
 from .outputs import DRAWS, BaseAndGroups, notes
 from .published import bits_by_code, clipped_by_code, distances
 from .reading import CODE, PUBLISHED
+from .rows import row_of
 
 ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterator[Estimate]]
 
@@ -37,7 +38,7 @@ def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> It
     """Each group against the base prompt (BDS)."""
     for (dimension, group), outputs in cell.groups.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
-        blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
+        blank = row_of(measure, about)
         yield from _in_variant(
             variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs}
         )
@@ -50,15 +51,9 @@ def between_groups(
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
             continue
-        blank = Estimate(
-            "",
-            "",
-            "",
-            measure.name,
+        blank = row_of(
+            measure,
             {**cell.condition, "dimension": dimension},
-            None,
-            None,
-            measure.unit,
         )
         yield from _in_variant(variant, bits_by_code, blank, cell, groups)
 

@@ -25,6 +25,7 @@ from .output_values import (
 from .outputs import DRAWS, BaseAndGroups, notes
 from .published import worded_values
 from .reading import CODE, PUBLISHED
+from .rows import row_of
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 
@@ -39,7 +40,7 @@ def concentration(
     whole: list[float] = []
     for (dimension, group), outputs in named.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
-        blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
+        blank = row_of(measure, about)
         rows = [
             attribute_concentration(blank, cell, outputs, name, variant) for name in cell.attributes
         ]
@@ -77,7 +78,7 @@ def concentration(
             if variant.name == PUBLISHED
             else f"mean over scores of {LEAST_SCORE} and more"
         )
-        blank = Estimate("", "", "", measure.name, cell.condition, None, None, measure.unit)
+        blank = row_of(measure, cell.condition)
         value = float(np.mean(whole)) if whole else (0.0 if variant.name == CODE else None)
         yield replace(
             blank,
@@ -108,28 +109,18 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
                     "value": only,
                 }
                 found.append(
-                    Estimate(
-                        "",
-                        "",
-                        "",
-                        measure.name,
+                    row_of(
+                        measure,
                         about,
-                        None,
-                        1.0,
-                        measure.unit,
+                        value=1.0,
                         n=count_with_value([outputs], name),
                     )
                 )
     value = len(found) / cases if cases else None
-    yield Estimate(
-        "",
-        "",
-        "",
-        measure.name,
+    yield row_of(
+        measure,
         cell.condition,
-        None,
-        value,
-        measure.unit,
+        value=value,
         n=float(cases),
         note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs",
     )
@@ -152,15 +143,11 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
                     "group": group,
                     "attribute": name,
                 }
-                yield Estimate(
-                    "",
-                    "",
-                    "",
-                    measure.name,
+                yield row_of(
+                    measure,
                     about,
                     {name: f"{old} → {new}"},
                     new_share,
-                    measure.unit,
                     n=count_with_value([outputs], name),
                     outcomes=value_counts(outputs, name),
                     note=f"{old} has {old_share:.2f} of the base prompt's",

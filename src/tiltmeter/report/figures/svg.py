@@ -21,17 +21,15 @@ GLYPH = 6.4  # px: the mean width of a character at 12.5 px, to cut and place la
 HATCH = 7  # px between two lines of a hatching
 
 
-def root(
-    figure: Figure, height: float, narrow: bool, kind: str = "forest", width: float = 0
-) -> ET.Element:
+def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
     """The SVG element with its title and description."""
-    name = f"{figure.id}{'-narrow' if narrow else ''}{'-gauge' if kind == 'gauge' else ''}"
-    width = width or (NARROW if narrow else WIDE)
+    name = f"{figure.id}-narrow" if narrow else figure.id
+    width = NARROW if narrow else WIDE
     made = ET.Element(
         "svg",
         {
             "xmlns": "http://www.w3.org/2000/svg",
-            "class": f"{kind}{' narrow' if narrow else ' wide'}",
+            "class": f"forest {'narrow' if narrow else 'wide'}",
             "role": "img",
             "viewBox": f"0 0 {width:g} {height:g}",
             "aria-labelledby": f"{name}-title",
