@@ -29,13 +29,16 @@ DEFAULTS = {
     "refuted": "Nothing can be said of {subject}: people's labels refute the judge.",
     "unmeasured": "Nothing could be measured for {subject}.",
 }
-# in place of a sentence that names another reason, by the code of the caution that is the reason
+# of a group whose answers count neither way more often, in place of a sentence of ours
+LEFT_OPEN = (
+    "{open_at_level} of the answers of {subject} for {level} count neither way, "
+    "{open_at_baseline} for {baseline}: whether it tilts cannot be said."
+)
+BORDERLINE = ("is undecided: the number is borderline", "is borderline")  # end a sentence
+# in their place, by the code of the caution that is the reason
 REASONS = {
-    "missing_differs": "{open_at_level} of the answers of {subject} for {level} count neither way, "
-    "{open_at_baseline} for {baseline}: whether it tilts cannot be said.",
-    "gold_scarce": "Whether {subject} tilts is undecided: too few labels by people to tell a tilt "
-    "from errors of the labels.",
-    "too_few_items": "Whether {subject} tilts cannot be told: so few items can show no difference.",
+    "gold_scarce": "is undecided: too few labels by people to tell a tilt from errors of labels",
+    "too_few_items": "cannot be told: so few items can show no difference",
 }
 KEYS = {
     "tilt": "tilt",
@@ -47,12 +50,6 @@ KEYS = {
     "judge refuted": "refuted",
     "not measured": "unmeasured",
     "no test made": "shown",
-}
-# the reasons that a verdict may have, by the key of its sentence
-MAY_BE = {
-    "unsettled": ("missing_differs",),
-    "unmeasured": ("missing_differs",),
-    "undecided": ("gold_scarce", "too_few_items"),
 }
 REVERSES = "_reverses"  # ends the code of a caution that a factor reverses the direction
 
@@ -83,12 +80,17 @@ def write(
 
 
 def _by_reason(key: str, template: str, slots: Mapping[str, str], codes: Collection[str]) -> str:
-    """The template, or that of the reason where it would name none or another: that a number is
-    borderline, that nothing was measured, or which way something goes.
+    """The template, or with the reason of the verdict where it would name none or another: that a
+    number is borderline, that nothing was measured, or which way something goes.
     """
-    ours = template in DEFAULTS.values() or "borderline" in template
-    own = next((REASONS[code] for code in MAY_BE.get(key, ()) if code in codes), "") if ours else ""
-    return own if own and _fits(own, slots) else template
+    ours = template in (DEFAULTS["unsettled"], DEFAULTS["unmeasured"])
+    if ours and "missing_differs" in codes and _fits(LEFT_OPEN, slots):
+        return LEFT_OPEN
+    reason = next((text for code, text in REASONS.items() if code in codes), "")
+    if key == "undecided" and reason:
+        ending = next((text for text in BORDERLINE if text in template), "")
+        return template.replace(ending, reason) if ending else template
+    return template
 
 
 def _fits(template: str, slots: Mapping[str, str]) -> bool:
