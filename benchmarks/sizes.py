@@ -1,14 +1,17 @@
 """Cost against size: trials planned and resumed, labels analysed, pictures stored and read.
 
-    python benchmarks/sizes.py [--trials 6] [--labels 6] [--pictures 4] [--json OUT] [--picture OUT]
+    python benchmarks/sizes.py [--trials 6] [--labels 6] [--judged 6] [--pictures 4] [--json OUT]
+                               [--picture OUT]
 
 Each number is a power of ten, up to which sizes are gone through; 10**7 trials want 15 GB of disk
-and an hour or more. Every measurement is a process of its own; seconds are of the whole process,
-from its start. A model is a Python function that answers at once.
+and an hour or more, 10**7 labels of judged answers 3 GB and ten minutes. Every measurement is a
+process of its own; seconds are of the whole process, from its start. A model is a Python
+function that answers at once.
 
 - trials: a run is begun, until its first request; all trials are planned and answered (written
   here, not asked); the run is gone on with, until the first request of the one trial that is left.
 - labels: a made-up run of three image models with eleven labels a picture is analysed.
+- judged: the answers of a run of `roles` that ten annotators labelled are analysed.
 - pictures: files of 20 KB are stored, and all of them read and checked.
 
 Exits 1 where a promise is broken: the first request of a new run within 10 s, of one that is gone
@@ -283,7 +286,8 @@ def picture(rows: Sequence[Row]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    for kind, power in (("trials", 6), ("labels", 6), ("pictures", 4)):
+    kinds = (("trials", 6), ("labels", 6), ("judged", 6), ("pictures", 4))
+    for kind, power in kinds:
         parser.add_argument(f"--{kind}", type=int, default=power, help="power of ten; 0 for none")
     parser.add_argument("--json", type=Path, help="write all numbers here")
     parser.add_argument("--picture", type=Path, help="write the figure here")
