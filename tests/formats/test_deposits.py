@@ -132,7 +132,7 @@ def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
     text = (audit / "evidence.md").read_text("utf-8")
     assert "no statement of compliance" in text
     assert text.count("**to be filled in**") >= 8
-    assert "no difference found at this n" in text or "direction" in text
+    assert "undecided" in text and "cannot show any difference" in text
     assert "protocol:hiring/1|data:" in text
     assert "Eight résumés of an imagined applicant" in text
 
