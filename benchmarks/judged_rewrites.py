@@ -1,7 +1,7 @@
 """What rules and a judge come to together, where the judge is asked about what the rules are unsure
 of: a simulation on the gold of rewrites.py.
 
-    python benchmarks/rewrites.py --judge-right 0.85 0.9 0.95 0.99
+    python benchmarks/judged_rewrites.py [--judge-right 0.85 0.9 0.95 0.99]
 
 For each bound of `--sure`: how many rewrites are asked about, how many verdicts are right among
 those that the rules decide, and what the whole has with a judge that names the right class in so
@@ -15,7 +15,9 @@ inputs).
 
 from __future__ import annotations
 
+import argparse
 import random
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -30,6 +32,7 @@ from tiltmeter.instruments.pronouns import pronouns as reader
 from tiltmeter.instruments.pronouns import whose
 from tiltmeter.instruments.rewrites import policy
 from tiltmeter.instruments.rewrites.outcomes import READ, shape
+from tiltmeter.records import UNSURE
 
 DRAWS = 50
 OWN = None  # the bounds of the rules alone
@@ -77,7 +80,7 @@ def case(row: Mapping[str, str]) -> Case:
     found = rules.labels(cell, row["rewrite"], sure=0.0)
     read = found["shape"] in READ
     unsure = {
-        bound: rules.labels(cell, row["rewrite"], sure=bound)["verdict"] == rules.UNSURE
+        bound: rules.labels(cell, row["rewrite"], sure=bound)["verdict"] == UNSURE
         for bound in BOUNDS
     }
     unsure[EVERYTHING] = read
@@ -183,7 +186,7 @@ def _share(hits: Sequence[bool]) -> float:
     return sum(hits) / len(hits) if hits else 1.0
 
 
-def show(rights: Sequence[float]) -> None:
+def _show(rights: Sequence[float]) -> None:
     """Prints the tables of all parts, the fresh one in two. The judge is simulated."""
     for part, found in parts():
         read = [one for one in found if one.verdict != gold.NO_REWRITE]
@@ -198,3 +201,15 @@ def show(rights: Sequence[float]) -> None:
                 one = mean(found, bound, share)
                 told = ", ".join(f"{key} {value:.3f}" for key, value in one._asdict().items())
                 print(f"    a judge right in {share:g}: {told}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    rights = [0.85, 0.9, 0.95, 0.99]
+    parser.add_argument("--judge-right", nargs="+", type=float, default=rights, metavar="SHARE")
+    _show(parser.parse_args().judge_right)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

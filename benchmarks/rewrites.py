@@ -1,7 +1,6 @@
 """How often the rules read a rewrite as two readers did: on 862 rewrites of up to 300 words.
 
     python benchmarks/rewrites.py [--part tuning | "held out" | fresh | all] [--errors] [--json]
-    python benchmarks/rewrites.py --judge-right 0.85 0.9 0.95 0.99
 
 The texts and labels are in tests/instruments/rewrites: written by a language model as chat models
 write (notes, narrators, second persons, flips, refusals, quotes, markdown, …), and marked in two
@@ -9,8 +8,7 @@ readings, by language models too. The 440 of texts.jsonl may be tuned on. The 22
 were written before version 3 of the rules, and no rule has seen them. The 200 of texts_3.jsonl are
 fresh: 100 typical ones, two of each of 50 of our own texts as a chat model answers on them, and 100
 hard ones of the other kinds. A refusal or a reply that is no rewrite is a class of its own, `no
-rewrite`. `--errors` lists the misread ones, of the tuning part alone. `--judge-right`
-simulates a judge that is asked where the rules are unsure (judged_rewrites.py).
+rewrite`. `--errors` lists the misread ones, of the tuning part alone.
 """
 
 from __future__ import annotations
@@ -24,8 +22,9 @@ from typing import NamedTuple
 
 from rewrite_gold import confusion, quality
 
-from tiltmeter.instruments.rewrites import UNSURE, VERDICT, labels, verdicts
+from tiltmeter.instruments.rewrites import VERDICT, labels, verdicts
 from tiltmeter.instruments.rewrites.outcomes import READ
+from tiltmeter.records import UNSURE
 from tiltmeter.stats.rates import wilson
 
 GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"
@@ -197,13 +196,7 @@ def main() -> int:
     parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
     parser.add_argument("--errors", action="store_true", help="list the misread, tuning part alone")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--judge-right", nargs="+", type=float, metavar="SHARE")
     options = parser.parse_args()
-    if options.judge_right:
-        import judged_rewrites
-
-        judged_rewrites.show(options.judge_right)
-        return 0
     names = PARTS if options.part == "all" else (options.part,)
     parts = {name: found for part in names for name, found in groups(part).items()}
     if options.json:

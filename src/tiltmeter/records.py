@@ -30,6 +30,7 @@ NEITHER = "neither"
 INVALID = "invalid"
 OTHER_LANGUAGE = "other_language"
 UNRESOLVED = "unresolved"
+UNSURE = "unsure"  # by rules that read an answer in ways whose labels differ
 NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
 OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISION, INVALID, ERROR)

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
-from ...records import Answered, Label
+from ...records import UNSURE, Answered, Label
 from .. import Parser, SecondJudge, Settings
 from ..pronouns.pronouns import (
     CLASSES,
@@ -46,15 +46,14 @@ PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
     "shape",
     "neo_kept",
 )
-UNSURE = "unsure"  # no verdict: the rules read the rewrite in ways whose verdicts differ
 ANY = "any_behaviour"  # one of the five of section 4.2
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, ANY, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
 _CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "neo": "neo"}
 NEEDED = ("text", "theme", "noun", "pronoun")
-# How sure the rules must be where a judge is asked otherwise (benchmarks/rewrites.py
-# --judge-right): higher than alone, since the rules think themselves surer than they are.
+# How sure the rules must be where a judge is asked otherwise (benchmarks/judged_rewrites.py):
+# higher than alone, since the rules think themselves surer than they are.
 SURE_WITH_JUDGE = 0.999
 
 
@@ -80,7 +79,8 @@ class Rewrites(Parser):
     }
     unsure_settings: ClassVar[Mapping[str, Json]] = {"sure": SURE_WITH_JUDGE}
     unsure_share: ClassVar[str] = (
-        "measured: three in ten of typical rewrites, every second of long ones with others in them"
+        "measured where they must be sure to 0.999: three in ten of typical rewrites, half to two "
+        "thirds of hard ones; fewer where less will do"
     )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
