@@ -13,7 +13,7 @@ from tiltmeter import api, registry
 from tiltmeter.errors import RunMismatch, TiltmeterError, UsageError
 from tiltmeter.instruments import Instrument
 from tiltmeter.records import DRAWN, Answered, Label, Output, Reply, Trial
-from tiltmeter.report import cascades
+from tiltmeter.report import cascades, run_facts
 from tiltmeter.stages.label import annotators, ask_where_unsure
 from tiltmeter.store import Store
 from tiltmeter.store.queries import calls, labels
@@ -88,9 +88,9 @@ def test_the_bound_is_part_of_the_annotator_and_of_what_is_asked() -> None:
 
 def test_options_that_do_not_go_together_are_refused() -> None:
     protext = registry.protocol("protext")
-    with pytest.raises(UsageError, match="names no judge"):
+    with pytest.raises(UsageError, match="needs a judge"):
         ask_where_unsure(protext, [])
-    with pytest.raises(UsageError, match="no number for it"):
+    with pytest.raises(UsageError, match="how sure they are"):
         made("roles", sure=0.9)
     with pytest.raises(UsageError, match="says where it is unsure"):
         made("soda")
@@ -118,7 +118,7 @@ def test_a_run_says_who_labelled_what_and_goes_on(tmp_path: Path) -> None:
     with Store(run.folder) as store:
         (told,) = cascades.shares(store)
         asked = calls.number_answered(store)
-        assert 0 < told.asked < told.answers <= 16 and told.sure == 0.999
+        assert 0 < told.asked < told.answers <= 16 and told.sure == 0.999 and not told.left_open
         assert labels.annotators(store) == [told.annotator]  # the rules have no labels beside it
     api.run("protext", subject, tmp_path / "run", judge=JUDGE, judge_for="unsure", **options)
     with Store(run.folder) as store:
@@ -131,6 +131,20 @@ def test_a_run_says_who_labelled_what_and_goes_on(tmp_path: Path) -> None:
         assert every.outputs > told.asked
         assert calls.number_answered(store) == asked + every.calls - rows[told.annotator].calls
         assert labels.annotators(store)[0] == told.annotator  # its numbers come first
+        facts = run_facts.read_facts(store, registry.protocol("protext"))
+        typed = [line for line in run_facts.commands(facts, []) if JUDGE in line]
+        assert "--judge-for unsure --sure 0.999" in typed[0]
+        assert typed[1:] == [f"tiltmeter label RUN --judge {JUDGE}"]
+
+
+def test_a_run_says_what_its_judge_could_not_label(tmp_path: Path) -> None:
+    options = {"limit": 8, "seed": 1, "judge": "planted:she=0.5", "judge_for": "unsure"}
+    run = api.run("protext", "planted-rewriter:around=0.6", tmp_path / "run", **options)
+    with Store(run.folder) as store:
+        (told,) = cascades.shares(store)
+        assert 0 < told.left_open == told.asked
+        assert ", 0 by the judge planted:she=0.5, where they were less" in told.sentence
+        assert told.as_dict()["by_judge"] == 0
 
 
 def test_shards_agree_in_where_their_judges_are_asked(tmp_path: Path) -> None:

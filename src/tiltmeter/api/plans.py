@@ -10,7 +10,7 @@ from .. import registry
 from ..errors import Incapable
 from ..models import Model
 from ..models.kinds import makes
-from ..protocol import Protocol, prompt_pairs
+from ..protocol import Protocol, prompt_pairs, told_by
 from ..records import Request, Sampling, Trial
 from ..stages import cost
 from ..stages import plan as planning
@@ -33,6 +33,7 @@ def plan(
     icc: float | None = None,
     detect: float | None = None,
     stop: bool | None = None,
+    variant: str = "default",
     **options: Unpack[PlanOptions],
 ) -> Plan:
     """What a run would do; nothing is asked, and no key is needed.
@@ -44,7 +45,8 @@ def plan(
             where it is left out.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
-    declared = arguments.judged_by(registry.protocol(protocol), judge, options)
+    declared = told_by(registry.protocol(protocol), variant)
+    declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     connect = arguments.connect(options)
     judges = model_names(judge)

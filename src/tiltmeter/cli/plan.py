@@ -112,6 +112,7 @@ def command(typed: PlanValues) -> None:
         detect=typed.detect,
         icc=typed.icc,
         stop=typed.stop,
+        variant=typed.variant,
         **options,
     )
     if typed.labels:

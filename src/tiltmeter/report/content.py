@@ -23,6 +23,7 @@ from ..store.queries import labels
 from . import (
     audits,
     behind,
+    cascades,
     examples,
     findings,
     looks,
@@ -152,6 +153,7 @@ def _limits(store: Store, protocol: Protocol) -> Iterator[str]:
     yield from protocol.limits
     yield from (f"{text}." for text in cautions.warnings(store, protocol))
     yield from looks.limits(store)
+    yield from cascades.limits(store)
     yield from _correction_note(store)
     yield from _injection(store)
 

@@ -56,7 +56,8 @@ def asked_line(facts: RunFacts) -> str:
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
     line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
-    return "; ".join((line, *(one.sentence for one in cascades.shares(facts.store))))
+    told = (one.sentence for one in cascades.shares(facts.store) if one.answers)
+    return "; ".join((line, *told))
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
@@ -169,6 +170,7 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
     for group, models in together.items():
         options = " ".join([*_options(facts, group, models), *_shared_options(facts)])
         yield f"tiltmeter run {name} {options} --out RUN"
+    yield from (f"tiltmeter label RUN{options}" for options in _labelled_later(facts))
     for variant in variants:
         if variant != "default":
             yield f"tiltmeter analyse RUN --variant {shlex.quote(variant)}"
@@ -213,13 +215,38 @@ def _options(facts: RunFacts, extent: _Extent, models: Sequence[str]) -> Iterato
     if items < len(facts.protocol.items(languages)):
         yield f"--limit {items}"
     judges = dict.fromkeys(fact.model for fact in facts.models if fact.role == "judge")
+    if settings.cascades(facts.store):
+        judges = dict.fromkeys(next(_judges_by_options(facts))[1])
     yield from (f"--judge {shlex.quote(judge)}" for judge in judges)
     yield from _judge_options(facts)
 
 
 def _judge_options(facts: RunFacts) -> Iterator[str]:
     """Where its judges were asked, if that is not everywhere."""
-    yield from next((one.options for one in cascades.shares(facts.store)), ())
+    if settings.cascades(facts.store):
+        yield next(_judges_by_options(facts))[0]
+
+
+def _judges_by_options(facts: RunFacts) -> Iterator[tuple[str, list[str]]]:
+    """(options, judges) of each way in which judges were asked where rules were unsure."""
+    found: dict[str, list[str]] = {}
+    for one in cascades.shares(facts.store):
+        found.setdefault(" ".join(one.options), []).append(one.judge)
+    yield from found.items()
+
+
+def _labelled_later(facts: RunFacts) -> Iterator[str]:
+    """Options of the labels of a run that are not those of the first way in which judges were asked
+    where rules were unsure: asked otherwise, about everything, and by rules alone.
+    """
+    ways = [*_judges_by_options(facts)]
+    everything = [fact.model for fact in facts.models if fact.purpose in facts.annotators]
+    for options, judges in (*ways[1:], *([("", everything)] if ways and everything else ())):
+        named = "".join(f" --judge {shlex.quote(judge)}" for judge in dict.fromkeys(judges))
+        yield f"{named}{' ' * bool(options)}{options}"
+    rules = {name.partition("+")[0] for name in settings.cascades(facts.store)}
+    if not everything and any(name.partition("@")[0] in rules for name in facts.annotators):
+        yield ""
 
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:

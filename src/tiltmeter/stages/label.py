@@ -101,7 +101,7 @@ def ask_where_unsure(
     """
     if not judges:
         raise UsageError(
-            "--judge-for unsure names no judge. Type for instance: --judge openai:gpt-4.1-mini"
+            "--judge-for unsure needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
         )
     made = []
     for spec in protocol.instruments:
@@ -116,7 +116,9 @@ def ask_where_unsure(
                 "out, or --variant."
             )
         if sure is not None and "sure" not in usual:
-            raise UsageError(f"The rules of {spec.name} have no number for it: leave --sure out.")
+            raise UsageError(
+                f"The rules of {spec.name} do not say how sure they are. Leave --sure out."
+            )
         told = spec.settings.get("sure") if sure is None else sure
         made.append(replace(spec, unsure=usual if told is None else {**usual, "sure": told}))
     if all(spec.unsure is None for spec in made):

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...records import ADJUDICATED, ANSWER, CORRECTED, HUMAN, VOTE
+from ...records import (
+    ADJUDICATED,
+    ANSWER,
+    CORRECTED,
+    HUMAN,
+    INVALID,
+    UNRESOLVED,
+    UNSURE,
+    VOTE,
+)
 from .. import Store
 from ..rows import levels
 
@@ -174,6 +183,16 @@ def answers(store: Store, annotator: str) -> int:
         " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
     )
     return int(store.first(query, (annotator, ANSWER))[0])
+
+
+def asked_in_vain(store: Store, annotator: str) -> int:
+    """How many outputs an annotator asked a model about, and has no label of all the same."""
+    query = (
+        "SELECT count(DISTINCT output) FROM labels WHERE current AND annotator = ?1"
+        " AND value IN (?2, ?3, ?4)"
+        " AND output IN (SELECT output FROM label_calls WHERE annotator = ?1)"
+    )
+    return int(store.first(query, (annotator, UNSURE, INVALID, UNRESOLVED))[0])
 
 
 def number_of_values(store: Store, annotator: str, attribute: str) -> int:
