@@ -142,7 +142,7 @@ def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
         (["audit"], "ends in .toml. Type: tiltmeter init audit.toml"),
         ([], "Type: tiltmeter init audit.toml"),
         (["audit.toml", "--example", "leters"], "Did you mean 'letters'?"),
-        (["audit.toml", "--example", "letters", "--images"], "Leave one out"),
+        (["audit.toml", "--example", "letters", "--images"], "Name one of them"),
     ],
 )
 def test_refusals_say_what_to_type(

@@ -63,7 +63,7 @@ def command(
             raise UsageError("Name the file to write. Type: tiltmeter init audit.toml")
         return
     if sum((images, bool(example), table is not None)) > 1:
-        raise UsageError("--images, --example and --from are a start each. Leave one.")
+        raise UsageError("--images, --example and --from are a start each. Name one of them.")
     columns = {"prompt": prompt, "cue": cue, "item": item}
     if table is None and any(columns.values()):
         raise UsageError("--prompt, --cue and --item are columns of a table. Add --from FILE.csv")
