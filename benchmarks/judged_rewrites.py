@@ -194,9 +194,10 @@ def _show(rights: Sequence[float]) -> None:
         for bound in (*BOUNDS, EVERYTHING):
             asked = _share([one.unsure[bound] for one in read])
             kept = [one for one in read if one.is_rewrite and not one.unsure[bound]]
-            right = _share([one.verdict == one.gold_verdict for one in kept])
+            correct = [one.verdict == one.gold_verdict for one in kept]
+            right = f"{_share(correct):.3f}" if kept else "–"
             name = "all" if bound == EVERYTHING else "own" if bound is OWN else f"{bound:g}"
-            print(f"  sure {name}: asked {asked:.2f}, verdicts of the rules right {right:.3f}")
+            print(f"  sure {name}: asked {asked:.2f}, verdicts of the rules right {right}")
             for share in rights:
                 one = mean(found, bound, share)
                 told = ", ".join(f"{key} {value:.3f}" for key, value in one._asdict().items())

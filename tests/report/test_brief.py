@@ -51,6 +51,7 @@ def test_short_names_stand_in_place_of_models(
         ("GPT-3.5 ranks Asian women first 2 points more often.", ["2 points"]),
         ("Shares: 1.39 [1.22, 1.59] (95 % interval; 1.00 is no tilt).", ["1.39 [1.22, 1.59]"]),
         ("Blue: 88 % [53, 98] against 13 % [2, 47].", ["88 % [53, 98]", "13 % [2, 47]"]),
+        ("By pronouns/4+planted:he=0.95 and x:0.5b: 26 % [10, 52].", ["26 % [10, 52]"]),
         ("Less by −14 points; adjusted p = .026 (Holm, 3 claims).", ["−14 points"]),
     ],
 )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Figure)
 # 58 %, +3 points [−26, 31], 0.515: with its unit and its interval, and no confidence nor null value
 _NUMBER = re.compile(
-    r"(?<![\w.-])(?>[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))"
+    r"(?<![\w.=:/-])(?>[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))"
     r"(?: \[[^\]]*\])?)(?! (?:intervals?|is no tilt)\b)"
 )
 EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the report

@@ -203,12 +203,16 @@ def _by_instruments(judged: Sequence[Judged], lead: Judged, text: str) -> str:
             found[other.instrument] = one.verdict.direction
     if lead.word != Word.TILT or not found:
         return text
-    told = "; ".join(f"by {_instrument(name)}: {said}" for name, said in found.items())
-    return f"It hangs on who labels. By {_instrument(row.instrument)}: {text} {_capital(told)}."
+    told = "; ".join(f"by {_instrument(name, judged)}: {said}" for name, said in found.items())
+    by = _instrument(row.instrument, judged)
+    return f"It hangs on who labels. By {by}: {text} {_capital(told)}."
 
 
-def _instrument(name: str) -> str:
-    return name.partition("@")[0]
+def _instrument(name: str, judged: Sequence[Judged]) -> str:
+    """An annotator without its hash, where that tells it from the others."""
+    bare = name.partition("@")[0]
+    alike = {other for one in judged if (other := one.claim.row.instrument).startswith(f"{bare}@")}
+    return bare if len(alike) < 2 else name
 
 
 def _capital(text: str) -> str:
@@ -238,7 +242,7 @@ def _which(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
         return ""  # the headline names it
     differ = [_title(protocol, name, level) for name, level in _differing(judged, lead)]
     if len({one.claim.row.instrument for one in judged}) > 1:
-        differ.append(_instrument(row.instrument))
+        differ.append(_instrument(row.instrument, judged))
     return f" ({', '.join(differ)})" if differ else ""
 
 
