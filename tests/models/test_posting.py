@@ -11,12 +11,12 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import Awaitable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import aiohttp
 import pytest
 
-from tiltmeter.errors import TiltmeterError
+from tiltmeter.errors import TiltmeterError, TransientError
 from tiltmeter.models.http import connection, posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.models.http.posting import Posting
@@ -359,6 +359,36 @@ def test_a_server_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch) -> N
     session, ours = refusals("http://127.0.0.1:1/v1")
     assert "did not answer within" in str(session[1])
     assert "Connection timeout to host" in str(ours[1])  # so that it is not counted as paid
+
+
+def test_who_was_long_in_connecting_is_not_waited_for_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A request that is asked first and sent last ends first."""
+    connect, ended = aiohttp.TCPConnector._create_connection, list[str]()
+
+    async def slow_at_first(*given: Any) -> Any:
+        monkeypatch.setattr(aiohttp.TCPConnector, "_create_connection", connect)
+        await asyncio.sleep(TIMEOUT_S * 0.8)
+        return await connect(*given)
+
+    async def ask(made: Connection, name: str) -> None:
+        with pytest.raises(TransientError, match="did not answer within"):
+            await made.send(f"{made.base}/{name}", HEADERS, BODY)
+        ended.append(name)
+
+    async def main() -> None:
+        async with Server((Turn(()), Turn(()))) as url:
+            made = Connection("openai:m", url, key=KEY, timeout=TIMEOUT_S)
+            await made.open()
+            first = asyncio.ensure_future(ask(made, "slow"))
+            await asyncio.sleep(TIMEOUT_S * 0.4)
+            await asyncio.gather(first, ask(made, "quick"))
+            await made.close()
+
+    monkeypatch.setattr(aiohttp.TCPConnector, "_create_connection", slow_at_first)
+    asyncio.run(main())
+    assert ended == ["slow", "quick"]
 
 
 # at a surprise the session

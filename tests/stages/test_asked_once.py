@@ -16,7 +16,7 @@ from tests.batches.server import BatchServer
 from tests.serving import serving
 from tests.stages.test_engine import Counting, count, drive
 from tiltmeter import api, registry
-from tiltmeter.errors import ModelError, TransientError
+from tiltmeter.errors import ModelError, StoreError, TransientError
 from tiltmeter.records import Label, Message, Reply, Request, Sampling
 from tiltmeter.stages import patience, plan
 from tiltmeter.stages.engine import Job
@@ -92,6 +92,17 @@ def test_a_second_turn_is_shared_where_the_first_was_answered_alike(store: Store
     drive(store, model, (job(str(n), "a", "b") for n in range(6)), Limits(concurrency=3))
     assert model.asked == 2
     assert {row[0] for row in store.rows("SELECT value FROM labels")} == {"12"}
+
+
+def test_a_full_disk_is_said_also_where_a_further_turn_would_follow(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store, "write", full)
+    with pytest.raises(StoreError, match="full"):
+        drive(store, Counting(), iter([job("0", "a", "b")]), Limits())
 
 
 def test_a_reply_that_is_drawn_is_nobody_elses(store: Store) -> None:

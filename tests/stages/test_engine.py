@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from tiltmeter.errors import BudgetError, ModelError, TiltmeterError, TransientE
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages import patience
-from tiltmeter.stages.engine import FAILURES_IN_A_ROW, Engine, Job, Models
+from tiltmeter.stages.engine import FAILURES_IN_A_ROW, Engine, Job, Models, fewer_collections
 from tiltmeter.stages.limits import Limits, Tally
 from tiltmeter.store import Store
 
@@ -187,6 +188,23 @@ def test_a_server_that_never_recovers_stops_the_run(store: Store) -> None:
     assert model.asked == FAILURES_IN_A_ROW * 7
 
 
+def test_python_looks_for_cycles_as_before_once_the_last_run_ends() -> None:
+    usual = gc.get_threshold()
+    one, two = fewer_collections(), fewer_collections()  # of two threads
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > usual[0]
+    two.__exit__(None, None, None)
+    assert gc.get_threshold() == usual
+    try:
+        gc.set_threshold(0)  # never, as a program may have it
+        with fewer_collections():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*usual)
+
+
 def test_a_permanent_error_stops_at_once_and_keeps_what_was_in_flight(store: Store) -> None:
     model = Counting(
         latency=0.02, reply=lambda n: ModelError("no such model") if n == 1 else Reply("she")
@@ -214,6 +232,13 @@ class TestBudget:
         spent = store.spent()
         assert spent == 15 * count(store, "calls") <= 3000
         assert spent > 3000 - 121 - 15  # and it is used
+
+    def test_what_waits_for_the_budget_is_not_sent_once_the_run_stops(self, store: Store) -> None:
+        answer = Reply("she", usage=(10, 5))
+        model = Counting(self.price, 0.002, lambda n: ModelError("no") if n == 1 else answer)
+        with pytest.raises(ModelError, match="no"):
+            drive(store, model, map(job, "abcd"), Limits(concurrency=4, max_cost=250))
+        assert model.asked == 2  # the cap has room for two at once
 
     def test_the_cap_counts_what_the_run_cost_before(self, store: Store) -> None:
         drive(store, Counting(self.price), (job(str(n)) for n in range(10)), Limits())

@@ -94,6 +94,9 @@ class Caller:
     async def _call(self, model: Model, request: Request) -> Reply:
         capped = self._budget.cap is not None
         reserved = await self._budget.reserve(model, request) if capped else 0.0
+        if self.stop.is_set():  # while the call waited for its share
+            self._budget.settle(reserved, 0.0)
+            raise Stopped
         self.in_flight += 1
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
         cost, lost, began = 0.0, True, time.monotonic()

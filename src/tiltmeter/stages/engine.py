@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol
@@ -35,6 +36,10 @@ Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
 UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
 FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
+
+
+_GC = threading.Lock()
+_BEFORE: list[tuple[int, int, int]] = []  # the program's own first, then one a further run
 
 
 class Aside(Protocol):
@@ -203,9 +208,9 @@ class Engine:
                 else:
                     replies = await self._several(requests)
                 requests = job.send(replies)
-                if paid:  # a further turn follows: what this one cost is stored first
-                    await self._put(paid, ())
-                    paid = []
+                if paid:  # a further turn follows: what this one cost is stored first, once
+                    handed, paid = paid, []
+                    await self._put(handed, ())
         except StopIteration as end:
             self._failures = 0
             if asked:
@@ -310,11 +315,18 @@ class Engine:
 @contextmanager
 def fewer_collections() -> Iterator[None]:
     """Has Python look for cycles less often: by default it does every 700 new objects, a fifth of
-    the CPU time of a call, and a call leaves none behind.
+    the CPU time of a call, and a call leaves none behind. As before once the last run of the
+    process ends: a program may have several, in threads.
     """
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, 50, 50)
+    with _GC:
+        _BEFORE.append(gc.get_threshold())
+        if _BEFORE[0][0]:  # else the program has Python never look
+            gc.set_threshold(max(50_000, _BEFORE[0][0]), 50, 50)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _GC:
+            before = _BEFORE[0]
+            _BEFORE.pop()
+            if not _BEFORE:
+                gc.set_threshold(*before)

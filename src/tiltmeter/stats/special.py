@@ -42,8 +42,9 @@ def _functions() -> ModuleType:
         found = import_module(f"{_PACKAGE}._ufuncs")
     except (ImportError, AttributeError):
         found = stand_in
-    finally:
-        del sys.modules[_PACKAGE]
+    finally:  # whoever imports the package gets it whole: a part that is there is not put into it
+        for name in [name for name in sys.modules if f"{name}.".startswith(f"{_PACKAGE}.")]:
+            del sys.modules[name]
     return found if all(hasattr(found, name) for name in _NAMES) else import_module(_PACKAGE)
 
 

@@ -81,7 +81,7 @@ class Posting:
         )
         self._heads: dict[tuple[object, ...], Head] = {}
         self._idle: dict[object, deque[Idle]] = {}  # by what aiohttp tells connections apart by
-        # what was sent and not answered, until when: the first ends first
+        # what was sent and not answered, until when
         self._deadlines: dict[asyncio.Transport, float] = {}
         self._aborting: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
@@ -185,18 +185,22 @@ class Posting:
         for each request cost more.
         """
         self._deadlines[transport] = deadline
-        if self._aborting is None:
-            self._aborting = self._loop.call_at(deadline, self._abort_late)
+        if self._aborting is None or deadline < self._aborting.when():  # it was long in connecting
+            self._wake_at(deadline)
+
+    def _wake_at(self, deadline: float) -> None:
+        if self._aborting is not None:
+            self._aborting.cancel()
+        self._aborting = self._loop.call_at(deadline, self._abort_late)
 
     def _abort_late(self) -> None:
         self._aborting = None
         now = self._loop.time()
-        for transport, deadline in list(self._deadlines.items()):
-            if deadline > now:
-                self._aborting = self._loop.call_at(deadline, self._abort_late)
-                return
+        for transport in [late for late, until in self._deadlines.items() if until <= now]:
             del self._deadlines[transport]
             transport.abort()
+        if self._deadlines:
+            self._wake_at(min(self._deadlines.values()))
 
     def _take_idle(self, idle: deque[Idle]) -> Wire | None:
         """A connection that was kept, and on which nothing waits; None where there is none."""
