@@ -117,8 +117,29 @@ def test_a_table_of_prompts_becomes_an_audit(
         "level": "*",
         "baseline": "old",
     }
+    assert "yes.young=0.3,yes.old=0.7" in said  # of three levels the first two
     assert main(["run", "out/p.toml", "-m", "planted:protocol=out/p.toml", "--out", "tried"]) == 0
     assert "{any}" in (folder / "tried" / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a;b;c\n1;2;3\n", "parted by semicolons. Save it as CSV parted by commas"),
+        ("a,b,c\n1,2,3\n", "two rows or more"),
+        ("ask,sex,job\nA?,w,x\nB?,m,x\n,,\n", "row 3 after the header is empty"),
+        ("ask,sex,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\n", "A prompt may be missing"),
+        ("ask,sex,job\n" + "A a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n" * 2, "rows 1 and 5"),
+        ("ask,Se x,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n", "rename the column 'Se x'"),
+        ("ÿþ", "is not UTF-8"),
+    ],
+)
+def test_a_table_that_is_none_leaves_no_file(
+    text: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "p.csv").write_bytes(text.encode("latin-1"))
+    assert main(["init", "p.toml", "--from", "p.csv"]) == 2
+    assert said in capsys.readouterr().err and [path.name for path in folder.iterdir()] == ["p.csv"]
 
 
 @pytest.mark.parametrize("name", init.examples())

@@ -15,6 +15,7 @@ from .. import registry
 from ..errors import UnknownName, UsageError
 from ..planted.model import planted
 from ..protocol import EVERY, Protocol
+from ..protocol.contrasts import each_contrast
 from . import own_prompts
 
 SCHEMA = "tiltmeter.schema.json"
@@ -124,14 +125,15 @@ def next_steps(target: Path) -> list[str]:
 
 
 def _tilt(protocol: Protocol, target: Path) -> str:
-    """Settings that plant a tilt in the first measure that sets two levels against each other; ""
-    where none can be planted.
+    """Settings that plant a tilt in the first measure that sets levels against each other, the
+    first two of them; "" where none can be planted.
     """
     for measure in protocol.measures:
         contrast = measure.contrast or {}
         values = [value for value in (*measure.values, *measure.among) if value != EVERY]
         if "baseline" not in contrast or not values:
             continue
+        contrast = each_contrast(protocol, measure)[0].contrast or {}
         for value in (values[0], f"{measure.attribute}/{values[0]}"):
             found = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
             with suppress(UsageError):

@@ -61,9 +61,10 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
     cue = named["cue"] or _cue(rows, rest, [named["item"]] if named["item"] else rest)
     if not cue:
         raise UsageError(
-            f"{path.name}: no column beside '{prompt}' has two to {MAX_LEVELS} values that come "
-            f"more than once, so none can be the cue. Columns: {', '.join(columns)}. Type: --cue "
-            "COLUMN"
+            f"{path.name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of "
+            "them with every value of another column, so none is seen to be the cue. "
+            f"Columns: {', '.join(columns)}. A prompt may be missing, or a value may be written in "
+            "two ways; else type: --cue COLUMN --item COLUMN"
         )
     levels = tuple(dict.fromkeys(row[cue] for row in rows))
     item = named["item"] or _item(rows, cue, rest)
@@ -72,6 +73,7 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
             f"{path.name}: no column says which prompts are the same but for '{cue}'. Add one, "
             "such as 'item' with the same number for the prompts of a pair, or type: --item COLUMN"
         )
+    _refuse_rows(path.name, rows, (prompt, cue, item))
     for column in (prompt, cue, item):
         if not _COLUMN.fullmatch(column):
             raise UsageError(
@@ -105,20 +107,50 @@ def write(name: str, table: str, reading: Reading) -> str:
 
 
 def _rows(path: Path) -> list[Row]:
+    """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
     try:
-        rows = [row for _, row in numbered_rows(intake.read_bytes(path).decode("utf-8-sig"))]
+        text = intake.read_bytes(path).decode("utf-8-sig")
+        head = text.partition("\n")[0]
+        if "," not in head and (";" in head or "\t" in head):
+            by = "semicolons" if ";" in head else "tabs"
+            raise UsageError(f"{path.name} is parted by {by}. Save it as CSV parted by commas.")
+        rows = [row for _, row in numbered_rows(text)]
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path.name} is not UTF-8. Save it as UTF-8 (CSV UTF-8).") from None
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
     except BadTable as error:
         raise UsageError(f"{path.name}, {error}") from None
-    if not rows or len(rows[0]) < 3:
+    blank = next((n for n, row in enumerate(rows, 1) if not any(map(str.strip, row.values()))), 0)
+    if blank:
+        raise UsageError(f"{path.name}: row {blank} after the header is empty. Remove it.")
+    if len(rows) < 2 or len(rows[0]) < 3:
         raise UsageError(
-            f"{path.name} is no table with a header, rows, and a column each for the prompt, the "
+            f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
             "cue and the item, parted by commas."
         )
     return rows
+
+
+def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """UsageError for a row without a prompt, cue or item, and for one that is there twice."""
+    met: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows, 1):
+        key = tuple(row[column] for column in columns)
+        if not all(map(str.strip, key)):
+            raise UsageError(
+                f"{name}: row {number} after the header has no "
+                f"{next(name for name in columns if not row[name].strip())}. Fill it in, or remove "
+                "the row."
+            )
+        if key in met:
+            raise UsageError(
+                f"{name}: rows {met[key]} and {number} after the header are the same prompt of the "
+                "same cue and item. Remove one."
+            )
+        met[key] = number
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
