@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import registry
+from tiltmeter import api, registry
+from tiltmeter.api import init
 from tiltmeter.errors import (
     Incapable,
     MissingKey,
@@ -392,6 +393,20 @@ def label(
             requests = steps.send([asked.reply(each) for each in drawn])
     except StopIteration as end:
         return {row.value: row.weight for row in end.value}, calls
+
+
+def test_a_judge_of_another_protocol_says_so_in_place_of_labels(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    init.write(file)
+    with pytest.raises(Incapable, match=r"to roles.*accepted.*planted:protocol=FILE"):
+        api.run(
+            file,
+            f"planted:protocol={file}",
+            judge="planted",
+            limit=1,
+            samples=1,
+            out=tmp_path / "run",
+        )
 
 
 @pytest.mark.parametrize(("settings", "value"), JUDGED.items())

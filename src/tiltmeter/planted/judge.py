@@ -26,7 +26,7 @@ from functools import lru_cache
 from ..errors import Incapable
 from ..models.http.body import at, list_at, object_at
 from ..records import BOTH, INVALID, REFUSAL, Json, Request
-from .capabilities import drawable
+from .capabilities import drawable, offered
 from .dialogues import bank, topic_in
 from .lookup import tails
 from .pictures import Band
@@ -67,6 +67,12 @@ class Judge:
         )
         if not right:
             return None
+        if right == INVALID and self._tilt and not {*offered(self._tilt.protocol)} & {*labels}:
+            raise Incapable(
+                f"planted: it reads answers to {self._tilt.protocol.name}, which have none of the "
+                f"labels {', '.join(labels[:2])}. Name the protocol that is run: --judge "
+                "planted:protocol=FILE.toml"
+            )
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
         return one_of(sentences("judge", "label"), draws[3], settings).format(
