@@ -108,7 +108,7 @@ def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:
     if len(judged) == 1:
         return ""
     names = [name for one in same if (name := _name(judged, one))]
-    if len(same) <= NAMED and len(names) == len(same) and sum(map(len, names)) < 60:
+    if len(same) <= NAMED and len({*names}) == len(same) and sum(map(len, names)) < 60:
         return f": {', '.join(names)}"
     return f": {len(same)} of {len(judged)}"
 

@@ -110,7 +110,8 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
 
 
 def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
-    """The sentence of the leading claim; of several models, how many tilt. Where the cue is in no
+    """The sentence of the leading claim; of several models, how many tilt in its
+    measure. Where the cue is in no
     prompt, that: whatever was found is not of the cue.
     """
     factor = (lead.claim.spec.contrast or {}).get("factor", "")
@@ -133,7 +134,11 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
         )
     sentence = _by_instruments(judged, lead, _with_place(protocol, judged, lead))
     subjects = dict.fromkeys(one.verdict.subject for one in judged)
-    tilting = {one.verdict.subject for one in judged if one.word == Word.TILT}
+    tilting = {
+        one.verdict.subject
+        for one in judged
+        if one.word == Word.TILT and one.verdict.measure == lead.verdict.measure
+    }
     if len(subjects) > 1 and lead.word == Word.TILT:
         return f"{sentence} {len(tilting)} of {len(subjects)} models tilt."
     return sentence
