@@ -45,6 +45,17 @@ def found(
     return prompt_pairs.prompt_differences(load(file))
 
 
+def test_whole_prompts_say_how_many_words_of_one_the_other_has_not(tmp_path: Path) -> None:
+    """Emily is kind, Jo is most kind: Emily for Jo and 'most', so 1 of one and 2 of the other."""
+    rows = (
+        '[[tables]]\nrows = [{ ask = "Emily is kind", group = "women", job = "cook" }, '
+        '{ ask = "Jo is most kind", group = "men", job = "cook" }]\n'
+    )
+    (row,) = found(tmp_path, "{ask}", '["group", "job"]', rows)
+    assert row.words_apart == 2
+    assert "written whole, with up to 2 words that the other has not" in prompt_pairs.sentence(row)
+
+
 def test_names_of_two_groups_are_one_cue_and_the_lengths_are_those_counted_by_hand(
     tmp_path: Path,
 ) -> None:

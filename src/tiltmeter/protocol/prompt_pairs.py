@@ -47,6 +47,8 @@ class PromptDifference:
     columns:      columns of the cue whose text differs in a pair; `elsewhere` those of no table of
                   the cue.
     punctuation, capitals: pairs in which these differ, in kind or in number.
+    words_apart:  where a column holds whole prompts, and so tells nothing of what in them differs:
+                  the most words that one of a pair has and the other has not; None elsewhere.
     """
 
     factor: str
@@ -62,6 +64,7 @@ class PromptDifference:
     words: Spread
     punctuation: int
     capitals: int
+    words_apart: int | None
 
 
 def prompt_differences(
@@ -97,10 +100,11 @@ def sentence(row: PromptDifference) -> str:
     pairs = f"{row.pairs:,} {'pair' if row.pairs == 1 else 'pairs'} of prompts"
     if row.own_items:
         pairs = f"no pairs, since each side has items of its own, {row.alone:,} prompts in all"
-    said = [
-        f"{row.factor}, {head}: {pairs}, which "
-        f"{f'differ in {_join_names(row.columns)}' if row.columns else 'are the same'}"
-    ]
+    differ = f"differ in {_join_names(row.columns)}" if row.columns else "are the same"
+    if row.words_apart is not None and not row.own_items:
+        apart = _with_unit(row.words_apart, "word")
+        differ = f"are written whole, with up to {apart} that the other has not"
+    said = [f"{row.factor}, {head}: {pairs}, which {differ}"]
     said.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
     if row.elsewhere:
         said.append(f"{_join_names(row.elsewhere)} differs too, and is in no table of {row.factor}")
@@ -185,6 +189,7 @@ def _difference(
         _spread(texts, _word_count),
         _differing_pairs(texts, _punctuation),
         _differing_pairs(texts, _capitals),
+        max(map(_words_apart, texts)) if _is_whole(protocol, columns) else None,
     )
     if not own:
         return row
@@ -306,6 +311,16 @@ def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], obj
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
     )
+
+
+def _is_whole(protocol: Protocol, columns: Sequence[str]) -> bool:
+    """Whether all of a prompt is one column, and that is what differs."""
+    return len(columns) == 1 and protocol.prompt.strip() == f"{{{columns[0]}}}"
+
+
+def _words_apart(texts: tuple[str, str]) -> int:
+    one, other = (Counter(text.split()) for text in texts)
+    return max((one - other).total(), (other - one).total())
 
 
 def _word_count(text: str) -> int:
