@@ -8,6 +8,7 @@ link, with no script.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from ..analyse import reading
@@ -39,6 +40,8 @@ def behind(
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
     ids: dict[str, str] = {}
+    # shares of a hundred words are of one and the same outputs, which are searched once
+    same: dict[str, tuple[int, list[tuple[str, str]]]] = {}
     names = {model: short for short, model in content.screen.names}
     known = (
         (query_of(protocol, row), _title(protocol, row, names))
@@ -49,7 +52,10 @@ def behind(
         text = query.text()
         if text in ids:
             continue
-        total, here = counted.shown(query, shown)
+        among = replace(query, values=()).text()
+        if among not in same:
+            same[among] = counted.shown(query, shown)
+        total, here = same[among]
         if total:
             key = (title, total, tuple(here))
             if key not in drawers:
