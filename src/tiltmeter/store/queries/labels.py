@@ -391,9 +391,10 @@ def labelled(store: Store) -> list[Labelled]:
     query = f"""
     WITH there AS (
       SELECT t.subject, t.mode, count(*) AS outputs
-      FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2)
-    SELECT t.subject, t.mode, l.annotator, count(DISTINCT l.output), there.outputs
-    FROM labels l JOIN trials t ON t.id = l.output
+      FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2),
+    done AS (SELECT DISTINCT output, annotator FROM labels WHERE current AND {_BY_MACHINES})
+    SELECT t.subject, t.mode, done.annotator, count(*), there.outputs
+    FROM done JOIN trials t ON t.id = done.output
       JOIN there ON there.subject = t.subject AND there.mode = t.mode
-    WHERE l.current AND {_BY_MACHINES} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
     return [Labelled(*row) for row in store.rows(query)]
