@@ -6,9 +6,10 @@ that several items share (`pooling.py`) is counted once for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from ..store import Store
 from ..store.queries import labels
 from ..store.queries.labels import StoredLabel
 from . import pooling
-from .counting import by_columns, read_cells, with_derived
+from .counting import PIECE, by_columns, read_cells, with_derived
 from .numbers import number
 from .queries import OutputQuery
 from .strata import factor_names, kept_rows
@@ -45,10 +46,11 @@ class LabelRows:
         """What differs between kinds, as text; and the kind of each row."""
         names = [name for name in self.frame.columns if name not in ("output", "weight", "outputs")]
         columns = self.frame.select(pl.col(names).cast(pl.String).fill_null(""))
-        kinds = columns.unique(maintain_order=True)
-        numbered = kinds.with_columns(kind=pl.int_range(kinds.height, dtype=pl.UInt32))
-        found = columns.join(numbered, on=names, how="left", maintain_order="left")["kind"]
-        return kinds, found.to_numpy().astype(np.uint32)
+        varied = [name for name in names if columns[name].n_unique() > 1] or names[:1]
+        kinds = columns.unique(varied, maintain_order=True)
+        numbered = kinds.select(varied).with_row_index("kind")
+        found = columns.select(varied).join(numbered, on=varied, how="left", maintain_order="left")
+        return kinds, found["kind"].to_numpy().astype(np.uint32)
 
     def _is_in(self, name: str, values: Collection[str]) -> Mask:
         """True for the kinds whose column has one of the values."""
@@ -193,7 +195,9 @@ class Counted:
         key = (query.annotator, query.attribute, query.variant)
         if key not in self._some:
             rows = self._read_rows(query).frame.filter(pl.col("output").is_in(list(some)))
-            self._some[key] = LabelRows(rows.sort("output", "weight", descending=[False, True]))
+            self._some[key] = LabelRows(
+                rows.sort("output", "weight", descending=[False, True], maintain_order=True)
+            )
         return self._some[key]
 
     def _read_rows(self, query: OutputQuery) -> LabelRows:
@@ -210,8 +214,7 @@ class Counted:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
             return every.filter(wanted) if attributes else every
-        schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
-        frame = by_columns(schema, list(labels.of_annotator(self.store, annotator, attributes)))
+        frame = pl.concat(_pieces(labels.of_annotator(self.store, annotator, attributes)))
         if not attributes:
             self._all[annotator] = frame
         return frame
@@ -226,13 +229,26 @@ class Counted:
         chosen = self.protocol.variants[variant]
         wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
         cells, places = self._cells
-        frame = self._stored(annotator, wanted)
+        frame = self._stored(annotator, wanted).with_columns(outputs=pl.lit(1, pl.Int64))
         frame = frame.join(places, on="output", maintain_order="left")
-        frame = pl.concat([frame.drop("place"), cells[frame["place"]]], how="horizontal")
-        frame = frame.with_columns(outputs=pl.lit(1, pl.Int64))
-        frame = kept_rows(frame, chosen.where)
-        frame = pooling.read_as(with_derived(frame, self.protocol), chosen.reads)
+        if "language" in cells.columns:
+            frame = frame.with_columns(language=cells["language"].gather(frame["place"]))
+        used = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
+        frame = with_derived(frame, self.protocol, used)
+        own = frame.drop("place", "language", strict=False)
+        frame = pl.concat([own, cells[frame["place"]]], how="horizontal")
+        frame = pooling.read_as(kept_rows(frame, chosen.where), chosen.reads)
         return pooling.keep_apart(pooling.spread_shared(frame, self.protocol), self.protocol)[0]
+
+
+def _pieces(rows: Iterator[StoredLabel]) -> Iterator[pl.DataFrame]:
+    """Labels as frames, so that few of them at a time are objects of Python; at least one."""
+    schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
+    piece = list(islice(rows, PIECE))
+    yield by_columns(schema, piece)
+    while len(piece) == PIECE:
+        piece = list(islice(rows, PIECE))
+        yield by_columns(schema, piece)
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:

@@ -114,9 +114,11 @@ def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.D
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
 
 
-def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+def with_derived(
+    rows: pl.DataFrame, protocol: Protocol, wanted: Sequence[str] = ()
+) -> pl.DataFrame:
     """With the attributes that follow from others (a word's class): more rows, whose `outputs` are
-    counted already.
+    counted already. wanted: the attributes that are kept, () for all.
     """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
     added = []
@@ -124,6 +126,8 @@ def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
         (registry.instrument_kind(spec.kind, spec.name), spec) for spec in protocol.instruments
     ]
     for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
+        if wanted and derived.attribute not in wanted:
+            continue
         found = rows.filter(pl.col("attribute") == derived.source)
         known = found.select(language, "value").unique()
         values = pl.DataFrame(
@@ -141,4 +145,6 @@ def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
             value="values", attribute=pl.lit(derived.attribute), outputs=pl.lit(0, pl.Int64)
         )
         added.append(found.select(rows.columns))
+    if wanted:
+        rows = rows.filter(pl.col("attribute").is_in(list(wanted)))
     return pl.concat([rows, *added]) if added else rows
