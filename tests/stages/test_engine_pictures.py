@@ -15,6 +15,7 @@ from tiltmeter.records import Message, Output, Reply, Request
 from tiltmeter.stages.engine import Engine, Job, Models
 from tiltmeter.stages.limits import Limits, Tally
 from tiltmeter.store import Store
+from tiltmeter.store.queries import settings
 
 
 class Painter(Model):
@@ -57,10 +58,12 @@ def job(name: str) -> Job:
     return [Output(name, reply.outcome, reply.text, request.key, reply.blob)]
 
 
-def drive(store: Store, model: Model, names: str, stop: float = 0.0) -> Tally:
+def drive(
+    store: Store, model: Model, names: str, stop: float = 0.0, limits: Limits | None = None
+) -> Tally:
     async def work() -> Tally:
         async with Models(lambda name: model) as models:
-            engine = Engine(store, models, Limits())
+            engine = Engine(store, models, limits or Limits())
             if stop:
                 asyncio.get_running_loop().call_later(
                     stop, lambda: engine._halt(Unanswered("stopped"))
@@ -124,6 +127,20 @@ def test_work_is_handed_in_once_whatever_happens_while_it_is_fetched(tmp_path: P
         drive(store, studio, "a")
         assert (studio.orders, studio.looks) == (1, 3)
         assert list(store.rows("SELECT remote_id, outcome FROM calls")) == [("order-a", "answer")]
+
+
+def test_what_work_may_cost_is_counted_once_until_it_is_fetched(tmp_path: Path) -> None:
+    studio, limits = Studio(polls=-1), Limits(max_cost=0.05)
+    studio.price = Price(0, 0, picture=0.04)
+    with Store(tmp_path, create=True, writing=True) as store:
+        for _ in range(2):  # stopped twice, and once more the cap has room for what is paid already
+            with pytest.raises(Unanswered, match="stopped"):
+                drive(store, studio, "a", 0.1, limits)
+            assert settings.possibly_paid(store) == pytest.approx(0.04)
+        studio.polls, studio.looks = 3, 0  # and two looks meet a lost connection
+        tally = drive(store, studio, "a", limits=limits)
+        assert (studio.orders, tally.done) == (1, 1)
+        assert (tally.spent, tally.possibly_paid) == pytest.approx((0.04, 0.0))
 
 
 def test_a_run_stopped_while_it_waits_goes_on_with_the_same_work(tmp_path: Path) -> None:

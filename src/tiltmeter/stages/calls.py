@@ -92,13 +92,14 @@ class Caller:
         await pause(wait, self.stop)
 
     async def _call(self, model: Model, request: Request) -> Reply:
-        capped = self._budget.cap is not None
-        reserved = await self._budget.reserve(model, request) if capped else 0.0
-        if self.stop.is_set():  # while the call waited for its share
-            self._budget.settle(reserved, 0.0)
-            raise Stopped
-        self.in_flight += 1
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
+        reserved = 0.0
+        if self._budget.cap is not None and not handed_in:
+            reserved = await self._budget.reserve(model, request)
+            if self.stop.is_set():  # while the call waited for its share
+                self._budget.settle(reserved, 0.0)
+                raise Stopped
+        self.in_flight += 1
         cost, lost, began = 0.0, True, time.monotonic()
         try:
             reply = await self._readable(model, request)
@@ -110,13 +111,13 @@ class Caller:
             cost, lost = known or 0.0, False
             return reply if known == reply.cost else replace(reply, cost=known)
         except (Stopped, TiltmeterError) as error:
-            newly = not handed_in and self._is_handed_in(model, request)
-            lost = newly or getattr(error, "possibly_paid", False)
+            out = self._is_handed_in(model, request)  # it is looked for again by the next try
+            lost = out or getattr(error, "possibly_paid", False)
             raise
         finally:
             self.in_flight -= 1
             worst = 0.0
-            if (lost or handed_in) and model.price is not None:
+            if lost != handed_in and model.price is not None:
                 worst = model.price.worst(request)
             self._budget.settle(reserved, cost, worst if lost else -worst)
             self._show_cost()
