@@ -73,9 +73,9 @@ MISTAKES = [
     # protocols
     (f"run other.csv --model {P} --out r", r"tiltmeter init other\.toml --from other\.csv"),
     ("show run", r"run is a run, not a protocol"),
-    ("init m.toml --from other.csv", r"no table with a header"),
+    ("init m.toml --from other.csv", r"needs a header, two rows"),
     ("init m.toml --from prompts.csv --cue jub", r"Did you mean 'job'"),
-    ("init m.toml --from same.csv", r"type: --item COLUMN|Type: --cue COLUMN"),
+    ("init m.toml --from same.csv", r"type: --cue COLUMN --item COLUMN"),
     ("init m.toml --cue job", r"Add --from"),
     (f"run rolse --model {P} --out r", r"No protocol 'rolse'\. Did you mean 'roles'"),
     (f"run gender --model {P} --out r", r"No protocol 'gender'.*tiltmeter ls"),
