@@ -75,7 +75,11 @@ def test_labels_that_were_shuffled_are_noticed(
     honest = Store.iter_label_sets
 
     def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
-        rows = list(honest(self))
+        rows = [
+            (on, by, json.dumps([by]), json.dumps([name]), json.dumps([value]), weight)
+            for on, *lists, weight in honest(self)
+            for by, name, value in zip(*map(json.loads, lists), strict=True)
+        ]
         draws = random.Random(1)
         ids = {
             annotator: sorted({row[0] for row in rows if row[1] == annotator})
@@ -85,7 +89,7 @@ def test_labels_that_were_shuffled_are_noticed(
             annotator: dict(zip(found, draws.sample(found, len(found)), strict=True))
             for annotator, found in ids.items()
         }
-        return iter([(others[by][on], by, *labels) for on, by, *labels in rows])
+        return iter(sorted((others[by][on], *label) for on, by, *label in rows))
 
     monkeypatch.setattr(Store, "iter_label_sets", shuffled)
     assert wrong(protocol, "tilted")

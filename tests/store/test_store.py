@@ -91,15 +91,20 @@ def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) ->
         )
         store.supersede([Label("t2", "plain", "word", "kind")])
         found = [
-            (on, by, json.loads(names), json.loads(values), weight)
-            for on, by, names, values, weight in store.iter_label_sets()
+            (on, *(json.loads(texts) for texts in lists), weight)
+            for on, *lists, weight in store.iter_label_sets()
         ]
         assert sorted(found) == [
-            ("t1", "odd", ["text"], ['a "b"\n\x1e\x1f[善]'], 1.0),
-            ("t1", "plain", ["length", "word", "word"], ["2", "kind, warm", "wise"], 1.0),
-            ("t1", "read", ["pronoun"], ["he"], 1.0),
-            ("t1", "read", ["pronoun"], ["she"], 0.1),
-            ("t2", "plain", ["word"], ["kind"], 1.0),
+            (
+                "t1",
+                ["odd", "plain", "plain", "plain"],
+                ["text", "length", "word", "word"],
+                ['a "b"\n\x1e\x1f[善]', "2", "kind, warm", "wise"],
+                1.0,
+            ),
+            ("t1", ["read"], ["pronoun"], ["he"], 1.0),
+            ("t1", ["read"], ["pronoun"], ["she"], 0.1),
+            ("t2", ["plain"], ["word"], ["kind"], 1.0),
         ]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice, pairwise
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -15,12 +15,11 @@ from .. import registry
 from ..protocol import Protocol
 from ..store import Store
 
-PIECE = 10_000  # sets of labels that are read and summed at a time
+PIECE = 10_000  # outputs whose labels are read and summed at a time
 _KEY = ("annotator", "place", "attribute", "value")
-_SETS = {
-    **dict.fromkeys(("output", "annotator", "attribute", "value"), pl.String),
-    "weight": pl.Float64,
-}
+_LISTS = ("annotator", "attribute", "value")
+_SETS = {**dict.fromkeys(("output", *_LISTS), pl.String), "weight": pl.Float64}
+_WHOSE = ("output", "annotator")
 
 
 def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
@@ -48,20 +47,18 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
     rows, last = store.iter_label_sets(), ("", "")
     while True:
         piece = list(islice(rows, PIECE))
-        first = [row[:2] != before[:2] for before, row in pairwise(chain([last], piece))]
-        sets = by_columns(_SETS, piece).with_columns(first=pl.Series(first, dtype=pl.Boolean))
-        sets = sets.join(places, on="output", maintain_order="left")
-        sets = sets.with_columns(pl.col("attribute", "value").str.json_decode(pl.List(pl.String)))
-        each = sets.explode("attribute", "value").select(
-            *_KEY, "weight", outputs=pl.lit(0, pl.Int64)
+        sets = by_columns(_SETS, piece).join(places, on="output", maintain_order="left")
+        each = sets.with_columns(pl.col(_LISTS).str.json_decode(pl.List(pl.String))).explode(_LISTS)
+        before = (
+            pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
         )
-        heads = sets.filter("first").with_columns(pl.col("attribute", "value").list.first())
-        yield _sum_parts(
-            [each, heads.select(*_KEY, weight=pl.lit(0.0), outputs=pl.lit(1, pl.Int64))]
+        is_first = pl.any_horizontal(
+            pl.col(name) != one for name, one in zip(_WHOSE, before, strict=True)
         )
+        yield _sum_parts([each.select(*_KEY, "weight", outputs=is_first.cast(pl.Int64))])
         if len(piece) < PIECE:
             return
-        last = piece[-1][:2]
+        last = each.select(_WHOSE).row(-1)
 
 
 def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:

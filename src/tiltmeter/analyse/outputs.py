@@ -75,12 +75,14 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, annotator, attributes, values, _ in store.iter_label_sets():
+    for output, *lists_, _ in store.iter_label_sets():
         subject, mode, factors = trials[output]
-        outputs = found.setdefault((subject, annotator, mode), {})
-        one = outputs.setdefault(output, LabelledOutput(factors, {}))
-        pairs = zip(json.loads(attributes), json.loads(values), strict=True)
-        one.values.update(sorted(pairs))
+        each = sorted(zip(*map(json.loads, lists_), strict=True))
+        for annotator, attribute, value in each:
+            outputs = found.setdefault((subject, annotator, mode), {})
+            if output not in outputs:
+                outputs[output] = LabelledOutput(factors, {})
+            outputs[output].values[attribute] = value
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside

@@ -14,28 +14,25 @@ _Files: TypeAlias = tuple[tuple[int, int], ...]
 
 PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
+# Of labels the places, and which are current, are in sums; what they say is read from their index.
 _WHOLE = (
     "SELECT key, value FROM meta ORDER BY key",
     "SELECT kind, group_concat(name || char(31) || content, char(30)) FROM artefacts"
     " GROUP BY kind ORDER BY kind",
     "SELECT count(*) FROM trials",
     "SELECT count(*), max(rowid), total(cost) FROM calls",
+    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
 )
-# SQLite puts the rows of a piece together: a row costs more in Python than all of its columns here.
-_PIECES = (
-    (
-        "SELECT max(id), group_concat(output || char(31) || annotator || char(31) || attribute"
-        " || char(31) || value || char(31) || CASE weight WHEN 1 THEN '' ELSE weight END"
-        " || char(31) || position || current, char(30))"
-        " FROM (SELECT * FROM labels WHERE id > ? ORDER BY id LIMIT ?)",
-        0,
-    ),
-    (
-        "SELECT max(trial),"
-        " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
-        " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)",
-        "",
-    ),
+# SQLite puts rows together: a row costs more in Python than all of its columns here.
+_LABELS = (
+    "SELECT output, json_group_array(annotator), json_group_array(attribute),"
+    " json_group_array(value), group_concat(CASE weight WHEN 1 THEN '' ELSE weight END)"
+    " FROM labels WHERE current GROUP BY output"
+)
+_OUTPUTS = (
+    "SELECT max(trial),"
+    " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
+    " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)"
 )
 
 
@@ -66,8 +63,10 @@ def _compute(store: Store) -> str:
     for query in _WHOLE:
         for row in store.rows(query):
             digest.update(repr(row).encode())
-    for query, last in _PIECES:
-        while last is not None:
-            last, text = store.first(query, (last, PIECE_ROWS))
-            digest.update((text or "").encode())
+    for row in store.rows(_LABELS):
+        digest.update("\x1e".join(row).encode())
+    last: str | None = ""
+    while last is not None:
+        last, text = store.first(_OUTPUTS, (last, PIECE_ROWS))
+        digest.update((text or "").encode())
     return digest.hexdigest()
