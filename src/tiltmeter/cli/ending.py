@@ -127,7 +127,8 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     estimates = run.analyse(printing.variant)
     named = given_names(dict(printing.labels), (row.subject for row in estimates))
     with Store(run.folder) as store:
-        built = content.build(store, run.protocol, estimates, named)
+        page = printing.page is not None
+        built = content.build(store, run.protocol, estimates, named, for_page=page)
         asked = subjects.asked_once(store)
     warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
     if printing.page is not None:

@@ -55,9 +55,12 @@ def build(
     protocol: Protocol,
     estimates: Sequence[Estimate],
     named: Mapping[str, str] | None = None,
+    *,
+    for_page: bool = True,
 ) -> Content:
     """The content of a report. Estimates of several variants go into sections of their own. named:
-    {model: short name}, where somebody gave one.
+    {model: short name}, where somebody gave one. for_page: with the drawers of outputs, which
+    nothing but a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -98,9 +101,10 @@ def build(
         commands=tuple(run_facts.commands(facts, [audit.estimates[0].variant for audit in read])),
         commands_note=COMMANDS_NOTE,
     )
-    drawers, ids = behind.behind(store, protocol, estimates, content)
-    whole = replace(content, behind=drawers, behind_of=ids)
-    return replace(sanitize.all_visible(whole), run_info=run_facts.info(facts))
+    if for_page:
+        drawers, ids = behind.behind(store, protocol, estimates, content)
+        content = replace(content, behind=drawers, behind_of=ids)
+    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
 
 
 def _by_variant(

@@ -388,13 +388,19 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
 
 def labelled(store: Store) -> list[Labelled]:
     """How far each annotator that is a machine is, by subject and mode."""
+    # by sets of annotators, of which there are few: an output is looked up once for all of them
     query = f"""
     WITH there AS (
       SELECT t.subject, t.mode, count(*) AS outputs
       FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2),
-    done AS (SELECT DISTINCT output, annotator FROM labels WHERE current AND {_BY_MACHINES})
-    SELECT t.subject, t.mode, done.annotator, count(*), there.outputs
-    FROM done JOIN trials t ON t.id = done.output
-      JOIN there ON there.subject = t.subject AND there.mode = t.mode
+    by_output AS (
+      SELECT output, json_group_array(DISTINCT annotator) AS annotators
+      FROM labels WHERE current AND {_BY_MACHINES} GROUP BY output),
+    by_set AS (
+      SELECT t.subject, t.mode, l.annotators, count(*) AS labelled
+      FROM by_output l JOIN trials t ON t.id = l.output GROUP BY 1, 2, 3)
+    SELECT s.subject, s.mode, one.value, sum(s.labelled), there.outputs
+    FROM by_set s, json_each(s.annotators) one
+      JOIN there ON there.subject = s.subject AND there.mode = s.mode
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
     return [Labelled(*row) for row in store.rows(query)]
