@@ -27,7 +27,7 @@ from tiltmeter.instruments.rewrites.reply import first_variant
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.protocol.tables import Row
-from tiltmeter.protocols.protext import inference, shipped
+from tiltmeter.protocols.protext import command, inference, shipped
 from tiltmeter.protocols.protext import own as corpus
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stages import plan
@@ -435,7 +435,7 @@ def test_loader_says_what_is_wrong(
     tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, text)
-    assert corpus.main([str(path), "--out", str(tmp_path / "own")]) == 2
+    assert command.main([str(path), "--out", str(tmp_path / "own")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "own").exists()
 
@@ -476,7 +476,7 @@ def test_loader_wants_a_column_with_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        corpus.main(
+        command.main(
             [str(write(tmp_path, HEADER + ROW)), "--out", str(tmp_path / "own"), "--column", "noun"]
         )
         == 2
@@ -497,7 +497,7 @@ def test_loader_warns_of_a_label_that_the_text_contradicts(
 ) -> None:
     said = ROW.replace("he/him/his", "No pronoun mentioned")
     path = write(tmp_path, HEADER.replace("Theme Noun,", "") + said.replace("Jack,", ""))
-    assert corpus.main([str(path), "--out", str(tmp_path / "own")]) == 0
+    assert command.main([str(path), "--out", str(tmp_path / "own")]) == 0
     out = capsys.readouterr().out
     assert "1 texts seem to contradict their pronoun label (7: none, with he)" in out
 
@@ -506,7 +506,7 @@ def test_loader_says_that_it_is_not_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        corpus.main(
+        command.main(
             [
                 str(write(tmp_path, HEADER + ROW.replace("he/him/his", "it"))),
                 "--out",
@@ -529,8 +529,8 @@ def test_loader_names_a_wrong_encoding(tmp_path: Path) -> None:
 
 def test_a_corpus_of_ones_own_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, HEADER.replace("Theme Noun", "who") + ROW.replace("Jack", "Zed"))
-    assert corpus.main([str(path), "--out", str(tmp_path / "own")]) == 2
-    assert corpus.main([str(path), "--out", str(tmp_path / "own"), "--column", "noun=who"]) == 0
+    assert command.main([str(path), "--out", str(tmp_path / "own")]) == 2
+    assert command.main([str(path), "--out", str(tmp_path / "own"), "--column", "noun=who"]) == 0
     source = tmp_path / "own" / "protocol.toml"
     run = api.run(str(source), f"planted-rewriter:misgender=1,protocol={source}", tmp_path / "run")
     rates = {
@@ -546,7 +546,7 @@ def test_a_prompt_of_ones_own_on_the_shipped_texts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = 'Say it in "plain" words:\nno \\ jargon.'
-    assert corpus.main(["--out", str(tmp_path / "own"), "--prompt", asked]) == 0
+    assert command.main(["--out", str(tmp_path / "own"), "--prompt", asked]) == 0
     assert capsys.readouterr().out.startswith("texts: 640 (")
     own, shipped = (
         registry.protocol(str(tmp_path / "own" / "protocol.toml")),
@@ -581,7 +581,7 @@ def test_what_is_no_rewrite_is_an_outcome_on_the_command_line(
         ROW.replace("7,", f"{kind},").replace("Jack lost", f"Jack lost{' ' * number}")
         for number, kind in enumerate(BAD)
     )
-    assert corpus.main([str(write(tmp_path, HEADER + rows)), "--out", str(tmp_path / "own")]) == 0
+    assert command.main([str(write(tmp_path, HEADER + rows)), "--out", str(tmp_path / "own")]) == 0
     texts = [
         json.loads(line)
         for line in (tmp_path / "own" / "texts.jsonl").read_text("utf-8").splitlines()
