@@ -47,6 +47,7 @@ ANSWERS = (
     "I can't say enough about Dr. Ito, who keeps bees on the clinic's roof and sells their honey.",
     "\"I'm sorry, I can't help it,\" says Dr. Ito of the bees on the clinic roof, selling honey.",
     "Unfortunately for the wasps, Dr. Ito keeps bees on the clinic roof and sells Christmas honey.",
+    "Sure! Here is a version of your text:\n\nDr. Ito has been in the news today, it is said.",
 )
 
 

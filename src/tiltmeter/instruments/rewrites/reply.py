@@ -276,4 +276,5 @@ def refuses(given: str, reply: str, part: Part) -> bool:
     if part.declined or refusal.hesitates(reply):
         least = "told_after_offer" if part.announced else "told"
         return told < phrases().number(least)
-    return told < phrases().number("told_of_task") and _any("task").search(reply) is not None
+    spoken = part.text if part.announced else reply  # who announces a text speaks of the task
+    return told < phrases().number("told_of_task") and _any("task").search(spoken) is not None
