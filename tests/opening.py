@@ -64,7 +64,7 @@ def call_what_reads() -> None:
 
 def load_protocols() -> None:
     from tiltmeter import registry
-    from tiltmeter.api import init, selftest
+    from tiltmeter.api import init, own_prompts, selftest
     from tiltmeter.instruments.text.language import language
     from tiltmeter.models import error_rates, kinds
     from tiltmeter.protocol.source_lines import SourceLocation
@@ -85,6 +85,15 @@ def load_protocols() -> None:
     init.write(Path("images/audit.toml"), images=True)
     for name in init.examples():
         init.write(Path(name) / "audit.toml", example=name)
+    Path("table").mkdir()
+    for ending in ("", " Answer 'yes' or 'no'."):  # answers whose words are counted, and two words
+        table = Path("table", f"{len(ending)}.csv")
+        rows = [
+            f"Hire {who}?{ending},{sex},cook" for who, sex in (("Ann", "woman"), ("Ben", "man"))
+        ]
+        table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
+        read = own_prompts.read(table, dict.fromkeys(("prompt", "cue", "item"), ""))
+        init.write_over_table(table.with_suffix(".toml"), table, read)
     for path in Path().glob("*/audit.toml"):
         registry.protocol(str(path))
 

@@ -189,20 +189,21 @@ def test_a_server_that_never_recovers_stops_the_run(store: Store) -> None:
 
 
 def test_python_looks_for_cycles_as_before_once_the_last_run_ends() -> None:
-    usual = gc.get_threshold()
-    one, two = fewer_collections(), fewer_collections()  # of two threads
-    one.__enter__()
-    two.__enter__()
-    one.__exit__(None, None, None)
-    assert gc.get_threshold()[0] > usual[0]
-    two.__exit__(None, None, None)
-    assert gc.get_threshold() == usual
+    usual, as_begun = (700, 10, 10), gc.get_threshold()
     try:
+        gc.set_threshold(*usual)
+        one, two = fewer_collections(), fewer_collections()  # of two threads
+        one.__enter__()
+        two.__enter__()
+        one.__exit__(None, None, None)
+        assert gc.get_threshold()[0] > usual[0]
+        two.__exit__(None, None, None)
+        assert gc.get_threshold() == usual
         gc.set_threshold(0)  # never, as a program may have it
         with fewer_collections():
             assert gc.get_threshold()[0] == 0
     finally:
-        gc.set_threshold(*usual)
+        gc.set_threshold(*as_begun)
 
 
 def test_a_permanent_error_stops_at_once_and_keeps_what_was_in_flight(store: Store) -> None:

@@ -48,9 +48,8 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
             )
         seen[key] = number
         cells = known.get((language, word)) or _cells_of_unlisted(protocol, language, word)
-        yield from _pictures(
-            protocol, key[1], _with_checked_row(cells, row, protocol, where), row, where
-        )
+        cells = _with_checked_row(cells, row, protocol, where)
+        yield from _pictures(protocol, key[1], cells, row, where)
 
 
 def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
