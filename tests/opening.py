@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from itertools import product
 from pathlib import Path
 
 OPENED: set[str] = set()
@@ -88,9 +89,8 @@ def load_protocols() -> None:
     Path("table").mkdir()
     for ending in ("", " Answer 'yes' or 'no'."):  # answers whose words are counted, and two words
         table = Path("table", f"{len(ending)}.csv")
-        rows = [
-            f"Hire {who}?{ending},{sex},cook" for who, sex in (("Ann", "woman"), ("Ben", "man"))
-        ]
+        pairs = product((("Ann", "woman"), ("Ben", "man")), ("cook", "pilot"))
+        rows = [f'"Hire {who}, a {job}?{ending}",{sex},{job}' for (who, sex), job in pairs]
         table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
         read = own_prompts.read(table, dict.fromkeys(("prompt", "cue", "item"), ""))
         init.write_over_table(table.with_suffix(".toml"), table, read)
