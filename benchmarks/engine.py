@@ -263,7 +263,7 @@ def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
         from tiltmeter.api import execute
         from tiltmeter.cli import main as verb
 
-        annotate = execute.annotate
+        annotate = vars(execute)["annotate"]
 
         async def labelling(*given: Any, **named: Any) -> Any:
             parts.labelling = True
@@ -272,7 +272,7 @@ def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
             finally:
                 parts.labelling = False
 
-        execute.annotate = labelling  # type: ignore[assignment]
+        vars(execute)["annotate"] = labelling
         with redirect_stdout(io.StringIO()):
             verb(list(arguments))
     return parts.microseconds(calls / time.process_time())
