@@ -225,7 +225,7 @@ def test_two_models_are_compared_by_shuffling_pictures_between_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`n` knows the group in `color`, `m` does not; shapes are drawn alike."""
-    sizes = {("", ""): 20, ("gender", "men"): 20, ("gender", "women"): 20}
+    sizes = {("", ""): 30, ("gender", "men"): 30, ("gender", "women"): 30}
     knows = images(sizes, objects=("car", "cup"), subject="n")
     plain = [
         (*row[:6], random.Random(str(row)).choice(["pink", "b"])) if row[5] == "color" else row
@@ -240,7 +240,7 @@ def test_two_models_are_compared_by_shuffling_pictures_between_them(
         for e in found["comparisons"]
     }
     (over,) = (e for key, e in rows.items() if key == ("bds_over_objects", "gender", "women"))
-    assert over["p"] < 0.005 and over["value"] == pytest.approx(over["second"] - over["first"])
+    assert over["p"] < 0.001 and over["value"] == pytest.approx(over["second"] - over["first"])
     assert over["clusters"] == 2 and over["low"] is None and over["null_low"] < 0
     assert rows["bds", "car", "gender", "women"]["family"] == "headline claims"
     assert rows["cds", "cup", "gender"]["value"] > 0

@@ -14,7 +14,7 @@ import pytest
 from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
-from tests.stages.test_engine import Counting, count, drive
+from tests.stages.test_engine import Counting, count, drive, fill_disk
 from tiltmeter import api, registry
 from tiltmeter.errors import ModelError, StoreError, TransientError
 from tiltmeter.records import Label, Message, Reply, Request, Sampling
@@ -97,10 +97,7 @@ def test_a_second_turn_is_shared_where_the_first_was_answered_alike(store: Store
 def test_a_full_disk_is_said_also_where_a_further_turn_would_follow(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise StoreError("The disk is full.")
-
-    monkeypatch.setattr(store, "write", full)
+    fill_disk(store, monkeypatch)
     with pytest.raises(StoreError, match="full"):
         drive(store, Counting(), iter([job("0", "a", "b")]), Limits())
 

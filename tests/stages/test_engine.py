@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.errors import BudgetError, ModelError, TiltmeterError, TransientError
+from tiltmeter.errors import BudgetError, ModelError, StoreError, TiltmeterError, TransientError
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages import patience
@@ -61,6 +61,15 @@ def job(name: str) -> Job:
     request = ask(name)
     (reply,) = yield [request]
     return [Output(name, reply.outcome, reply.text, request.key)]
+
+
+def fill_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written from now on finds no room."""
+
+    def write(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store, "write", write)
 
 
 def drive(store: Store, model: Model, jobs: Iterator[Job], limits: Limits) -> Tally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stages.test_engine import Counting, ask, count, drive, job
+from tests.stages.test_engine import Counting, ask, count, drive, fill_disk, job
 from tiltmeter.errors import ModelError, StoreError
 from tiltmeter.records import ERROR, Output, Reply
 from tiltmeter.stages.engine import Engine, Job, Models
@@ -56,10 +56,7 @@ def test_a_reply_that_cannot_be_stored_costs_its_neighbours_nothing(store: Store
 def test_a_full_disk_stops_the_run_and_leaves_nobody_waiting(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise StoreError("The disk is full.")
-
-    monkeypatch.setattr(store, "write", full)
+    fill_disk(store, monkeypatch)
     with pytest.raises(StoreError, match="full"):
         drive(store, Counting(), (job(str(n)) for n in range(40)), Limits(concurrency=8))
 

@@ -75,10 +75,10 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, *lists_, _ in store.iter_label_sets():
+    for output, *arrays, _ in store.iter_label_sets():
         subject, mode, factors = trials[output]
-        each = sorted(zip(*map(json.loads, lists_), strict=True))
-        for annotator, attribute, value in each:
+        labels = sorted(zip(*map(json.loads, arrays), strict=True))
+        for annotator, attribute, value in labels:
             outputs = found.setdefault((subject, annotator, mode), {})
             if output not in outputs:
                 outputs[output] = LabelledOutput(factors, {})

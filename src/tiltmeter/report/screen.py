@@ -110,9 +110,8 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
 
 
 def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
-    """The sentence of the leading claim; of several models, how many tilt in its
-    measure. Where the cue is in no
-    prompt, that: whatever was found is not of the cue.
+    """The sentence of the leading claim; of several models, how many tilt in its measure. Where the
+    cue is in no prompt, that: whatever was found is not of the cue.
     """
     factor = (lead.claim.spec.contrast or {}).get("factor", "")
     if factor in cues_not_asked(protocol):
