@@ -223,13 +223,15 @@ def summaries(
 
 def band_of(rows: Floats) -> Floats:
     """The quantiles ``BAND`` of each row, shape (2, rows): those of ``np.quantile`` to the last
-    digit, from four places in order and not all. Rows without NaN.
+    digit. Rows without NaN.
     """
     last = rows.shape[1] - 1
     at = last * np.array(BAND)
     below = np.floor(at).astype(np.intp)
     above = np.minimum(below + 1, last)
-    ordered = np.partition(rows, np.unique([below, above]), axis=1)
+    ordered = np.sort(
+        rows, axis=1
+    )  # numpy sorts in vector instructions; it parts four times slower
     low, high, part = ordered[:, below].T, ordered[:, above].T, (at - below)[:, None]
     gap = high - low
     found: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))

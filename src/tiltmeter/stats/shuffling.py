@@ -193,13 +193,14 @@ class Cell:
         What the first has not, the second has: so all is looked up, and no logarithm is left to
         each shuffle.
         """
-        owners = self.member.argmax(axis=1)
+        owners = self.member.argmax(axis=1).tolist()
         found = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
         for (counted,) in shuffles.counts(self.sizes, self._packed):
             end = start + counted.shape[-1]
+            sums = list(found[:, start:end])
             for owner, row, counts in zip(owners, table, counted, strict=True):
-                found[owner, start:end] += row.take(counts)
+                sums[owner] += row.take(counts)
             start = end
         return found.T
 
