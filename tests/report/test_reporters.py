@@ -8,12 +8,14 @@ import hashlib
 import io
 import json
 import re
+import sys
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment
 from rich.console import Console
 
 from tests.report.conftest import HOSTILE
@@ -420,3 +422,21 @@ def _contrast(one: str, other: str) -> float:
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_templates_are_compiled_once_for_all_processes(
+    built: Content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "__pycache__"
+    folder.mkdir()
+    monkeypatch.setattr(html.__spec__, "cached", str(folder / "html.pyc"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    pages = []
+    for compiled in (False, True):
+        html.template.cache_clear()  # as in another process
+        if compiled:
+            monkeypatch.setattr(Environment, "_generate", None)
+        pages.append(html.page(alone(built)))
+    html.template.cache_clear()
+    assert pages[0] == pages[1]
+    assert list(folder.iterdir())

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import re
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -27,7 +28,7 @@ from .figures.svg import without_links
 from .model import Content, Report, Section, Table
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import BytecodeCache, Template
 
 F = TypeVar("F", bound=Figure)
 # 58 %, +3 points [−26, 31], 0.515: with its unit and its interval, and no confidence nor null value
@@ -67,6 +68,7 @@ def template(name: str) -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled_before(),
     )
     environment.filters["drawn"] = draw_markup
     environment.filters["linked"] = link_number
@@ -81,6 +83,20 @@ def template(name: str) -> Template:
     environment.filters["quoted"] = lambda text: quote(text, safe="")
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment.get_template(name)
+
+
+def _compiled_before() -> BytecodeCache | None:
+    """Compiled templates beside Python's own compiled modules; None where Python keeps none.
+
+    Of another state of this file they are others: what a filter is told is compiled in.
+    """
+    from jinja2 import FileSystemBytecodeCache
+
+    folder = Path(__spec__.cached or __file__).parent
+    if sys.dont_write_bytecode or folder.name != "__pycache__" or not os.access(folder, os.W_OK):
+        return None
+    made_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    return FileSystemBytecodeCache(str(folder), f"%s.{made_by}.jinja")
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
