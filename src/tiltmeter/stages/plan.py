@@ -242,7 +242,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
-        sampling = sampling._replace(seed=seed)
+        sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)
         if parts is None:

@@ -27,7 +27,10 @@ from . import blobs, rows
 from .database import Database, Value
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-CHUNK_ROWS = 500  # that are read or looked up at a time
+CHUNK_ROWS = 500  # that are read at a time
+# Trials that are added at a time: their ids are hashes, so a commit writes a page for each of them
+# until it has written all; but nothing else is done meanwhile, for 20 ms.
+PLANNED_ROWS = 2000
 _OUTPUTS = f"""
 SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
   o.outcome, o.text, o.call, o.blob
@@ -108,12 +111,12 @@ class Store(Database):
 
     # trials and outputs
 
-    def iter_unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK_ROWS) -> Iterator[Trial]:
+    def iter_unanswered(self, trials: Iterable[Trial]) -> Iterator[Trial]:
         """Adds the trials to the run and yields those without an output."""
         batch: list[Trial] = []
         for trial in trials:
             batch.append(trial)
-            if len(batch) == chunk:
+            if len(batch) == PLANNED_ROWS:
                 yield from self._add_trials(batch)
                 batch = []
         yield from self._add_trials(batch)
