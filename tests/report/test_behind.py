@@ -100,7 +100,7 @@ def test_links_of_the_page_lead_somewhere(run: tiltmeter.Run) -> None:
         OutputQuery.parse(query.replace("&amp;", "&"))
 
 
-LINK = "document.querySelector('.table td.number a')"
+LINK = "document.querySelector('.table td:not(.mark) a')"
 DRAWER = "document.querySelector('.drawer:target')"
 MARK = """
 document.querySelector('svg.wide [data-b]').dispatchEvent(new MouseEvent('click', {bubbles: true}))

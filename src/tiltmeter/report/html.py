@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from ..errors import StoreError
 from ..records import __version__
-from . import behind
+from . import behind, rows
 from .figure_model import Figure
 from .figures import draw, forest
 from .figures.svg import without_links
@@ -73,6 +73,10 @@ def template(name: str) -> Template:
     environment.filters["drawn"] = draw_markup
     environment.filters["linked"] = link_number
     environment.filters["beside"] = _beside
+    environment.filters["rows"] = lambda table, drawers, prefix: Markup(
+        rows.table_rows(table, drawers, prefix)
+    )
+    environment.filters["links"] = lambda places, prefix: Markup(rows.place_links(places, prefix))
     environment.filters["gauge"] = lambda figure: Markup(forest.draw_gauge(figure))
     environment.filters["scale"] = lambda figure: Markup(forest.draw_scale(figure))
     environment.filters["prose"] = lambda text: Markup(
