@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from tests.test_floors import SOURCE
-from tiltmeter.csv_rows import BadTable, NotCsv, numbered_rows
+from tiltmeter.csv_rows import BadTable, numbered_rows, read_rows
 
 
 def test_rows_have_the_line_on_which_they_end() -> None:
@@ -25,19 +26,48 @@ def test_short_rows_are_filled_up_where_they_may_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "said"),
+    ("text", "said"),
     [
-        ("a,a\n1,2\n", BadTable, "line 1 has the column 'a' twice. Its columns: a, a."),
-        ("a,\n1,2\n", BadTable, "line 1 has a column without a name"),
-        ("a\n1\n", BadTable, "line 1 has no column b, c. It needs: a, b, c."),
-        ("a,b,c\n1,2,3,4\n", BadTable, "line 2 has not as many cells as the header: 4, not 3"),
-        ('a,b,c\n1,2,"3\n', NotCsv, "line 2: unexpected end of data"),
+        ("a,a\n1,2\n", "line 1 has the column 'a' twice. Its columns: a, a."),
+        ("a,\n1,2\n", "line 1 has a column without a name"),
+        ("a\n1\n", "line 1 has no column b, c. It needs: a, b, c."),
+        ("a,b,c\n1,2,3,4\n", "line 2 has not as many cells as the header: 4, not 3"),
+        ('a,b,c\n1,2,"3\n', "line 2 is not CSV (unexpected end of data)"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, kind: type[BadTable], said: str) -> None:
-    with pytest.raises(kind) as caught:
+def test_what_is_wrong_is_said_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(BadTable) as caught:
         list(numbered_rows(text, needs=("a", "b", "c") if "It needs" in said else ()))
     assert str(caught.value).startswith(said)
+
+
+# An Excel of Germany: semicolons; the code page of Windows where it is not told to write UTF-8.
+GERMAN = 'Frage;Gruppe\r\n"Soll Jürgen, ein größerer Koch, „gehen“?";älter\r\n'
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "cp1250"])
+def test_what_a_spreadsheet_of_germany_writes_is_read(code: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(GERMAN.encode(code))
+    ((line, row),) = read_rows(tmp_path / "a.csv")
+    asked = "Soll Jürgen, ein größerer Koch, „gehen“?"
+    assert (line, row) == (2, {"Frage": asked, "Gruppe": "älter"})
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("très", "cp1252"),  # in Poland trčs
+        ("książka", "cp1250"),
+        ("стул", "cp1251"),
+        ("größe", "mac-roman"),
+        ("椅子", "gbk"),
+        ("いす", "shift-jis"),
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_refused(text: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"a,b\n1," + text.encode(code))
+    with pytest.raises(BadTable, match=r"a\.csv, line 2 is not UTF-8\. Save the file as UTF-8"):
+        list(read_rows(tmp_path / "a.csv"))
 
 
 def test_nothing_else_reads_csv() -> None:

@@ -25,6 +25,8 @@ GROUND = {
     ("images", "errors"),
     ("stats", "errors"),
     ("intake", "system"),
+    ("csv_rows", "errors"),
+    ("csv_rows", "intake"),
 }  # what every other room imports
 
 

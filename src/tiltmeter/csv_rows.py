@@ -1,33 +1,78 @@
-"""CSV → rows. The one reader of such files, of those that ship and of those that somebody gives."""
+"""CSV → rows. The one reader of such files, of those that ship and of those that somebody gives, as
+programs and spreadsheets write them: parted by commas, semicolons or tabs, in UTF-8, in UTF-16 with
+its mark, or in a code page of Windows where all read it alike.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from . import intake
+from .errors import UsageError
+
 Row = dict[str, str]  # a row by its columns
+_DELIMITERS = (",", ";", "\t")  # semicolons where a comma parts decimals, as in German and French
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
+_CODE_PAGES = ("cp1250", "cp1252", "cp1254", "cp1257")
+_OTHER_SCRIPT = re.compile(rb"[\xa0-\xff]{3}")  # letters of a code page or of two bytes each
 
 
-class BadTable(ValueError):
-    """A text that is no table; the message begins with the line and says what is wrong with it."""
+class BadTable(UsageError):
+    """What is no table; the message begins with the line and says what is wrong with it."""
 
 
-class NotCsv(BadTable):
-    """A text that is no CSV at all, as where a quotation mark is not closed."""
+def read_rows(
+    path: Path, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
+) -> Iterator[tuple[int, Row]]:
+    """`numbered_rows` of a file that somebody gives. UsageError names the file."""
+    try:
+        text = intake.read_text(path, decode=table_text)
+        yield from numbered_rows(text, delimiter, short_rows, needs)
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
+    except BadTable as error:
+        raise BadTable(f"{path.name}, {error}") from None
+
+
+def table_text(content: bytes) -> str:
+    """The text of a table, without a mark at its beginning. BadTable where it may be read in more
+    than one way.
+    """
+    try:
+        return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        readings = set()
+        with suppress(UnicodeDecodeError):
+            readings = {content.decode(page) for page in _CODE_PAGES}
+        if len(readings) == 1 and not _OTHER_SCRIPT.search(content):
+            return readings.pop()
+        line = 1 + content.count(b"\n", 0, error.start)
+        raise BadTable(
+            f"line {line} is not UTF-8. Save the file as UTF-8 (in Excel: CSV UTF-8)."
+        ) from None
 
 
 def numbered_rows(
-    text: str, delimiter: str = ",", short_rows: bool = False, needs: Sequence[str] = ()
+    text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
     """(line, row) of a text with a header; the line, from 1, is the one on which the row ends.
     Empty lines are left out, and spaces around the names of columns.
 
+    delimiter:  "" for a comma, or what the first line has in its place: a semicolon, or a tab.
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
     needs:      columns that must be there.
     Raises BadTable: a column that has no name, or one twice; a row with more or fewer cells.
     """
+    head = text.partition("\n")[0]
+    delimiter = delimiter or next((mark for mark in _DELIMITERS if mark in head), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(reader, ())]
@@ -43,7 +88,7 @@ def numbered_rows(
             missing = [""] * (len(header) - len(cells))
             yield reader.line_num, dict(zip(header, [*cells, *missing], strict=True))
     except csv.Error as error:
-        raise NotCsv(f"line {reader.line_num}: {error}") from None
+        raise BadTable(f"line {reader.line_num} is not CSV ({error}).") from None
 
 
 def _refuse_header(header: Sequence[str], needs: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ import errno
 import lzma
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from .system import READ_FLAGS
@@ -42,16 +43,20 @@ def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
     return content
 
 
-def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
-    """All of a file in UTF-8, line ends as newlines, without a mark at its beginning; a file whose
-    name ends in .xz is decompressed, to at most `most` bytes.
+def _utf_8(content: bytes) -> str:
+    return content.decode("utf-8-sig")
+
+
+def read_text(
+    path: Path | str, most: int = MOST_BYTES, decode: Callable[[bytes], str] = _utf_8
+) -> str:
+    """All of a file in UTF-8, or in what `decode` reads, line ends as newlines, without a mark at
+    its beginning; a file whose name ends in .xz is decompressed, to at most `most` bytes.
 
     UnicodeDecodeError where it is in something else.
     """
     content = read_bytes(path, most)
-    text = (_decompress(content, path, most) if str(path).endswith(XZ) else content).decode(
-        "utf-8-sig"
-    )
+    text = decode(_decompress(content, path, most) if str(path).endswith(XZ) else content)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

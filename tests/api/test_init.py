@@ -122,16 +122,25 @@ def test_a_table_of_prompts_becomes_an_audit(
     assert "{any}" in (folder / "tried" / "report.html").read_text("utf-8")
 
 
+NAMES = (("Ann", "w"), ("Bo", "m"))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a;b;c\n1;2;3\n", "parted by semicolons. Save it as CSV parted by commas"),
+        ("a;b;c\n1;2;3\n", "two rows or more"),
         ("a,b,c\n1,2,3\n", "two rows or more"),
         ("ask,sex,job\nA?,w,x\nB?,m,x\n,,\n", "row 3 after the header is empty"),
         ("ask,sex,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\n", "A prompt may be missing"),
         ("ask,sex,job\n" + "A a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n" * 2, "rows 1 and 5"),
         ("ask,Se x,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n", "rename the column 'Se x'"),
-        ("ÿþ", "is not UTF-8"),
+        ("a,b\n1,è\n", "line 2 is not UTF-8"),
+        (
+            "ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\nIs Cy up?,m\n",
+            "add a column, such as",
+        ),
+        ("ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\n", "is seen to be the cue"),
+        ("ask,sex\nAnn?,w\nBo?,m\nEve?,w\nCy?,m\n", "they are not alike but for the same words"),
     ],
 )
 def test_a_table_that_is_none_leaves_no_file(
@@ -140,6 +149,39 @@ def test_a_table_that_is_none_leaves_no_file(
     (folder / "p.csv").write_bytes(text.encode("latin-1"))
     assert main(["init", "p.toml", "--from", "p.csv"]) == 2
     assert said in capsys.readouterr().err and [path.name for path in folder.iterdir()] == ["p.csv"]
+
+
+@pytest.mark.parametrize("code", ["utf-8-sig", "cp1252"])
+def test_a_table_of_an_excel_of_germany_without_items(
+    code: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Semicolons, and no column for the item: it is what prompts say beside the cue's own words."""
+    asked = '"Soll {}, ein{}, „eingestellt“ werden: ""ja"" oder ""nein""?";{}'
+    rows = [
+        asked.format(who, job, sex)
+        for who, sex in (("Jürgen", "männlich"), ("Anna", "weiblich"))
+        for job in (" Koch", " Bäcker mit Auto")
+    ]
+    (folder / "fragen.csv").write_bytes("\r\n".join(("Frage;Gruppe", *rows)).encode(code))
+    assert main(["init", "p.toml", "--from", "fragen.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "cue = Gruppe (männlich, weiblich), item = item (added: 2, each of prompts" in said
+    assert "offered ja or nein" in said and "fragen-items.csv" in said
+    protocol = registry.protocol("p.toml")
+    assert list(protocol.levels["item"]) == ["Koch", "Bäcker mit Auto"]
+    assert sorted(protocol.prompt_text(cell) for cell in protocol.cells)[0] == (
+        'Soll Anna, ein Bäcker mit Auto, „eingestellt“ werden: "ja" oder "nein"?'
+    )
+
+
+def test_a_table_with_semicolons_is_read_as_it_is(folder: Path) -> None:
+    rows = [
+        f"Is {who} a good {job}?;{sex};{job}" for who, sex in NAMES for job in ("cook", "judge")
+    ]
+    (folder / "p.csv").write_bytes("\r\n".join(("ask;sex;job", *rows)).encode("utf-8-sig"))
+    assert main(["init", "p.toml", "--from", "p.csv"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["p.csv", "p.toml", init.SCHEMA]
+    assert len(registry.protocol("p.toml").cells) == 4
 
 
 @pytest.mark.parametrize("name", init.examples())

@@ -240,8 +240,7 @@ def test_samples_of_lm_eval(sent: str, protocol: tiltmeter.Protocol, tmp_path: P
         ("a.eval", b"PK", "is no log of Inspect"),
         ("a.csv", b'prompt,text\n"a', "is not CSV"),
         ("a.csv", b"prompt,text\na,b,c\n", "has not as many cells as the header"),
-        ("a.tsv", "prompt\ttext\na\té".encode("latin-1"), "is not UTF-8"),
-        ("a.csv", "prompt,text".encode("utf-16"), "is UTF-16"),
+        ("a.tsv", "prompt\ttext\na\tè".encode("latin-1"), "line 2 is not UTF-8"),
     ],
 )
 def test_a_file_that_is_none_of_these(name: str, content: bytes, said: str, tmp_path: Path) -> None:

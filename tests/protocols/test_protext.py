@@ -520,8 +520,8 @@ def test_loader_says_that_it_is_not_measured(
 
 def test_loader_names_a_wrong_encoding(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
-    path.write_bytes((HEADER + ROW.replace("hat", "café")).encode("latin-1"))
-    with pytest.raises(ProtocolError, match=r"not in UTF-8 \(line 2\)"):
+    path.write_bytes((HEADER + ROW.replace("hat", "crème")).encode("latin-1"))
+    with pytest.raises(UsageError, match=r"own\.csv, line 2 is not UTF-8"):
         corpus.load(path)
     with pytest.raises(UsageError, match=r"no CSV, TSV"):
         corpus.load(tmp_path / "own.xlsx")

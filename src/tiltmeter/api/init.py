@@ -4,14 +4,16 @@ the schema for editors.
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from .. import registry
+from ..csv_rows import Row
 from ..errors import UnknownName, UsageError
 from ..planted.model import planted
 from ..protocol import EVERY, Protocol
@@ -58,20 +60,32 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
 
 def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
     """Writes a protocol over a CSV file of prompts that was read, and beside it the schema; a table
-    that does not lie below its folder is copied there.
+    that does not lie below its folder is copied there, one that has no column for the item written
+    there with it.
     """
     _refuse_name(target)
     home = target.parent
-    inside = table.resolve().is_relative_to(home.resolve())
+    inside = table.resolve().is_relative_to(home.resolve()) and not reading.rows
     beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
+    if reading.rows:
+        beside = Path(f"{table.stem}-{reading.item}s.csv")
     written = [target] if inside else [target, home / beside]
     _refuse_existing(written)
     home.mkdir(parents=True, exist_ok=True)
-    if not inside:
+    if reading.rows:
+        _write_rows(home / beside, reading.rows)
+    elif not inside:
         shutil.copyfile(table, home / beside)
     text = own_prompts.write(target.stem, beside.as_posix(), reading)
     target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
     return [*written, write_schema(home / SCHEMA)]
+
+
+def _write_rows(path: Path, rows: Sequence[Row]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 def _refuse_name(target: Path) -> None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from .. import intake
-from ..csv_rows import BadTable, Row, numbered_rows
+from ..csv_rows import Row, read_rows
 from ..errors import UnknownName, UsageError
 from ..protocol import EVERY
 
@@ -24,18 +24,23 @@ MAX_LEVELS = 12  # a column with more values is no cue
 _STARTS = Path(__file__).parent / "starts" / "table"
 _COLUMN = re.compile(r"[A-Za-z_]\w*")
 _WORD = r"[^\W\d_][\w -]{0,30}"  # or a few, as 'not yet'
+_TOKENS = re.compile(r"\w+|[^\w\s]")
 _QUOTED = re.compile(rf"(?<!\w)'({_WORD})'(?!\w)|\"({_WORD})\"|“({_WORD})”|‘({_WORD})’")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the columns of a table of prompts are, and the words that every prompt offers."""
+    """What the columns of a table of prompts are, and the words that every prompt offers.
+
+    rows: those of the table with a column for the item, where it has none.
+    """
 
     prompt: str
     cue: str
     item: str
     levels: tuple[str, ...]
     offered: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
 
     def __str__(self) -> str:
         levels = ", ".join(self.levels[:4]) + (", …" if len(self.levels) > 4 else "")
@@ -44,7 +49,11 @@ class Reading:
             if self.offered
             else "no words that all prompts offer, so the words of an answer are counted"
         )
-        return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {self.item}; {words}"
+        item = self.item
+        if self.rows:
+            number = len({row[item] for row in self.rows})
+            item += f" (added: {number}, each of prompts that are alike but for words of the cue)"
+        return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {item}; {words}"
 
 
 def read(path: Path, named: Mapping[str, str]) -> Reading:
@@ -59,27 +68,22 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
     prompt = named["prompt"] or _prompt(rows, columns)
     rest = [name for name in columns if name != prompt]
     cue = named["cue"] or _cue(rows, rest, [named["item"]] if named["item"] else rest)
-    if not cue:
-        raise UsageError(
-            f"{path.name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of "
-            "them with every value of another column, so none is seen to be the cue. "
-            f"Columns: {', '.join(columns)}. A prompt may be missing, or a value may be written in "
-            "two ways; else type: --cue COLUMN --item COLUMN"
-        )
-    levels = tuple(dict.fromkeys(row[cue] for row in rows))
-    item = named["item"] or _item(rows, cue, rest)
+    item = named["item"] or (_item(rows, cue, rest) if cue else "")
+    completed: tuple[Row, ...] = ()
     if not item:
-        raise UsageError(
-            f"{path.name}: no column says which prompts are the same but for '{cue}'. Add one, "
-            "such as 'item' with the same number for the prompts of a pair, or type: --item COLUMN"
-        )
+        cue, completed = _with_items(rows, prompt, [cue] if cue else _few_valued(rows, rest))
+        item = next(reversed(completed[0])) if completed else ""
+    _refuse_untold(path.name, prompt, cue, item, columns)
+    rows = completed or rows
+    levels = tuple(dict.fromkeys(row[cue] for row in rows))
     _refuse_rows(path.name, rows, (prompt, cue, item))
     for column in (prompt, cue, item):
         if not _COLUMN.fullmatch(column):
             raise UsageError(
                 f"{path.name}: rename the column '{column}': letters, digits and _ alone."
             )
-    return Reading(prompt, cue, item, levels, _offered([row[prompt] for row in rows], levels))
+    offered = _offered([row[prompt] for row in rows], levels)
+    return Reading(prompt, cue, item, levels, offered, completed)
 
 
 def write(name: str, table: str, reading: Reading) -> str:
@@ -106,32 +110,36 @@ def write(name: str, table: str, reading: Reading) -> str:
     )
 
 
-def _rows(path: Path) -> list[Row]:
+def _rows(path: Path) -> Sequence[Row]:
     """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
-    try:
-        text = intake.read_bytes(path).decode("utf-8-sig")
-        head = text.partition("\n")[0]
-        if "," not in head and (";" in head or "\t" in head):
-            by = "semicolons" if ";" in head else "tabs"
-            raise UsageError(f"{path.name} is parted by {by}. Save it as CSV parted by commas.")
-        rows = [row for _, row in numbered_rows(text)]
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path.name} is not UTF-8. Save it as UTF-8 (CSV UTF-8).") from None
-    except OSError as error:
-        raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except BadTable as error:
-        raise UsageError(f"{path.name}, {error}") from None
+    rows = [row for _, row in read_rows(path)]
     blank = next((n for n, row in enumerate(rows, 1) if not any(map(str.strip, row.values()))), 0)
     if blank:
         raise UsageError(f"{path.name}: row {blank} after the header is empty. Remove it.")
-    if len(rows) < 2 or len(rows[0]) < 3:
+    if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
             f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
-            "cue and the item, parted by commas."
+            "cue and, where prompts differ in more than words of the cue, the item."
         )
     return rows
+
+
+def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequence[str]) -> None:
+    """UsageError for a cue or an item that is "", which says what to type."""
+    perhaps = "A prompt may be missing, or a value may be written in two ways; else"
+    if not cue:
+        raise UsageError(
+            f"{name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of them "
+            "with every value of another column, or with the same prompts but for words of its "
+            f"own, so none is seen to be the cue. Columns: {', '.join(columns)}. {perhaps} type: "
+            "--cue COLUMN --item COLUMN"
+        )
+    if not item:
+        raise UsageError(
+            f"{name}: no column says which prompts are the same but for '{cue}', and they are not "
+            f"alike but for the same words. {perhaps} add a column, such as 'item' with the same "
+            "number for the prompts of a pair, or type: --item COLUMN"
+        )
 
 
 def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -169,11 +177,15 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
     """The first column with few values whose every one comes with every value of one of `items`."""
+    few = _few_valued(rows, columns)
+    return next((name for name in few if _item(rows, name, items)), "")
+
+
+def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """The columns that may be the cue, the likeliest first."""
     most = min(MAX_LEVELS, len(rows) // 2)
-    for name in _named_so(columns, CUES):
-        if 2 <= len({row[name] for row in rows}) <= most and _item(rows, name, items):
-            return name
-    return ""
+    named = _named_so(columns, CUES)
+    return [name for name in named if 2 <= len({row[name] for row in rows}) <= most]
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
@@ -187,6 +199,43 @@ def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
         if len({(row[name], row[cue]) for row in rows}) == len(values) * levels > levels:
             found.append((name.lower() in ITEMS, len(values), name))
     return max(found, key=lambda one: one[:2])[2] if found else ""
+
+
+def _with_items(
+    rows: Sequence[Row], prompt: str, cues: Sequence[str]
+) -> tuple[str, tuple[Row, ...]]:
+    """The first of the cues whose words leave the same prompts of each of its values, and the rows
+    with a last column more, for the item; the only cue, and no rows, where there is none.
+    """
+    column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
+    for cue in cues:
+        if items := _items(rows, prompt, cue):
+            return cue, tuple({**row, column: item} for row, item in zip(rows, items, strict=True))
+    return (cues[0] if len(cues) == 1 else ""), ()
+
+
+def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
+    """What each prompt is about: its words without those that only some values of the cue have,
+    and without those of every prompt. None unless each value has the same words of its own, as
+    often, in what is left of every prompt: then no pair is guessed.
+    """
+    words = [_TOKENS.findall(row[prompt]) for row in rows]
+    levels: dict[str, set[str]] = defaultdict(set)
+    for row, said in zip(rows, words, strict=True):
+        for word in said:
+            levels[word].add(row[cue])
+    all_levels = {row[cue] for row in rows}
+    left = [tuple(word for word in said if levels[word] == all_levels) for said in words]
+    own: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for row, said, item in zip(rows, words, left, strict=True):
+        own[item][row[cue], *(word for word in said if levels[word] != all_levels)] += 1
+    if len(own) < 2 or any(one != own[left[0]] for one in own.values()):
+        return []
+    everywhere = set.intersection(*map(set, own))
+    names = {item: " ".join(word for word in item if word not in everywhere) for item in own}
+    if "" in names.values() or len(set(names.values())) < len(names):
+        names = {item: str(number) for number, item in enumerate(own, 1)}
+    return [names[item] for item in left]
 
 
 def _offered(prompts: Sequence[str], levels: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from .. import intake, registry
-from ..csv_rows import numbered_rows
+from ..csv_rows import read_rows
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
@@ -104,22 +104,19 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 
 def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
-    """Numbered rows of a file in UTF-8."""
+    """Numbered rows of a file, JSON lines by its name, else CSV."""
+    if path.suffix != ".jsonl":
+        return list(read_rows(path, short_rows=True))
     try:
-        text = intake.read_text(path)
-        if path.suffix == ".jsonl":
-            return [
-                (n, dict(json.loads(line)))
-                for n, line in enumerate(text.split("\n"), 1)
-                if line.strip()
-            ]
-        return list(numbered_rows(text, short_rows=True))
+        return [
+            (n, dict(json.loads(line)))
+            for n, line in enumerate(intake.read_text(path).split("\n"), 1)
+            if line.strip()
+        ]
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise UsageError(
-            f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}"
-        ) from None
+        raise UsageError(f"{path.name} cannot be read as JSON lines in UTF-8: {error}") from None
 
 
 def _text_of(row: RawRow, *names: str) -> str:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from .. import intake
-from ..csv_rows import BadTable, NotCsv, Row, numbered_rows
-from ..errors import ProtocolError, UnknownName, UsageError
+from ..csv_rows import BadTable, Row, numbered_rows, read_rows, table_text
+from ..errors import ProtocolError, UnknownName
 from ..records import whole_text
 from .keys import TableKeys
 from .source_lines import SourceLocation
@@ -49,19 +49,19 @@ class Beside:
     root: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """The rows of a CSV or JSON-lines file in UTF-8, which may be compressed (.xz); a cell of
-        JSON lines that is not text is kept as JSON.
+        """The rows of a file of CSV or of JSON lines, which may be compressed (.xz); a cell of JSON
+        lines that is not text is kept as JSON.
         """
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
-            if name.removesuffix(intake.XZ).endswith(".jsonl"):
+            if _is_json(name):
                 return _lines(self.texts[name], where, name)
             return [row for _, row in numbered_rows(self.texts[name])]
         except (FileNotFoundError, KeyError):
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
-        except (OSError, UnicodeDecodeError, NotCsv) as error:
-            kind = name.removesuffix(intake.XZ).rpartition(".")[2].upper()
+        except (OSError, UnicodeDecodeError) as error:
+            kind = "JSON lines" if _is_json(name) else "CSV"
             raise ProtocolError(
                 f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
             ) from None
@@ -73,7 +73,9 @@ class Beside:
         path = (folder / name).resolve()
         if self.root is None or not path.is_relative_to(self.root.resolve()):
             path = intake.inside(folder, name)
-        return intake.read_text(path)
+        return (
+            intake.read_text(path) if _is_json(name) else intake.read_text(path, decode=table_text)
+        )
 
     def _nearest(self, name: str) -> str:
         known = (
@@ -83,6 +85,10 @@ class Beside:
         )
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return f". Did you mean '{near[0]}'?" if near else " beside the protocol. Put it there."
+
+
+def _is_json(name: str) -> bool:
+    return name.removesuffix(intake.XZ).endswith(".jsonl")
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
@@ -192,21 +198,13 @@ def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
 
 
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """(line, row) of a CSV file in UTF-8 that somebody gives, its cells without the spaces around
-    them; columns that are not named stay out.
+    """(line, row) of a CSV file that somebody gives, its cells without the spaces around them;
+    columns that are not named stay out.
 
     UsageError names the file, and the column or the line that is not as it should be.
     """
-    try:
-        text = intake.read_bytes(path).decode("utf-8-sig")
-        for line, row in numbered_rows(text, needs=columns):
-            yield line, {name: row[name].strip() for name in columns}
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError, NotCsv) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
-    except BadTable as error:
-        raise UsageError(f"{path.name}, {error}") from None
+    for line, row in read_rows(path, needs=columns):
+        yield line, {name: row[name].strip() for name in columns}
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:

@@ -4,12 +4,13 @@ another tool (logs.py).
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ... import intake
-from ...csv_rows import BadTable, NotCsv, numbered_rows
+from ...csv_rows import UTF_16, BadTable, numbered_rows, table_text
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import Json
 from . import logs
@@ -60,11 +61,9 @@ def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
 
 
 def read_content(path: Path) -> bytes:
-    """All of a file of answers, without a mark at its beginning. UsageError where it cannot be
-    read, ModelError for UTF-16.
-    """
+    """All of a file of answers. UsageError where it cannot be read."""
     try:
-        content = intake.read_bytes(path, MOST_ANSWERS_BYTES)
+        return intake.read_bytes(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
         raise UsageError(
             f"There is no file {path}. Type: --model file:PATH, a file of answers with 'prompt' "
@@ -72,36 +71,27 @@ def read_content(path: Path) -> bytes:
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
-    return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _table(path: Path, delimiter: str = ",") -> Rows:
-    """The rows of a table with a header; a cell that is empty is not there. A header with
-    semicolons alone, as spreadsheets of some countries write it, is parted by them.
-    """
+def _table(path: Path, delimiter: str = "") -> Rows:
+    """The rows of a table with a header; a cell that is empty is not there."""
     try:
-        text = read_content(path).decode("utf-8")
-        head = text.partition("\n")[0]
-        if delimiter == "," and ";" in head and "," not in head:
-            delimiter = ";"
+        text = table_text(read_content(path))
         for number, cells in numbered_rows(text, delimiter, short_rows=True):
             data: Row = {name: cell for name, cell in cells.items() if cell}
             if cells.get("sample", "").isdecimal():
                 data["sample"] = int(cells["sample"])
             if data:
                 yield number, data
-    except UnicodeDecodeError:
-        raise ModelError(f"{path} is not UTF-8. Save it as UTF-8.") from None
-    except NotCsv as error:
-        raise ModelError(f"{path} is not CSV ({error}).") from None
     except BadTable as error:
         raise ModelError(f"{path}, {error}") from None
 
 
 def _json_lines(path: Path, what: str) -> Rows:
-    for number, raw in enumerate(read_content(path).splitlines(), 1):
+    content = read_content(path)
+    if content.startswith(UTF_16):
+        raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
+    for number, raw in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), 1):
         if not raw.strip():
             continue
         where = f"{path}, line {number}"

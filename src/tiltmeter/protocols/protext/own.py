@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import intake
-from ...csv_rows import BadTable, NotCsv, numbered_rows
+from ...csv_rows import read_rows
 from ...errors import ProtocolError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
@@ -97,7 +97,7 @@ VALUES = {
         **{name: (name,) for name in pronoun_sets()},
     },
 }
-_READ = {".csv": ",", ".tsv": "\t"}
+_READ = {".csv": "", ".tsv": "\t"}
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
@@ -134,28 +134,18 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, "
             ".parquet)."
         )
+    if suffix == ".jsonl":
+        return list(_objects(path))
+    return [dict(row) for _, row in read_rows(path, _READ[suffix])]
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        raw = intake.read_bytes(path)
-        text = raw.decode("utf-8-sig")
+        text = intake.read_text(path)
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except UnicodeDecodeError as error:
-        raise ProtocolError(
-            f"{path.name} is not in UTF-8 (line {1 + raw[: error.start].count(10)}). Save it as "
-            "UTF-8, or convert it, for instance from Latin-1: iconv -f latin1 -t utf-8 "
-            f"{path.name} > utf8{suffix}"
-        ) from None
-    try:
-        if suffix == ".jsonl":
-            return list(_objects(path, text))
-        return [dict(row) for _, row in numbered_rows(text, _READ[suffix])]
-    except NotCsv as error:
-        raise ProtocolError(f"{path.name} cannot be read: {error}") from None
-    except BadTable as error:
-        raise ProtocolError(f"{path.name}, {error}") from None
-
-
-def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:
+    except UnicodeDecodeError:
+        raise ProtocolError(f"{path.name} is not UTF-8. Save it as UTF-8.") from None
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 
-from ...csv_rows import Row, numbered_rows
+from ...csv_rows import Row, read_rows
 from ...errors import TiltmeterError, UsageError
 from ...store import Store
 from ...store.queries import labels, outputs
@@ -139,10 +139,7 @@ def keep(options: argparse.Namespace) -> int:
 
 def _given(path: Path) -> list[Row]:
     """The rows of a list that is to be rated, each with a `word`."""
-    try:
-        rows = [row for _, row in numbered_rows(path.read_text("utf-8-sig"), needs=NEEDED)]
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
+    rows = [row for _, row in read_rows(path, needs=NEEDED)]
     for number, row in enumerate(rows, 2):
         if row["grammatical_gender"] not in reading.OPPOSITE:
             raise UsageError(
