@@ -111,9 +111,9 @@ def _adjusted_rows(
 
 def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
     """The adjusted value with p, and the plug-in. None where a side has no outputs."""
-    plain = replace(about, measure=f"{about.measure}_plugin", unit="bits", note=note)
+    measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
-        return [replace(about, note=note), plain]
+        return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
     value, low, high = (_over_chance(x, expected) for x in (found.value, found.low, found.high))
     alone = "chance alone gives 1: nothing can lie above it" if value is None else None
     said = (
@@ -129,7 +129,15 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
             p=found.p,
             note=said,
         ),
-        replace(plain, value=found.value, null_low=found.low, null_high=found.high),
+        replace(
+            about,
+            measure=measure,
+            unit="bits",
+            value=found.value,
+            null_low=found.low,
+            null_high=found.high,
+            note=note,
+        ),
     ]
 
 

@@ -33,7 +33,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
         for cell in split_by_base(found, stratum, measure, groups, table.protocol, pooled):
             for estimate in score(cell, measure, table.variant):
                 text = join_notes(estimate.note, note(estimate)) or ""
-                yield replace(estimate, note=text)
+                yield estimate if text == estimate.note else replace(estimate, note=text)
 
     return compute
 

@@ -62,12 +62,12 @@ def concentration(
                 and row.value >= LEAST_SCORE
             ]
         if variant.name not in (PUBLISHED, CODE):
+            about_plain = replace(blank, measure=f"{measure.name}_plugin")
             plain = [
-                attribute_concentration(blank, cell, outputs, name, Variant(PUBLISHED))
+                attribute_concentration(about_plain, cell, outputs, name, Variant(PUBLISHED))
                 for name in cell.attributes
             ]
-            for row in (mean_of_attributes(blank, plain, len(outputs)), *plain):
-                yield replace(row, measure=f"{measure.name}_plugin")
+            yield from (mean_of_attributes(about_plain, plain, len(outputs)), *plain)
             if group != "base":
                 yield from _more_than_base(
                     replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group
@@ -192,26 +192,35 @@ def attribute_concentration(
     blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> Estimate:
     """The concentration of one attribute in some outputs of a cell, as the variant defines it."""
-    about = replace(
+    value, note = concentration_value(cell, outputs, name, variant)
+    return replace(
         blank,
         condition={**blank.condition, "attribute": name},
         outcomes=value_counts(outputs, name),
         n=count_with_value([outputs], name),
+        value=value,
+        note=note,
     )
+
+
+def concentration_value(
+    cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
+) -> tuple[float | None, str]:
+    """The concentration of one attribute, None where there is none, and what is noted of it."""
     if variant.name == CODE:
         outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)
     if not row:
-        return replace(about, note="no outputs")
+        return None, "no outputs"
     support = len(row) if variant.name == CODE else cell.support(name)
     if variant.name == CODE and support == 1:
-        return replace(about, value=1.0, note="K 1")
+        return 1.0, "K 1"
     value = divergence.concentration(
         counts=row, values=support, miller_madow=variant.name not in (PUBLISHED, CODE)
     )
     if math.isnan(value):
-        return replace(about, note="one value in all of the table and no list: no concentration")
-    return replace(about, value=value, note=f"K {support}")
+        return None, "one value in all of the table and no list: no concentration"
+    return value, f"K {support}"
 
 
 def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:

@@ -21,18 +21,14 @@ NONE = "invalid"  # the value of an attribute that an output lacks
 
 class Column(NamedTuple):
     """One attribute of a group. places: of each output's value in `values`, which stand in the
-    order in which they first occur; numbers: how many outputs have each.
+    order in which they first occur; numbers: how many outputs have each; known: the same without
+    the words for no value.
     """
 
     places: Codes
     values: Sequence[str]
     numbers: Sequence[int]
-
-    @property
-    def known(self) -> Iterator[tuple[str, int]]:
-        """(value, how many outputs have it) without the words for no value."""
-        pairs = zip(self.values, self.numbers, strict=True)
-        return ((value, number) for value, number in pairs if value not in MISSING)
+    known: Mapping[str, int]
 
 
 class OutputGroup(Sequence[Values]):
@@ -69,7 +65,10 @@ class OutputGroup(Sequence[Values]):
         values = list(dict.fromkeys(said))
         place = {value: number for number, value in enumerate(values)}
         places = np.array([place[value] for value in said], dtype=np.int64)
-        return Column(places, values, np.bincount(places, minlength=len(values)).tolist())
+        numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
+        pairs = zip(values, numbers, strict=True)
+        known = {value: number for value, number in pairs if value not in MISSING}
+        return Column(places, values, numbers, known)
 
 
 def group_of(outputs: Sequence[Values]) -> OutputGroup:
@@ -103,7 +102,7 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
     """How often each value occurs in each group, over the values that occur in any."""
-    known = [dict(group_of(group).column(attribute).known) for group in groups]
+    known = [group_of(group).column(attribute).known for group in groups]
     seen = sorted({value for one in known for value in one})
     return [[one.get(value, 0) for value in seen] for one in known]
 
@@ -117,9 +116,9 @@ def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
 
 def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
     """How many outputs have a value of an attribute."""
-    return float(sum(number for side in sides for _, number in group_of(side).column(name).known))
+    return float(sum(sum(group_of(side).column(name).known.values()) for side in sides))
 
 
 def values_seen(sides: Sequence[Sequence[Values]], name: str) -> set[str]:
     """The values of an attribute that occur."""
-    return {value for side in sides for value, _ in group_of(side).column(name).known}
+    return {value for side in sides for value in group_of(side).column(name).known}

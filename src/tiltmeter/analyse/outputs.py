@@ -134,6 +134,7 @@ class BaseAndGroups:
     background: the attributes that are of the background and not of the product.
     subject:    whose outputs these are; "" where they are of all.
     drawn:      shuffles that strata and measures share.
+    supports:   what `support` found.
     """
 
     condition: Mapping[str, str]
@@ -144,6 +145,7 @@ class BaseAndGroups:
     background: frozenset[str]
     subject: str = ""
     drawn: KeptDraws = field(default_factory=KeptDraws, repr=False)
+    supports: dict[str, int] = field(default_factory=dict, repr=False)
 
     def shuffles(self, draws: int) -> Shuffles:
         """The same for all measures, others for another object or subject: so a result depends on
@@ -169,8 +171,10 @@ class BaseAndGroups:
         """The length of the closed list, or how many values occur where there is none or it lacks
         one that occurs.
         """
-        seen = values_seen([self.base, *self.groups.values()], attribute)
-        return max(len(seen), len(seen | set(self.lists.get(attribute, ()))))
+        if attribute not in self.supports:
+            seen = values_seen([self.base, *self.groups.values()], attribute)
+            self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
+        return self.supports[attribute]
 
 
 def split_by_base(

@@ -20,10 +20,9 @@ from ..stats.pooled_permutation import Pooled, PooledCell, Score, pooled_score
 from ..stats.results import join_notes
 from ..stats.shuffling import Shuffles
 from .concentration import (
-    attribute_concentration,
     commonest_shift,
+    concentration_value,
     has_one_value,
-    mean_of_attributes,
 )
 from .groups import Table
 from .output_values import OutputGroup, Values, codes, count_with_value
@@ -308,11 +307,9 @@ def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[s
 def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:
     """The concentration of a prompt, mean over attributes."""
     variant: Variant = found.table.variant
-    blank = Estimate("", "", "", "", {}, None, None, "")
-    rows = [
-        attribute_concentration(blank, cell, outputs, name, variant) for name in cell.attributes
-    ]
-    return mean_of_attributes(blank, rows, len(outputs)).value
+    values = [concentration_value(cell, outputs, name, variant)[0] for name in cell.attributes]
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if there else None
 
 
 def _total(

@@ -115,7 +115,9 @@ def with_detectable(estimate: Estimate) -> Estimate:
     """With the difference that the row's test finds in its family with 80 % power; a row that was
     not tested has none.
     """
-    if estimate.detect is None or estimate.p is None:
+    if estimate.detect is None:
+        return estimate
+    if estimate.p is None:
         return replace(estimate, detect=None)
     smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
     return replace(estimate, detectable=finite(smallest), detect=None)
