@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
 from ..store.queries import looks
 from .claims import adjust_by_claim
 from .rows import with_detectable
-from .stopping.estimates import estimates_of_looks
 from .strata import measured_rows
 
 
@@ -16,6 +17,13 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """All estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p adjusted (`claims.adjust_by_claim`).
     """
-    stops = bool(looks.plan(store))
-    rows = (estimates_of_looks if stops else measured_rows)(store, protocol, variant)
-    return [with_detectable(row) for row in adjust_by_claim(protocol, list(rows))]
+    rows = list(_rows(store, protocol, variant))
+    return [with_detectable(row) for row in adjust_by_claim(protocol, rows)]
+
+
+def _rows(store: Store, protocol: Protocol, variant: str) -> Iterable[Estimate]:
+    if not looks.plan(store):
+        return measured_rows(store, protocol, variant)
+    from .stopping.estimates import estimates_of_looks  # with the tests of a look
+
+    return estimates_of_looks(store, protocol, variant)

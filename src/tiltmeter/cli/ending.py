@@ -120,7 +120,6 @@ def _digest(page: Path | None) -> str:
 
 def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     from ..analyse.model_labels import given_names
-    from ..api.junit import write_junit
     from ..report import content, html, subjects
     from ..report.model import alone
 
@@ -136,6 +135,8 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     text = _text(run, printing, estimates, built)
     checked = run.check(*fail_if, estimates=estimates)
     if printing.junit is not None:
+        from ..api.junit import write_junit
+
         write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
     digest = _digest(printing.page)
     return Ending(warnings, text, digest, asked, checked.lines, checked.exit_code)
@@ -143,20 +144,24 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
 
 def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:
     """What goes to standard output."""
-    from rich.console import Console
+    if printing.as_json or printing.as_csv:
+        from ..report import data
 
-    from ..report import cross_table_formats, cross_tables, data, terminal, terminal_screen
-
-    if printing.as_json:
+        if not printing.as_json:
+            return data.as_csv(estimates)
         found = run.verdicts(estimates=estimates)
         return f"{data.as_json(built.run_info, estimates, found, run.protocol)}\n"
-    if printing.as_csv:
-        return data.as_csv(estimates)
+    from rich.console import Console
+
     printed = _Captured()
     console = Console(file=printed)
     if printing.variant == "default" and not printing.full:
+        from ..report import terminal_screen
+
         terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
-    else:
+    else:  # its tables of judges and of papers bring 30 modules
+        from ..report import cross_table_formats, cross_tables, terminal
+
         for name, model in printing.labels:
             printed.write(f"{visible(name)} = {visible(model)}\n")
         papers = cross_tables.declared(run.protocol, estimates, printing.variant)

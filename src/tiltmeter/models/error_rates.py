@@ -50,7 +50,8 @@ def note(annotator: str) -> str:
     "" for judges of which nothing was measured.
     """
     names = annotator.partition("/")[2].rpartition("@")[0].split("+")
-    return "; ".join(filter(None, map(_sentence, dict.fromkeys(filter(None, names)))))
+    judges = [name for name in names if name and not name.isdecimal()]  # else a parser's version
+    return "; ".join(filter(None, map(_sentence, dict.fromkeys(judges))))
 
 
 def read_rates(path: Path) -> ErrorRates:

@@ -4,6 +4,7 @@ little, the first that does. Where there is no terminal (a pipe, a file), everyt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -12,8 +13,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from .model import Table
-from .terminal import TRAILING, WIDTH
 
+WIDTH = 100  # columns
+TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 LABEL = 11  # columns that a text column needs at least
 
 

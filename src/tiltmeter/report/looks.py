@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..analyse import numerals
 from ..analyse.model_labels import short_names
 from ..analyse.stopping.plan import PlannedClaim
 from ..analyse.stopping.progress import Progress, read_progress
 from ..protocol import Protocol, wording
-from ..stats.stopping.decision import Decision
 from ..store import Store
 from . import audits
 from .figure_model import FigureRow, Plot, Point
 from .model import Column, Section, Table
+
+if TYPE_CHECKING:
+    from ..stats.stopping.decision import Decision
 
 LOOKS = "looks"  # in the place of a variant
 MOST_ROWS = 40  # of the figure; the table has all
@@ -64,7 +67,7 @@ def limits(store: Store) -> Iterator[str]:
         )
 
 
-Row = tuple[PlannedClaim, str, Sequence[Decision]]
+Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[Decision]]"
 
 
 def _rows(found: Progress, protocol: Protocol, named: Mapping[str, str] | None) -> Iterator[Row]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -14,12 +13,11 @@ from rich.text import Text
 
 from ..analyse import numerals
 from . import judges, taxonomies
+from .fitted import TRAILING, WIDTH
 from .model import Content, Finding, Table
 
-WIDTH = 100
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
 LABEL = 12  # columns that a label needs at least
-TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 STYLES = {"tilt": "bold", "unmeasured": "dim", "shown": ""}
 
 

@@ -16,10 +16,9 @@ from rich.text import Text
 from ..analyse import numerals
 from ..stats.results import count_of
 from .findings import SYMBOLS
-from .fitted import print_first_that_fits
+from .fitted import WIDTH, print_first_that_fits
 from .model import Content, Finding
 from .summary import RANK
-from .terminal import WIDTH
 
 CAUTIONS = 3  # that are told; the others are in the rest
 SIGNATURES = 2  # that fit; of more the rest has them

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...records import Json
 from ...store import Store
 from ...store.queries import calls
-from .looks import Look, is_over, read_looks
 from .plan import StoppingPlan, read_plan
+
+if TYPE_CHECKING:  # with the tests of a look, which the report of a run without looks does without
+    from .looks import Look
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Progress:
     @property
     def is_over(self) -> bool:
         """True if nothing is asked any more."""
+        from .looks import is_over
+
         return is_over(self.plan, self.made)
 
     @property
@@ -138,6 +143,8 @@ def read_progress(store: Store) -> Progress | None:
     plan = read_plan(store)
     if plan is None:
         return None
+    from .looks import read_looks
+
     made = tuple(read_looks(store, plan))
     outputs = made[-1].outputs if made else 0
     return Progress(plan, made, outputs, calls.number_answered(store), store.spent())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
-from ..output_table import OutputRow
 from ..rows import TRIAL_COLUMNS, levels, trial_of
+
+if TYPE_CHECKING:
+    from ..output_table import OutputRow
 
 
 class Answer(NamedTuple):
