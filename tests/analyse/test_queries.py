@@ -163,4 +163,5 @@ def test_no_labels_are_no_outputs() -> None:
     rows = LabelRows(
         pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "weight": pl.Float64})
     )
-    assert rows.count_outputs(OutputQuery("rules", "choice", among=("she", "he"))) == 0
+    query = OutputQuery("rules", "choice", among=("she", "he"))
+    assert rows.count_outputs(query, rows.places(query)) == 0

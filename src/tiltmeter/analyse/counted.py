@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,6 @@ from ..protocol import Protocol, Variant
 from ..protocol.tables import SEVERAL
 from ..store import Store
 from ..store.queries import labels
-from ..store.queries.labels import StoredLabel
 from . import pooling
 from .counting import PIECE, by_columns, read_cells, with_derived
 from .numbers import number
@@ -28,96 +28,146 @@ from .queries import OutputQuery
 from .strata import factor_names, kept_rows
 
 Key = tuple[str, str, str]  # annotator, attribute, variant
+Criteria = tuple[str, tuple[str, ...], tuple[str, ...], bool]  # what a query asks of a label
 Mask = NDArray[np.bool_]
+_LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
+_OF_A_LABEL = ("output", "outputs", "annotator", "attribute", "value", "weight")
+
+
+class AlikeLabels(NamedTuple):
+    """The labels that queries count which differ in their subjects and levels alone. mask: True for
+    their rows; labels, outputs: how many there are in each place.
+    """
+
+    mask: Mask
+    labels: NDArray[np.int64]
+    outputs: NDArray[np.int64]
 
 
 class LabelRows:
-    """Labels with their outputs, a row each. Rows that differ in their output and weight alone are
-    of one kind, and queries pick kinds: of a design of hundreds of prompts there are thousands of
-    rows, which are picked a thousand times for one report.
+    """Labels with their outputs, a row each, by places: subject, mode and levels of the factors.
+    Thousands of queries of one report ask the same few things of a label, and each for a few
+    places: so labels are picked once for all that ask alike, and numbers of places are added up.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
-        self._columns: dict[str, tuple[dict[str, int], NDArray[np.uint32]]] = {}
+        self._columns: dict[str, dict[str, NDArray[np.intp]]] = {}
+        self._alike: dict[Criteria, AlikeLabels] = {}
 
     @cached_property
-    def _kinds(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
-        """What differs between kinds, as text; and the kind of each row."""
-        names = [name for name in self.frame.columns if name not in ("output", "weight", "outputs")]
+    def _places(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
+        """The places, as text; and the place of each row."""
+        names = [name for name in self.frame.columns if name not in _OF_A_LABEL]
         columns = self.frame.select(pl.col(names).cast(pl.String).fill_null(""))
-        varied = [name for name in names if columns[name].n_unique() > 1] or names[:1]
-        kinds = columns.unique(varied, maintain_order=True)
-        numbered = kinds.select(varied).with_row_index("kind")
-        found = columns.select(varied).join(numbered, on=varied, how="left", maintain_order="left")
-        return kinds, found["kind"].to_numpy().astype(np.uint32)
+        places = columns.unique(maintain_order=True)
+        numbered = places.with_row_index("place")
+        found = columns.join(numbered, on=names, how="left", maintain_order="left")
+        return places, found["place"].to_numpy().astype(np.uint32)
 
-    def _is_in(self, name: str, values: Collection[str]) -> Mask:
-        """True for the kinds whose column has one of the values."""
+    def is_in(self, name: str, values: Collection[str]) -> Mask:
+        """True for the places whose column has one of the values."""
         if name not in self._columns:
-            column = self._kinds[0][name]
-            places = {value: place for place, value in enumerate(column.unique())}
-            codes = column.replace_strict(
-                list(places), list(places.values()), return_dtype=pl.UInt32
-            )
-            self._columns[name] = places, codes.to_numpy().astype(np.uint32)
-        places, numbers = self._columns[name]
-        wanted = np.zeros(len(places), dtype=np.bool_)
-        wanted[[places[value] for value in values if value in places]] = True
-        found: Mask = wanted[numbers]
+            places: dict[str, list[int]] = {}
+            for place, value in enumerate(self._places[0][name]):
+                places.setdefault(value, []).append(place)
+            self._columns[name] = {value: np.array(own) for value, own in places.items()}
+        known, found = self._columns[name], np.zeros(self._places[0].height, dtype=np.bool_)
+        for value in values:
+            if value in known:
+                found[known[value]] = True
         return found
 
-    def _kinds_of(self, query: OutputQuery) -> Mask:
-        """True for the kinds that a query counts."""
-        kept = ~self._is_in("value", query.without)
+    def places(self, query: OutputQuery) -> Mask:
+        """True for the places whose labels a query counts."""
+        found = np.ones(self._places[0].height, dtype=np.bool_)
         for name, levels in query.levels.items():
-            kept &= self._is_in(name, levels)
-        if query.subjects:
-            kept &= self._is_in("subject", query.subjects)
-        if query.attribute:
-            kept &= self._is_in("attribute", (query.attribute,))
-        else:
-            kept &= ~self._is_in("attribute", query.without)
-        if query.among:
-            kept &= self._is_in("value", query.among)
-        if query.counts == "numbers":
-            known = self._kinds[0]["value"].unique()
-            kept &= self._is_in("value", [one for one in known if number(one) is not None])
-        return kept
+            found &= self.is_in(name, levels)
+        return found & self.is_in("subject", query.subjects) if query.subjects else found
 
-    def mask(self, query: OutputQuery) -> Mask:
-        """True for the rows that a query counts."""
-        found: Mask = self._kinds_of(query)[self._kinds[1]]
+    def alike(self, query: OutputQuery) -> AlikeLabels:
+        """The labels of all places that a query would count."""
+        asked = criteria(query)
+        if asked not in self._alike:
+            mask = self.frame.select(self._counts(query)).to_series().to_numpy()
+            at = pl.Series("place", self._places[1])
+            each = self.frame.select("output", at).filter(pl.Series(mask))
+            size = self._places[0].height
+            labels, outputs = (
+                np.bincount(rows["place"].to_numpy(), minlength=size)
+                for rows in (each, each.unique())
+            )
+            self._alike[asked] = AlikeLabels(mask, labels, outputs)
+        return self._alike[asked]
+
+    def _counts(self, query: OutputQuery) -> pl.Expr:
+        """True for a label that a query counts, wherever it stands."""
+        value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
+        found = ~value.is_in(query.without)
+        if query.attribute:
+            found &= attribute == query.attribute
+        else:
+            found &= ~attribute.is_in(query.without)
+        if query.among:
+            found &= value.is_in(query.among)
+        if query.counts == "numbers":
+            known = self.frame["value"].drop_nulls().unique()
+            found &= value.is_in([one for one in known if number(one) is not None])
         return found
 
-    def select(self, query: OutputQuery) -> pl.DataFrame:
-        """The rows that a query counts."""
-        return self.frame.filter(pl.Series(self.mask(query)))
-
-    @cached_property
-    def texts(self) -> list[tuple[str, str, float]]:
-        """Output, value and weight of each row."""
-        return self.frame.select("output", "value", "weight").rows()
+    def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
+        """True for those of the rows that lie in the places."""
+        found: Mask = places[self._places[1][rows]]
+        return found
 
     @cached_property
     def _output_numbers(self) -> NDArray[np.uint32]:
         return self.frame["output"].rank("dense").to_numpy().astype(np.uint32)
 
     @cached_property
-    def _sizes(self) -> NDArray[np.int64] | None:
-        """How many outputs each kind has, where every row is of another output."""
-        if self.frame["output"].n_unique() < self.frame.height:
-            return None
-        return np.bincount(self._kinds[1], minlength=self._kinds[0].height)
+    def _is_apart(self) -> bool:
+        """True if no output lies in several places."""
+        at = pl.Series("place", self._places[1])
+        pairs = self.frame.select("output", at).n_unique()
+        return pairs == self.frame["output"].n_unique()
 
-    def count_outputs(self, query: OutputQuery) -> int:
-        """How many outputs the rows have that a query counts."""
-        if self._sizes is not None:
-            return int(self._sizes[self._kinds_of(query)].sum())
-        mask = self.mask(query)
+    def count_outputs(self, query: OutputQuery, places: Mask) -> int:
+        """How many outputs have a label that a query counts in these places."""
+        alike = self.alike(query)
+        if self._is_apart:
+            return int(alike.outputs[places].sum())
+        mask = alike.mask & self.lie_in(places)
         seen = np.zeros(len(mask) + 1, dtype=np.bool_)
         seen[self._output_numbers[mask]] = True
         return int(seen.sum())
+
+    def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
+        """The rows of some outputs, by output, the likeliest label first."""
+        rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
+        found = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
+        return found["row"].to_numpy().astype(np.intp)
+
+
+def criteria(query: OutputQuery) -> Criteria:
+    """What a query asks of a label, wherever it stands."""
+    return query.attribute, query.among, query.without, query.counts == "numbers"
+
+
+class Shown(NamedTuple):
+    """What a query counted. total: of outputs; here: (output, its labels) of some of them; labels:
+    equal for queries that counted the same labels.
+    """
+
+    total: int
+    here: tuple[tuple[str, str], ...]
+    labels: object
+
+
+class SomeLabels(NamedTuple):
+    """Labels of some outputs. rows: their places in the frame; texts: (output, label) of each."""
+
+    rows: NDArray[np.intp]
+    texts: list[tuple[str, str]]
 
 
 @dataclass
@@ -127,14 +177,17 @@ class Counted:
     store: Store
     protocol: Protocol
     _rows: dict[Key, LabelRows] = field(default_factory=dict)
-    _some: dict[Key, LabelRows] = field(default_factory=dict)
+    _some: dict[tuple[Key, Criteria], SomeLabels] = field(default_factory=dict)
+    _shown: dict[object, Shown] = field(default_factory=dict)
     _all: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
         """The labels that the denominator counts: a row for each, with its output, subject,
         factors, attribute, value and weight.
         """
-        return self._with_column(self._read_rows(query).select(query), query)
+        rows = self._read_rows(query)
+        mask = rows.alike(query).mask & rows.lie_in(self._places(query))
+        return rows.frame.filter(pl.Series(mask))
 
     def outputs(self, query: OutputQuery) -> list[str]:
         """The ids of the outputs that were counted, in their order."""
@@ -145,22 +198,23 @@ class Counted:
         found = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
         return found["output"].unique().sort().to_list()
 
-    def shown(self, query: OutputQuery, some: Collection[str]) -> tuple[int, list[tuple[str, str]]]:
-        """How many outputs were counted, and of some outputs (output, its labels) of those that
-        were.
-        """
-        rows = self._read_rows(query)
-        total = len(self.outputs(query)) if query.having else rows.count_outputs(query)
-        found: dict[str, list[str]] = {}
-        part = self._read_some(query, some)
-        if query.having:
-            kept = LabelRows(self._with_column(part.select(query), query)).texts
-        else:  # a filter of polars each would cost more than all else of a report
-            kept = [part.texts[place] for place in np.flatnonzero(part.mask(query))]
-        for output, value, weight in kept:
-            share = "" if weight == 1 else f" {weight:.2f}"
-            found.setdefault(output, []).append(f"{value}{share}")
-        return total, [(output, " · ".join(values)) for output, values in found.items()]
+    def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
+        """What was counted, and its part in some outputs: the same ones in every call."""
+        rows, places = self._read_rows(query), self._places(query)
+        asked, alike = criteria(query), rows.alike(query)
+        plain = rows.alike(OutputQuery(query.annotator, query.attribute))
+        every = bool(alike.labels[places].sum() == plain.labels[places].sum())
+        key = (_key(query), places.tobytes(), None if every else asked)
+        if key not in self._shown:
+            part = self._read_some(query, some)
+            kept = np.flatnonzero(rows.lie_in(places, part.rows))
+            found: dict[str, list[str]] = {}
+            for place in kept:
+                output, text = part.texts[place]
+                found.setdefault(output, []).append(text)
+            here = tuple((output, " · ".join(texts)) for output, texts in found.items())
+            self._shown[key] = Shown(rows.count_outputs(query, places), here, key)
+        return self._shown[key]
 
     def n(self, query: OutputQuery) -> float:
         """What the estimate's n must be: the sum of weights, or the number of what is counted."""
@@ -177,10 +231,13 @@ class Counted:
         cases = rows.group_by("subject", *factors, "attribute").agg(pl.col("output").n_unique())
         return float(cases.filter(pl.col("output") > 1).height)
 
-    def _with_column(self, rows: pl.DataFrame, query: OutputQuery) -> pl.DataFrame:
-        """The rows of items that have a value in the column of the tables that a query names."""
+    def _places(self, query: OutputQuery) -> Mask:
+        """True for the places that a query counts: of items that have a value in the column of the
+        tables that it names.
+        """
+        rows = self._read_rows(query)
         if not query.having:
-            return rows
+            return rows.places(query)
         names = [n for n in query.levels if n in self.protocol.factors]
         items = {
             cell[self.protocol.item]
@@ -188,20 +245,25 @@ class Counted:
             if cell[query.having].strip()
             and all({cell[n], *cell[n].split(SEVERAL)} & {*query.levels[n]} for n in names)
         }
-        return rows.filter(pl.col(self.protocol.item).is_in(list(items)))
+        return rows.places(query) & rows.is_in(self.protocol.item, items)
 
-    def _read_some(self, query: OutputQuery, some: Collection[str]) -> LabelRows:
-        """The labels that some outputs have, by output, the likeliest first."""
-        key = (query.annotator, query.attribute, query.variant)
+    def _read_some(self, query: OutputQuery, some: Collection[str]) -> SomeLabels:
+        """The labels of some outputs that a query would count in any place, by output."""
+        key = (_key(query), criteria(query))
         if key not in self._some:
-            rows = self._read_rows(query).frame.filter(pl.col("output").is_in(list(some)))
-            self._some[key] = LabelRows(
-                rows.sort("output", "weight", descending=[False, True], maintain_order=True)
-            )
+            labels = self._read_rows(query)
+            sorted_rows = labels.sort_some(some)
+            rows = sorted_rows[labels.alike(query).mask[sorted_rows]]
+            told = labels.frame[rows].select("output", "value", "weight").rows()
+            texts = [
+                (output, f"{value}" if weight == 1 else f"{value} {weight:.2f}")
+                for output, value, weight in told
+            ]
+            self._some[key] = SomeLabels(rows, texts)
         return self._some[key]
 
     def _read_rows(self, query: OutputQuery) -> LabelRows:
-        key = (query.annotator, query.attribute, query.variant)
+        key = _key(query)
         if key not in self._rows:
             self._rows[key] = LabelRows(self._read(*key))
         return self._rows[key]
@@ -214,7 +276,9 @@ class Counted:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
             return every.filter(wanted) if attributes else every
-        frame = pl.concat(_pieces(labels.of_annotator(self.store, annotator, attributes)))
+        frame = pl.concat(
+            _pieces(labels.of_annotator(self.store, annotator, attributes), annotator)
+        )
         if not attributes:
             self._all[annotator] = frame
         return frame
@@ -241,14 +305,23 @@ class Counted:
         return pooling.keep_apart(pooling.spread_shared(frame, self.protocol), self.protocol)[0]
 
 
-def _pieces(rows: Iterator[StoredLabel]) -> Iterator[pl.DataFrame]:
+def _pieces(rows: Iterator[tuple[str, str, str, str]], annotator: str) -> Iterator[pl.DataFrame]:
     """Labels as frames, so that few of them at a time are objects of Python; at least one."""
-    schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
-    piece = list(islice(rows, PIECE))
-    yield by_columns(schema, piece)
-    while len(piece) == PIECE:
-        piece = list(islice(rows, PIECE))
-        yield by_columns(schema, piece)
+    names = ("output", *_LISTS)
+    while True:
+        piece = by_columns(dict.fromkeys(names, pl.String), list(islice(rows, PIECE)))
+        lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in _LISTS.items()]
+        yield (
+            piece.with_columns(lists)
+            .explode(list(_LISTS))
+            .select("output", pl.lit(annotator).alias("annotator"), *_LISTS)
+        )
+        if len(piece) < PIECE:
+            return
+
+
+def _key(query: OutputQuery) -> Key:
+    return query.annotator, query.attribute, query.variant
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:

@@ -7,7 +7,7 @@ for an address. `counted.py` reads what it selects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote_plus
@@ -77,16 +77,15 @@ class OutputQuery:
 
     def text(self) -> str:
         """The query as the parameters of an address, in a fixed order."""
-        return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self._parameters())
-
-    def _parameters(self) -> Iterator[tuple[str, str]]:
+        found: list[str] = []
         for name, value in self._chosen().items():
-            if isinstance(value, Mapping):
-                yield from ((LEVEL + f, one) for f, found in value.items() for one in found)
-            elif isinstance(value, str):
-                yield name, value
+            if isinstance(value, str):
+                found.append(_parameters(name, (value,)))
+            elif isinstance(value, tuple):
+                found.append(_parameters(name, value))
             else:
-                yield from ((name, one) for one in value)
+                found += [_parameters(LEVEL + factor, one) for factor, one in value.items() if one]
+        return "&".join(found)
 
     @classmethod
     def parse(cls, text: str) -> OutputQuery:
@@ -120,9 +119,9 @@ class OutputQuery:
 
 
 @lru_cache(maxsize=4096)
-def _quoted(text: str) -> str:
+def _parameters(name: str, values: tuple[str, ...]) -> str:
     """A part of an address; a report has few, thousands of times."""
-    return quote_plus(text)
+    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for value in values)
 
 
 def _plain(value: Chosen) -> Json:

@@ -1,14 +1,13 @@
 """The outputs behind the numbers of a report: for each row of a table, which of those that were
 counted are in the page, and the address of all of them in the explorer.
 
-Rows that were counted from the same outputs share one drawer. A drawer opens as the target of a
+Numbers that were counted from the same labels share one drawer. A drawer opens as the target of a
 link, with no script.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from ..analyse import reading
@@ -39,9 +38,8 @@ def behind(
     shown = dict(_shown(content.examples, content.pictures))
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
+    titles: dict[object, str] = {}
     ids: dict[str, str] = {}
-    # shares of a hundred words are of one and the same outputs, which are searched once
-    same: dict[str, tuple[int, list[tuple[str, str]]]] = {}
     names = {model: short for short, model in content.screen.names}
     known = (
         (query_of(protocol, row), _title(protocol, row, names))
@@ -52,15 +50,14 @@ def behind(
         text = query.text()
         if text in ids:
             continue
-        among = replace(query, values=()).text()
-        if among not in same:
-            same[among] = counted.shown(query, shown)
-        total, here = same[among]
-        if total:
-            key = (title, total, tuple(here))
+        found = counted.shown(query, shown)
+        if found.total:
+            name = titles.setdefault((found.labels, query.values), title)
+            key = (name, found.total, found.here)
             if key not in drawers:
                 number = f"b{len(drawers) + 1}"
-                drawers[key] = Behind(number, title, total, len(here), _places(here, shown), text)
+                places = _places(found.here, shown)
+                drawers[key] = Behind(number, name, found.total, len(found.here), places, text)
             ids[text] = drawers[key].id
     return tuple(drawers.values()), ids
 
