@@ -108,6 +108,27 @@ def test_everything_is_asked_once_and_stored(store: Store) -> None:
     assert count(store, "calls") == count(store, "outputs") == 500
 
 
+@pytest.mark.parametrize("of_run", [True, False])
+def test_every_model_is_closed_though_one_cannot_be(store: Store, of_run: bool) -> None:
+    class Broken(Counting):
+        async def close(self) -> None:
+            raise OSError("no such process")
+
+    models = {"a": Broken(), "b": Counting(), "c": Broken(), "d": Counting()}
+
+    async def work() -> None:
+        async with Models(models.__getitem__) as opened:
+            for name in models:
+                await opened.get(name)
+            if of_run:
+                raise StoreError("The disk is full.")
+
+    with pytest.raises(StoreError if of_run else OSError) as caught:
+        asyncio.run(work())
+    assert models["b"].closed == models["d"].closed == 1
+    assert of_run == ("no such process" in "".join(getattr(caught.value, "__notes__", ())))
+
+
 def test_no_model_is_opened_when_nothing_is_asked(store: Store) -> None:
     model = Counting()
     drive(store, model, iter(()), Limits())

@@ -20,7 +20,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import Protocol
 
 from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
@@ -89,10 +89,23 @@ class Models:
     async def __aenter__(self) -> Models:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        for task in self._opened.values():
-            with suppress(TiltmeterError, asyncio.CancelledError):
-                await (await task).close()
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Closes every model that was opened. What one raises comes out when the others are closed,
+        and takes the place of no error of the run.
+        """
+        try:
+            async with AsyncExitStack() as stack:
+                for task in self._opened.values():
+                    stack.push_async_callback(_close, task)
+        except Exception as fault:
+            if error is None:
+                raise
+            error.add_note(f"A model could not be closed either: {fault!r}")
+
+
+async def _close(task: asyncio.Task[Model]) -> None:
+    with suppress(TiltmeterError, asyncio.CancelledError):
+        await (await task).close()
 
 
 class Engine:
