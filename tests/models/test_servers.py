@@ -97,9 +97,32 @@ def test_what_may_be_paid_for_is_left_to_the_engine() -> None:
     assert other.calls == 0 and ask(model, 1) == {2: 1}
 
 
-def test_the_last_error_is_told_where_all_fail() -> None:
+def test_an_outage_is_one_failure_however_much_was_in_flight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    down = Stub(*[TransientError("HTTP 503")] * 8)
+    model = made(down, Stub())
+
+    async def work() -> None:
+        await asyncio.gather(*(model.ask(ASKED) for _ in range(16)))
+
+    asyncio.run(work())
+    assert down.calls == 8
+    now[0] += 1.1  # the first pause is a second, not the longest
+    assert ask(model, 4) == {1: 2, 2: 2}
+
+
+def test_the_error_that_passes_soonest_is_told_where_all_fail() -> None:
+    wrong, soon = ModelError("key of the second"), TransientError("HTTP 429", retry_after=2.0)
     with pytest.raises(ModelError, match="key of the second"):
-        ask(made(Stub(ModelError("no")), Stub(ModelError("key of the second"))), 1)
+        ask(made(Stub(ModelError("no")), Stub(wrong)), 1)
+    late = TransientError("HTTP 503", retry_after=60.0)
+    for errors in ((soon, late), (late, soon), (soon, wrong), (wrong, soon)):
+        with pytest.raises(TransientError) as caught:
+            ask(made(*map(Stub, errors)), 1)
+        assert caught.value.retry_after == 2.0
 
 
 def test_servers_of_two_models_are_named() -> None:

@@ -10,6 +10,7 @@ subjects; another fingerprint is told with the results.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -37,15 +38,25 @@ class _Server:
     served: str = ""
 
     def leave_out(self, error: ModelError | TransientError) -> None:
-        """Not to be asked for a while, or as long as it said."""
-        pause = min(FIRST_PAUSE_S * 2**self.failures, LONGEST_PAUSE_S)
+        """Not to be asked for a while, or as long as it said. What fails while it is left out, as
+        all that was in flight does, is the same failure.
+        """
+        now = time.monotonic()
         said = error.retry_after if isinstance(error, TransientError) else None
-        self.failures += 1
-        self.out_until = time.monotonic() + (pause if said is None else said)
+        if said is not None:
+            self.out_until = max(self.out_until, now + said)
+        elif now >= self.out_until:
+            self.out_until = now + min(FIRST_PAUSE_S * 2**self.failures, LONGEST_PAUSE_S)
+            self.failures += 1
 
     def take_back(self) -> None:
         """It has answered."""
         self.failures, self.out_until = 0, 0.0
+
+
+def _again_in_s(error: ModelError | TransientError) -> float:
+    """Seconds until it may pass; that of a server which is set up wrongly does not."""
+    return (error.retry_after or 0.0) if isinstance(error, TransientError) else math.inf
 
 
 class Servers(Model):
@@ -84,8 +95,10 @@ class Servers(Model):
         await asyncio.gather(*(server.model.close() for server in self._servers))
 
     async def ask(self, request: Request) -> Reply:
-        """The reply of one server. Raises what the last one raised where none takes the request."""
-        tried: set[_Server] = set()
+        """The reply of one server. Where none takes the request, raises the error after which it
+        can be tried again soonest.
+        """
+        tried: dict[_Server, ModelError | TransientError] = {}
         while True:
             server = self._next(tried)
             server.in_flight += 1
@@ -93,9 +106,11 @@ class Servers(Model):
                 reply = await server.model.ask(request)
             except (ModelError, TransientError) as error:
                 server.leave_out(error)
-                tried.add(server)
-                if error.possibly_paid or len(tried) == len(self._servers):
+                tried[server] = error
+                if error.possibly_paid:
                     raise
+                if len(tried) == len(self._servers):
+                    raise min(reversed(tried.values()), key=_again_in_s) from None
             else:
                 server.take_back()
                 self._refuse_other_name(server, reply.served)
