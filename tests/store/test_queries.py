@@ -8,7 +8,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tiltmeter.records import Message, Request, Sampling
+from tiltmeter.records import (
+    ANSWER,
+    REFUSAL,
+    Message,
+    Output,
+    Request,
+    Sampling,
+    Trial,
+    content_id,
+)
+from tiltmeter.store import Store
+from tiltmeter.store.queries.outputs import first_answers
 from tiltmeter.store.rows import StoredRequest, field_path
 
 SOURCE = Path(__file__).parents[2] / "src" / "tiltmeter"
@@ -72,3 +83,37 @@ def test_a_field_is_found_by_its_name_in_sqlite_too() -> None:
     place = int(field_path(StoredRequest, "nonce").strip("$[]"))
     assert json.loads(Request("m", (), nonce="here").text)[place] == "here"
     assert field_path(Sampling, "max_tokens") == "$[2]"
+
+
+def test_the_first_answers_of_each_cell_are_the_first_by_id(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True, writing=True) as store:
+        trials = [
+            Trial("", f"a:{n % 2}", mode, {"item": item}, n, "Who?", "", Sampling())
+            for n in range(40)
+            for mode in ("asked", "begun")
+            for item in ("cook", "pilot")
+        ]
+        trials = [one._replace(id=content_id(*one[:5])) for one in trials]
+        list(store.iter_unanswered(trials))
+        rare = ("begun", "pilot")  # has one answer, where three are looked for
+        outputs = [
+            Output(
+                one.id,
+                ANSWER if (one.mode, one.factors["item"]) != rare or one.sample == 7 else REFUSAL,
+                "",
+                "",
+            )
+            for one in trials
+        ]
+        store.write([], outputs, [])
+        for subject in ("a:0", "a:1"):
+            answered = {one.trial for one in outputs if one.outcome == ANSWER}
+            own = sorted(one.id for one in trials if one.subject == subject and one.id in answered)
+            cell_of = {one.id: (one.mode, one.factors["item"]) for one in trials}
+            wanted = [
+                name
+                for place, name in enumerate(own)
+                if sum(cell_of[before] == cell_of[name] for before in own[:place]) < 3
+            ]
+            assert [card.id for card in first_answers(store, subject, 3)] == wanted
+            assert len(wanted) == (10 if subject == "a:1" else 9)

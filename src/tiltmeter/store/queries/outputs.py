@@ -184,11 +184,16 @@ def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]
     """The first answers of a subject, at most so many of each mode and cell of the design, without
     their texts and by id.
     """
+    cells = "SELECT count(*) FROM (SELECT DISTINCT mode, factors FROM trials WHERE subject = ?)"
+    lacking = store.first(cells, (subject,))[0]
     seen: Counter[tuple[str, str]] = Counter()
     for key, _, mode, factors, *rest in store.rows(_CARDS, (ANSWER, subject)):
         seen[mode, factors] += 1
         if seen[mode, factors] <= most:
             yield CardOutput(key, subject, mode, levels(factors), *rest)
+            lacking -= seen[mode, factors] == most
+            if not lacking:  # long before the last output: ids are hashes
+                return
 
 
 def table_rows(
