@@ -32,9 +32,14 @@ def cache() -> Path:
     return Path(platformdirs.user_cache_dir("tiltmeter"))
 
 
+def keeps() -> bool:
+    """False where the environment says that nothing is kept or looked up."""
+    return os.environ.get(KEEP) != "0"
+
+
 def read_text(key: str) -> str | None:
     """The text that was kept under a key; None where there is none, or it cannot be read."""
-    if not key or os.environ.get(KEEP) == "0":
+    if not key or not keeps():
         return None
     try:
         return zlib.decompress(_texts().joinpath(key).read_bytes()).decode()
@@ -46,7 +51,7 @@ def keep_text(key: str, text: str) -> None:
     """Keeps a text under a key, the name of a file. Where the cache cannot be written to, nothing
     is kept.
     """
-    if not key or os.environ.get(KEEP) == "0":
+    if not key or not keeps():
         return
     folder = _texts()
     with suppress(OSError):

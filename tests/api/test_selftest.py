@@ -19,6 +19,7 @@ from tiltmeter.instruments.judges.text import ChoiceJudge
 from tiltmeter.records import UNRESOLVED, Answered, Steps
 from tiltmeter.stats import correction, rates
 from tiltmeter.store import Store
+from tiltmeter.store.queries import label_sets
 
 
 def wrong(protocol: str, audit: str = "") -> list[Check]:
@@ -72,12 +73,12 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
 def test_labels_that_were_shuffled_are_noticed(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Store.iter_label_sets
+    honest = label_sets.by_output
 
-    def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
+    def shuffled(store: Store) -> Iterator[tuple[str, str, str, str, float]]:
         rows = [
             (on, by, json.dumps([by]), json.dumps([name]), json.dumps([value]), weight)
-            for on, *lists, weight in honest(self)
+            for on, *lists, weight in honest(store)
             for by, name, value in zip(*map(json.loads, lists), strict=True)
         ]
         draws = random.Random(1)
@@ -91,7 +92,7 @@ def test_labels_that_were_shuffled_are_noticed(
         }
         return iter(sorted((others[by][on], *label) for on, by, *label in rows))
 
-    monkeypatch.setattr(Store, "iter_label_sets", shuffled)
+    monkeypatch.setattr(label_sets, "by_output", shuffled)
     assert wrong(protocol, "tilted")
 
 

@@ -14,6 +14,7 @@ import pytest
 from tiltmeter.errors import RunBusy, RunMismatch, StoreError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
 from tiltmeter.store import Store, blobs
+from tiltmeter.store.queries import label_sets
 
 TRIAL = Trial("t1", "m", "sampled", {"word": "wise"}, 0, "Who?", "", Sampling(seed=3))
 REQUEST = Request("m", (Message("user", "Who?"),), nonce="t1")
@@ -92,7 +93,7 @@ def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) ->
         store.supersede([Label("t2", "plain", "word", "kind")])
         found = [
             (on, *(json.loads(texts) for texts in lists), weight)
-            for on, *lists, weight in store.iter_label_sets()
+            for on, *lists, weight in label_sets.by_output(store)
         ]
         assert sorted(found) == [
             (

@@ -20,7 +20,7 @@ from ..stats import youden
 from ..stats.confusion import Confusion, confusion, error_gaps
 from ..stats.results import ALPHA, Interval
 from ..store import Store
-from ..store.queries import labels, settings, trials
+from ..store.queries import label_sets, settings, trials
 from . import claims, numerals
 from .reading import TOGETHER
 
@@ -72,7 +72,7 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
     """What a run holds beside the rows that its verdicts are made of."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
-        for one in labels.labelled(store)
+        for one in label_sets.labelled(store)
     }
     return Background(_gold_facts(store, protocol, rows), _plan(store), labelled)
 

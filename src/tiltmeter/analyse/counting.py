@@ -14,6 +14,7 @@ import polars as pl
 from .. import registry
 from ..protocol import Protocol
 from ..store import Store
+from ..store.queries import label_sets
 
 PIECE = 10_000  # outputs whose labels are read and summed at a time
 _KEY = ("annotator", "place", "attribute", "value")
@@ -44,10 +45,11 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
     where there are none).
     """
-    rows, last = store.iter_label_sets(), ("", "")
+    rows, last = label_sets.by_output(store), ("", "")
     while True:
         piece = list(islice(rows, PIECE))
-        sets = by_columns(_SETS, piece).join(places, on="output", maintain_order="left")
+        sets = by_columns(_SETS, piece)
+        sets = sets.join(_around(places, sets["output"]), on="output", maintain_order="left")
         each = sets.with_columns(pl.col(_LISTS).str.json_decode(pl.List(pl.String))).explode(_LISTS)
         before = (
             pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
@@ -61,6 +63,17 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
         last = each.select(_WHOSE).row(-1)
 
 
+def _around(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
+    """The rows of `places`, which is in the order of its outputs, from the first of these outputs
+    to the last: a join takes up the whole of what it looks in.
+    """
+    if outputs.is_empty():
+        return places.clear()
+    ends = pl.Series([outputs.min(), outputs.max()], dtype=pl.String)
+    first, last = places["output"].search_sorted(ends)
+    return places[first : last + 1]
+
+
 def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return (
         pl.concat(parts).group_by(_KEY, maintain_order=True).agg(pl.col("weight", "outputs").sum())
@@ -69,7 +82,7 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The different (subject, mode, *levels of the factors) in their order, and each output's
-    `place` among them.
+    `place` among them, by output.
     """
     designs: dict[tuple[str, ...], int] = {}
     outputs = pl.concat(_numbered(store, designs))
@@ -85,7 +98,8 @@ def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
     cells = pl.DataFrame(
         list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
     )
-    return cells, outputs.join(of_design, on="design").select("output", "place")
+    placed = outputs.join(of_design, on="design", maintain_order="left")
+    return cells, placed.select("output", "place")
 
 
 def _numbered(store: Store, designs: dict[tuple[str, ...], int]) -> Iterator[pl.DataFrame]:

@@ -21,6 +21,7 @@ from ..stats.permutation import Permuted
 from ..stats.results import join_notes
 from ..stats.shuffling import KeptDraws, Shuffles
 from ..store import Store
+from ..store.queries import label_sets
 from .output_values import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
@@ -75,7 +76,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, *arrays, _ in store.iter_label_sets():
+    for output, *arrays, _ in label_sets.by_output(store):
         subject, mode, factors = trials[output]
         labels = sorted(zip(*map(json.loads, arrays), strict=True))
         for annotator, attribute, value in labels:

@@ -27,7 +27,7 @@ from .options import Asking
 
 def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
     """The key of what is computed of a run with these options; "" where nothing is to be kept."""
-    if not _is_built_in(protocol):
+    if not cache.keeps() or not _is_built_in(protocol):
         return ""
     folder, whole = str(store.folder.resolve()), _mark(protocol)
     made_by = (__version__, cache.installation())

@@ -59,8 +59,8 @@ def build(
     for_page: bool = True,
 ) -> Content:
     """The content of a report. Estimates of several variants go into sections of their own. named:
-    {model: short name}, where somebody gave one. for_page: with the drawers of outputs, which
-    nothing but a page shows.
+    {model: short name}, where somebody gave one. for_page: with the figures, outputs, drawers and
+    all else that nothing but a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -80,31 +80,46 @@ def build(
         date=title_line[1],
         version=__version__,
         asked=title_line[2],
-        screen=screen.screen(store, first, judged, title_line, missing, named),
+        screen=screen.screen(store, first, judged, title_line, missing, named, for_page=for_page),
         lead=summary.summary(headline, len(headline)),
         basis=summary.basis(store, missing, first, facts.annotators),
         findings=summary.first(headline),
         every_finding=headline,
         cautions=summary.CAUTIONS,
-        design=run_facts.design(facts),
-        prompts=_prompts(protocol, estimates),
         measures=_measures(read[0].protocol if len(read) == 1 else protocol),
-        subjects=_subjects(store, facts),
-        sections=tuple(_sections(store, protocol, read, named)),
-        examples=examples.examples(store, protocol),
-        pictures=tuple(_pictures(store, protocol, first)),
-        limits=tuple(_limits(store, protocol)),
+        sections=tuple(_sections(store, protocol, read, named, for_page)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
+    )
+    if for_page:
+        content = _with_page(store, protocol, estimates, content, (facts, read))
+    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
+
+
+def _with_page(
+    store: Store,
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    content: Content,
+    about: tuple[run_facts.RunFacts, Sequence[audits.Audit]],
+) -> Content:
+    """With what nothing but a page shows."""
+    facts, read = about
+    whole = replace(
+        content,
+        design=run_facts.design(facts),
+        prompts=_prompts(protocol, estimates),
+        subjects=_subjects(store, facts),
+        examples=examples.examples(store, protocol),
+        pictures=tuple(_pictures(store, protocol, read[0] if read else None)),
+        limits=tuple(_limits(store, protocol)),
         long_signatures=tuple(run_facts.long_signatures(facts)),
         commands=tuple(run_facts.commands(facts, [audit.estimates[0].variant for audit in read])),
         commands_note=COMMANDS_NOTE,
     )
-    if for_page:
-        drawers, ids = behind.behind(store, protocol, estimates, content)
-        content = replace(content, behind=drawers, behind_of=ids)
-    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
+    drawers, ids = behind.behind(store, protocol, estimates, whole)
+    return replace(whole, behind=drawers, behind_of=ids)
 
 
 def _by_variant(
@@ -143,8 +158,9 @@ def _sections(
     protocol: Protocol,
     read: Sequence[audits.Audit],
     named: Mapping[str, str] | None,
+    for_page: bool,
 ) -> Iterator[Section]:
-    yield from map(_section, read)
+    yield from (_section(audit, for_page) for audit in read)
     stopped = looks.section(store, protocol, named)
     yield from [stopped] if stopped else []
     yield from _validation(store, protocol)
@@ -162,12 +178,12 @@ def _limits(store: Store, protocol: Protocol) -> Iterator[str]:
     yield from _injection(store)
 
 
-def _section(audit: audits.Audit) -> Section:
+def _section(audit: audits.Audit, for_page: bool) -> Section:
     name = audit.estimates[0].variant
     variant = audit.protocol.variants.get(name)
     title = "Results" if name == "default" else f"Results, variant “{name}”"
-    drawn, listed = tuple(figures(audit, name)), tuple(tables.tables(audit, name))
-    return Section(name, title, variant.text if variant else "", drawn, listed)
+    drawn, listed = figures(audit, name) if for_page else (), tables.tables(audit, name)
+    return Section(name, title, variant.text if variant else "", tuple(drawn), tuple(listed))
 
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:

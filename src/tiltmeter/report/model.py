@@ -138,6 +138,9 @@ class Examples:
     total: int
 
 
+NO_EXAMPLES = Examples("", (), 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Shot:
     """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there
@@ -247,8 +250,8 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything that a report says. `run_info` is the `run` of the JSON output; `behind_of` has
-    the drawer of each query.
+    """Everything that a report says. What nothing but a page shows comes last, and is empty for a
+    terminal. `run_info` is the `run` of the JSON output; `behind_of` has the drawer of each query.
     """
 
     title: str
@@ -263,21 +266,21 @@ class Content:
     findings: tuple[Finding, ...]
     every_finding: tuple[Finding, ...]
     cautions: tuple[str, ...]
-    design: Pairs
-    prompts: Pairs
     measures: Pairs
-    subjects: tuple[Subject, ...]
     sections: tuple[Section, ...]
-    examples: Examples
-    pictures: tuple[PictureGrid, ...]
-    limits: tuple[str, ...]
     departures: tuple[str, ...]
     citation: str
     signatures: tuple[Signature, ...]
-    long_signatures: Pairs
-    commands: tuple[str, ...]
-    commands_note: str
     run_info: Mapping[str, Json] = field(default_factory=dict)
+    design: Pairs = ()
+    prompts: Pairs = ()
+    subjects: tuple[Subject, ...] = ()
+    examples: Examples = NO_EXAMPLES
+    pictures: tuple[PictureGrid, ...] = ()
+    limits: tuple[str, ...] = ()
+    long_signatures: Pairs = ()
+    commands: tuple[str, ...] = ()
+    commands_note: str = ""
     behind: tuple[Behind, ...] = ()
     behind_of: Mapping[str, str] = field(default_factory=dict)
 

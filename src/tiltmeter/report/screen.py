@@ -45,9 +45,12 @@ def screen(
     about: tuple[str, str, str],
     missing: Missing,
     named: Mapping[str, str] | None = None,
+    *,
+    for_page: bool = True,
 ) -> Screen:
     """about: (title, date, what was asked); missing: how much was no answer; named: {model: short
-    name}, where somebody gave one.
+    name}, where somebody gave one; for_page: with the figure and the outputs, for which a terminal
+    has no room.
     """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
@@ -58,13 +61,22 @@ def screen(
     if audit is None or protocol is None or lead is None:
         return Screen(line, told, "Nothing was measured yet.", (), (), None, None, CAUTION)
     lede = tuple(_lede(protocol, judged, lead))
-    cue = same_prompt.cue_factor(protocol, lead.claim.spec)
-    return Screen(
+    shown = Screen(
         line=line,
         names=told,
         headline=headline(protocol, judged, lead),
         lede=tuple(text for text, _ in lede),
         badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
+        figure=None,
+        prompt=None,
+        caution=CAUTION,
+        queries=tuple(query for _, query in lede),
+    )
+    if not for_page:
+        return shown
+    cue = same_prompt.cue_factor(protocol, lead.claim.spec)
+    return replace(
+        shown,
         figure=_figure(audit, names, judged, lead, cue),
         prompt=same_prompt.same_prompt(
             store,
@@ -73,8 +85,6 @@ def screen(
             lead.claim.row.condition,
             (cue, _levels(judged, lead, cue)),
         ),
-        caution=CAUTION,
-        queries=tuple(query for _, query in lede),
     )
 
 

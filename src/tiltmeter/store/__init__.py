@@ -24,7 +24,7 @@ from ..errors import RunMismatch
 from ..images import Picture
 from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, Trial
 from . import blobs, rows
-from .database import Database, Value
+from .database import Database
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
 CHUNK_ROWS = 500  # that are read at a time
@@ -247,30 +247,6 @@ class Store(Database):
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
             " ORDER BY output, annotator, attribute, value, weight"
-        )
-
-    def iter_label_sets(self) -> Iterator[tuple[str, str, str, str, float]]:
-        """Every current label as (output, annotators, attributes, values, the weight that each of
-        them has), by output.
-
-        annotators, attributes, values: JSON arrays of one length, in this order. SQLite puts the
-        labels of an output together, since a row costs more in Python than a label does. An
-        annotator with weights of its own has a row a label.
-        """
-        weighted = "SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1"
-        single: list[Value] = [row[0] for row in self.rows(weighted)]
-        marks = ",".join("?" * len(single))
-        yield from self.rows(
-            "SELECT output, json_group_array(annotator), json_group_array(attribute), "
-            "json_group_array(value), 1.0 FROM labels "
-            f"WHERE current AND annotator NOT IN ({marks}) GROUP BY output",
-            single,
-        )
-        yield from self.rows(
-            "SELECT output, json_array(annotator), json_array(attribute), json_array(value), weight"
-            f" FROM labels WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, "
-            "attribute, value, weight",
-            single,
         )
 
     # files

@@ -27,6 +27,9 @@ CACHE_KIB = 8000
 # What a statement raises for values that no column can hold; the file is not to blame.
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Value: TypeAlias = str | int | float | None  # of a column
+Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
+# Of this process: the state of a run's file, and the rows of a query then.
+_REMEMBERED: dict[tuple[Path, str], tuple[tuple[Files, int, int], list[Any]]] = {}
 
 
 @contextmanager
@@ -77,9 +80,9 @@ class Database:
     def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
         self.folder = Path(folder)
         self.path = self.folder / FILE
+        self._journal = self.path.with_name(f"{FILE}-wal")
         self._lock: WriterLock | None = None
         self._is_copy = False
-        self._remembered: dict[str, tuple[tuple[int, int], list[Any]]] = {}
         if not create and not self.path.exists():
             inside = self.folder / "run"  # of an export to deposit
             raise StoreError(
@@ -197,14 +200,19 @@ class Database:
             yield from self._db.execute(query, values)
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
-        """Rows of a query that reads a whole table; those of the last time where nothing was
-        written since.
+        """Rows of a query that reads a whole table and has few; those of the last time in this
+        process where nothing was written since.
         """
-        state = self._db.total_changes, self.data_version()
-        known = self._remembered.get(query)
+        state = self.files(), self._db.total_changes, self.data_version()
+        known = _REMEMBERED.get((self.path, query))
         if known is None or known[0] != state:
-            known = self._remembered[query] = state, list(self.rows(query))
+            known = _REMEMBERED[self.path, query] = state, list(self.rows(query))
         return known[1]
+
+    def files(self) -> Files:
+        """Sizes and dates of the run's file and of its journal, where that holds anything."""
+        there = [path.stat() for path in (self.path, self._journal) if path.exists()]
+        return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
 
     def first(self, query: str, values: Sequence[Value] = ()) -> Any:
         """The first row of a query, or None."""
@@ -253,9 +261,9 @@ class Database:
 
     def sync(self) -> None:
         """Brings what was committed to the disk, so that also a power cut does not lose it."""
-        journal = self.path.with_name(f"{self.path.name}-wal")
         with translate_errors(self.path):
-            number = os.open(journal if journal.exists() else self.path, os.O_RDWR)
+            there = self._journal if self._journal.exists() else self.path
+            number = os.open(there, os.O_RDWR)
             try:
                 os.fsync(number)
             finally:

@@ -81,16 +81,6 @@ class MachineLabel(NamedTuple):
     call: str
 
 
-class Labelled(NamedTuple):
-    """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
-
-    subject: str
-    mode: str
-    annotator: str
-    labelled: int
-    outputs: int
-
-
 class ConditionWeight(NamedTuple):
     """How often a value was given to the outputs of a subject in one cell of the design."""
 
@@ -110,6 +100,34 @@ class Vote(NamedTuple):
     value: str
 
 
+class _Sort(NamedTuple):
+    """Labels of which a run has some. ranked: at a position above 0; weighted: with another weight
+    than 1.
+    """
+
+    annotator: str
+    attribute: str
+    current: bool
+    ranked: bool
+    weighted: bool
+
+    @property
+    def is_gold(self) -> bool:
+        """True if people said it, and not in sight of other labels."""
+        return self.annotator.startswith(HUMAN) and not self.annotator.endswith(CORRECTED)
+
+
+# one scan for all that asks whether there is any label such as
+_SORTS = (
+    "SELECT DISTINCT annotator, attribute, current, position > 0, weight <> 1"
+    " FROM labels NOT INDEXED"
+)
+
+
+def _sorts(store: Store) -> list[_Sort]:
+    return [_Sort(*row) for row in store.remembered_rows(_SORTS)]
+
+
 # who said something, and of what
 
 
@@ -120,8 +138,7 @@ def exist(store: Store) -> bool:
 
 def annotators(store: Store) -> list[str]:
     """Everybody and everything that ever labelled, in the order of their names."""
-    query = "SELECT DISTINCT annotator FROM labels ORDER BY annotator"
-    return [row[0] for row in store.rows(query)]
+    return sorted({sort.annotator for sort in _sorts(store)})
 
 
 def last_date(store: Store) -> str:
@@ -131,37 +148,35 @@ def last_date(store: Store) -> str:
 
 def machines(store: Store) -> set[str]:
     """Annotators that are no people, also those whose labels are not current any more."""
-    query = f"SELECT DISTINCT annotator FROM labels WHERE {_BY_MACHINES}"
-    return {row[0] for row in store.rows(query)}
+    return {name for name in annotators(store) if not name.startswith(HUMAN)}
 
 
 def annotator_attributes(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of all labels, in the order of both."""
-    query = "SELECT DISTINCT annotator, attribute FROM labels NOT INDEXED WHERE current"
-    return sorted(store.rows(query))
+    return sorted({sort[:2] for sort in _sorts(store) if sort.current})
 
 
 def people_attributes(store: Store) -> set[tuple[str, str]]:
     """(annotator, attribute) of what people labelled."""
-    query = f"SELECT DISTINCT annotator, attribute FROM labels WHERE current AND {_BY_PEOPLE}"
-    return set(store.rows(query))
+    return {sort[:2] for sort in _sorts(store) if sort.current and sort.is_gold}
 
 
 def attributes(store: Store, *, superseded: bool = False) -> list[str]:
     """The attributes that labels name, in the order of their names. superseded: also of labels that
     no longer count.
     """
-    which = "" if superseded else "WHERE current"
-    query = f"SELECT DISTINCT attribute FROM labels {which} ORDER BY 1"
-    return [row[0] for row in store.rows(query)]
+    return sorted({sort.attribute for sort in _sorts(store) if sort.current or superseded})
+
+
+def with_weights(store: Store) -> list[str]:
+    """Annotators of whose labels some have another weight than 1, in the order of their names."""
+    return sorted({sort.annotator for sort in _sorts(store) if sort.current and sort.weighted})
 
 
 def attributes_with_several(store: Store) -> set[str]:
     """Attributes of which some output has several values; votes are no such attribute."""
-    query = (
-        f"SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND {_IS_NO_VOTE}"
-    )
-    return {row[0] for row in store.rows(query)}
+    sorts = [sort for sort in _sorts(store) if sort.current and sort.ranked]
+    return {sort.attribute for sort in sorts if not sort.attribute.endswith(VOTE)}
 
 
 # labels of machines
@@ -267,16 +282,13 @@ ORDER BY l.annotator, l.attribute, l.output"""
 
 def have_votes(store: Store) -> bool:
     """True if a panel ever voted."""
-    return store.first(f"SELECT 1 FROM labels WHERE {_IS_VOTE} LIMIT 1") is not None
+    return any(sort.attribute.endswith(VOTE) for sort in _sorts(store))
 
 
 def panels_of_one(store: Store) -> list[str]:
     """Annotators all of whose votes are of one judge, in the order of their names."""
-    query = (
-        f"SELECT annotator FROM labels WHERE current AND {_IS_VOTE}"
-        " GROUP BY annotator HAVING max(position) = 0 ORDER BY 1"
-    )
-    return [row[0] for row in store.rows(query)]
+    votes = [s for s in _sorts(store) if s.current and s.attribute.endswith(VOTE)]
+    return sorted({s.annotator for s in votes} - {s.annotator for s in votes if s.ranked})
 
 
 def votes(store: Store) -> Iterator[Vote]:
@@ -293,17 +305,18 @@ def votes(store: Store) -> Iterator[Vote]:
 
 def have_human(store: Store, attribute: str = "") -> bool:
     """True if people labelled anything, or anything of an attribute."""
-    query = f"SELECT 1 FROM labels WHERE current AND ? IN ('', attribute) AND {_BY_PEOPLE} LIMIT 1"
-    return store.first(query, (attribute,)) is not None
+    return any(attribute in ("", name) for _, name in people_attributes(store))
 
 
 def of_people(store: Store) -> Iterator[StoredLabel]:
     """What people said, in the order in which it was stored."""
+    if not have_human(store):
+        return
     query = (
         "SELECT output, annotator, attribute, value, weight FROM labels"
         f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
     )
-    return map(StoredLabel._make, store.rows(query))
+    yield from map(StoredLabel._make, store.rows(query))
 
 
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
@@ -388,23 +401,3 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     """(output, annotator, attribute, position, value) of all labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))
-
-
-def labelled(store: Store) -> list[Labelled]:
-    """How far each annotator that is a machine is, by subject and mode."""
-    # by sets of annotators, of which there are few: an output is looked up once for all of them
-    query = f"""
-    WITH there AS (
-      SELECT t.subject, t.mode, count(*) AS outputs
-      FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2),
-    by_output AS (
-      SELECT output, json_group_array(DISTINCT annotator) AS annotators
-      FROM labels WHERE current AND {_BY_MACHINES} GROUP BY output),
-    by_set AS (
-      SELECT t.subject, t.mode, l.annotators, count(*) AS labelled
-      FROM by_output l JOIN trials t ON t.id = l.output GROUP BY 1, 2, 3)
-    SELECT s.subject, s.mode, one.value, sum(s.labelled), there.outputs
-    FROM by_set s, json_each(s.annotators) one
-      JOIN there ON there.subject = s.subject AND there.mode = s.mode
-    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
-    return [Labelled(*row) for row in store.rows(query)]

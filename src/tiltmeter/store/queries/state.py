@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TypeAlias
 
 from .. import Store
-
-_Files: TypeAlias = tuple[tuple[int, int], ...]
+from ..database import Files
 
 PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
@@ -36,26 +34,19 @@ _OUTPUTS = (
 )
 
 
-_KNOWN: dict[Path, tuple[_Files, str]] = {}  # of this process, the last of each run
+_KNOWN: dict[Path, tuple[Files, str]] = {}  # of this process, the last of each run
 
 
 def fingerprint(store: Store) -> str:
     """32 hexadecimal digits over labels, gold, outputs, artefacts and settings: a million labels in
     .9 CPU s, and nothing where the files are those of the last time.
     """
-    files = _files(store)
+    files = store.files()
     known, state = _KNOWN.get(store.path, ((), ""))
     if known != files:
         state = _compute(store)
         _KNOWN[store.path] = files, state
     return state
-
-
-def _files(store: Store) -> _Files:
-    """Sizes and dates of the run's file and of its journal, where that holds anything."""
-    journal = store.path.with_name(f"{store.path.name}-wal")
-    there = [path.stat() for path in (store.path, journal) if path.exists()]
-    return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
 
 
 def _compute(store: Store) -> str:

@@ -1,0 +1,70 @@
+"""Labels by output: all that annotators said of one together, for analysis."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...records import HUMAN
+from .. import Store
+from . import labels, trials
+
+# by sets of annotators, of which there are few: an output is looked up once for all of them
+_LABELLED = f"""
+SELECT t.subject, t.mode, l.annotators, count(*) FROM (
+  SELECT output, json_group_array(annotator) AS annotators FROM labels
+  WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY output) l
+JOIN trials t ON t.id = l.output GROUP BY 1, 2, 3"""
+
+
+class Labelled(NamedTuple):
+    """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
+
+    subject: str
+    mode: str
+    annotator: str
+    labelled: int
+    outputs: int
+
+
+def by_output(store: Store) -> Iterator[tuple[str, str, str, str, float]]:
+    """Every current label as (output, annotators, attributes, values, the weight that each of them
+    has), by output.
+
+    annotators, attributes, values: JSON arrays of one length, in this order. SQLite puts the labels
+    of an output together, since a row costs more in Python than a label does. An annotator with
+    weights of its own has a row a label.
+    """
+    single = labels.with_weights(store)
+    marks = ",".join("?" * len(single))
+    yield from store.rows(
+        "SELECT output, json_group_array(annotator), json_group_array(attribute), "
+        "json_group_array(value), 1.0 FROM labels "
+        f"WHERE current AND annotator NOT IN ({marks}) GROUP BY output",
+        single,
+    )
+    if single:
+        yield from store.rows(
+            "SELECT output, json_array(annotator), json_array(attribute), json_array(value), weight"
+            f" FROM labels WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, "
+            "attribute, value, weight",
+            single,
+        )
+
+
+def labelled(store: Store) -> list[Labelled]:
+    """How far each annotator that is a machine is, by subject and mode."""
+    answered: Counter[tuple[str, str]] = Counter()
+    for part in trials.parts(store):
+        answered[part.subject, part.mode] += part.answered
+    done: Counter[tuple[str, str, str]] = Counter()
+    for subject, mode, annotators, outputs in store.rows(_LABELLED):
+        for annotator in set(json.loads(annotators)):
+            done[subject, mode, annotator] += outputs
+    return [
+        Labelled(*key, number, answered[key[:2]])
+        for key, number in sorted(done.items())
+        if answered[key[:2]]
+    ]
