@@ -7,13 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..instruments.images.taxonomy import NOT_APPLICABLE
+from ..instruments.images import taxonomy
 from ..protocol import EVERY, FEW_OUTPUTS, Protocol
-from ..records import HUMAN
 from ..store import Store
-from ..store.queries import labels
-from .output_values import has_value
-from .outputs import LabelledOutput, read_labelled_outputs
+from ..store.queries import labels, trials
 
 SHOWN = 5  # places that a warning names
 
@@ -39,28 +36,47 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
     )
     if not factor:
         return []
-    found = read_labelled_outputs(store, protocol)
+    item, aside = protocol.item, [n for n, mode in protocol.modes.items() if mode.for_discovery]
+    asked = [(one[item], one[factor]) for one in trials.cells_outside(store, aside)]
+    with_value = labels.count_with_value(store, taxonomy.RESERVED)
+    without = labels.count_of_values(store, taxonomy.RESERVED)
+    none = labels.count_of_values(store, (taxonomy.NOT_APPLICABLE,)) if without else []
+    attributes = list(dict.fromkeys(one.attribute for one in none))
+    labelled = labels.count_of_attributes(store, attributes) if attributes else []
     texts: list[str] = []
-    for (subject, annotator, _), outputs in found.outputs.items():
-        if not annotator.startswith(HUMAN):
-            texts += [
-                f"{subject}: {text}" for text in _texts(outputs, found.asked, protocol.item, factor)
-            ]
+    for whose in dict.fromkeys(one[:3] for one in (*with_value, *without)):
+        groups, absent, of = (
+            _sum_counts(rows, whose, (item, name))
+            for rows, name in ((with_value, factor), (none, ""), (labelled, ""))
+        )
+        told = _texts(dict.fromkeys(asked, 0) | groups, absent, of)
+        texts += [f"{whose[0]}: {text}" for text in told]
     return texts
 
 
+def _sum_counts(
+    counts: Sequence[labels.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
+) -> Counter[tuple[str, str]]:
+    """Outputs of one subject, annotator and mode by the levels of two factors; the second "": by
+    attribute.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for one in counts:
+        if one[:3] == whose:
+            item, factor = names
+            other = one.levels[factor] if factor else one.attribute
+            found[one.levels[item], other] += one.outputs
+    return found
+
+
 def _texts(
-    outputs: Sequence[LabelledOutput], asked: Sequence[Mapping[str, str]], item: str, factor: str
+    groups: Mapping[tuple[str, str], int],
+    none: Counter[tuple[str, str]],
+    labelled: Mapping[tuple[str, str], int],
 ) -> Iterator[str]:
-    groups = dict.fromkeys(((one[item], one[factor]) for one in asked), 0)
-    labelled: Counter[tuple[str, str]] = Counter()
-    none: Counter[tuple[str, str]] = Counter()
-    for factors, values in outputs:
-        groups[factors[item], factors[factor]] += any(has_value(values, name) for name in values)
-        labelled.update((factors[item], name) for name in values)
-        none.update(
-            (factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE
-        )
+    """groups: how many outputs with a value each (item, group) has; none, labelled: how many each
+    (item, attribute) has that do not apply, and at all.
+    """
     if none:
         told = [
             f"{name} of {thing} ({number} of {labelled[thing, name]})"

@@ -55,6 +55,17 @@ class OutputLabel(NamedTuple):
     judge: str = ""
 
 
+class CellCount(NamedTuple):
+    """How many outputs of one cell of the design a machine labelled; attribute: "" for any."""
+
+    subject: str
+    annotator: str
+    mode: str
+    levels: Mapping[str, str]
+    attribute: str
+    outputs: int
+
+
 class RankedLabel(NamedTuple):
     """As StoredLabel, with its position among the values of its attribute."""
 
@@ -245,6 +256,42 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
     )
     for subject, factors, value, weight in store.rows(query, (annotator, attribute)):
         yield ConditionWeight(subject, levels(factors), value, weight)
+
+
+def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
+    """How many outputs have a value, of any attribute, that is none of the words for nothing; in
+    the order of their first outputs.
+    """
+    return _count_cells(store, "''", "value NOT IN", nothing)
+
+
+def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
+    """How many outputs have one of some values, by attribute; in the order of their first
+    outputs.
+    """
+    return _count_cells(store, "attribute", "value IN", values)
+
+
+def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
+    """How many outputs have a label of some attributes, by attribute; in the order of their first
+    outputs.
+    """
+    return _count_cells(store, "attribute", "attribute IN", attributes)
+
+
+def _count_cells(
+    store: Store, attribute: str, which: str, values: Sequence[str]
+) -> list[CellCount]:
+    query = f"""
+SELECT t.subject, l.annotator, t.mode, t.factors, l.attribute, count(*)
+FROM (SELECT DISTINCT output, annotator, {attribute} AS attribute FROM labels
+      WHERE current AND {_BY_MACHINES} AND {which} ({",".join("?" * len(values))})) l
+JOIN trials t ON t.id = l.output
+GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.output), 2, 5"""
+    return [
+        CellCount(subject, annotator, mode, levels(factors), about, outputs)
+        for subject, annotator, mode, factors, about, outputs in store.rows(query, values)
+    ]
 
 
 def machine_values(store: Store, attribute: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...records import Sampling
@@ -52,6 +52,15 @@ def levels_asked(store: Store) -> list[Mapping[str, str]]:
     """Factor → level, once for each cell of the design that some trial has."""
     asked = store.remembered_rows("SELECT DISTINCT factors FROM trials")
     return [levels(row[0]) for row in asked]
+
+
+def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]:
+    """Factor → level, once for each cell of the design that some trial has that is in none of the
+    modes; in the order of the trials.
+    """
+    marks = ",".join("?" * len(modes))
+    query = f"SELECT factors FROM trials WHERE mode NOT IN ({marks}) GROUP BY 1 ORDER BY min(id)"
+    return [levels(row[0]) for row in store.rows(query, modes)]
 
 
 def extents(store: Store) -> Iterator[Extent]:
