@@ -57,6 +57,16 @@ def test_remembered_rows_are_read_again_once_somebody_wrote(tmp_path: Path) -> N
         assert reader.remembered_rows(query) is reader.remembered_rows(query)
 
 
+def test_remembered_rows_are_none_that_were_taken_back(tmp_path: Path) -> None:
+    query = "SELECT count(*) FROM outputs"
+    with made(tmp_path) as store:
+        with pytest.raises(RuntimeError), store.transaction():
+            store.write([], [Output("t1", "answer", "she", "")], [])
+            assert list(store.remembered_rows(query)) == [(1,)]
+            raise RuntimeError
+        assert list(store.remembered_rows(query)) == [(0,)]
+
+
 def test_a_closed_run_is_one_file(tmp_path: Path) -> None:
     with made(tmp_path) as store:
         store.put("x", 1)

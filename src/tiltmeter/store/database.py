@@ -245,6 +245,7 @@ class Database:
                 self._db.execute("COMMIT")
             finally:
                 if self._db.in_transaction:
+                    self._remembered.clear()  # of rows that were read and will not have been
                     with suppress(sqlite3.Error):
                         self._db.execute("ROLLBACK")
 
