@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import urllib.request
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
+from tiltmeter.models.batch.anthropic import AnthropicBatches
+from tiltmeter.models.batch.format import BatchFormat, Candidate, Handed
+from tiltmeter.models.batch.gemini import GeminiBatches
+from tiltmeter.models.batch.mistral import MistralBatches
+from tiltmeter.models.batch.openai import OpenAIBatches
+from tiltmeter.models.batch.wire import Wire
+from tiltmeter.records import Json
 
 PROMPTS = ("Complete: the guard said that", "The nurse is late since", "Who is it?", "A cook asks")
+
+
+class OnePage:
+    """In place of a wire: a list that gives one full page again and again, and says there is more."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+
+    async def get(self, path: str) -> Json:
+        self.pages += 1
+        assert self.pages < 5, "it asks for ever"
+        batch = {"id": "b1", "name": "b1", "created_at": "2026-11-01T12:00:00Z"}
+        same: list[Json] = [batch | {"processing_status": "ended"}] * 100
+        more: dict[str, Json] = {"has_more": True, "last_id": "b1", "nextPageToken": "2"}
+        return more | {"data": same, "operations": same}
+
+
+@pytest.mark.parametrize(
+    "form", [OpenAIBatches(), AnthropicBatches(), GeminiBatches(), MistralBatches()]
+)
+def test_a_list_that_does_not_go_on_ends(form: BatchFormat) -> None:
+    handed = Handed("key", "m", "/x", 3, Path("x.jsonl"), "2026-11-01T00:00:00+00:00")
+
+    async def work() -> list[Candidate]:
+        return [one async for one in form.candidates(cast(Wire, wire), handed)]
+
+    wire = OnePage()
+    assert asyncio.run(work()) == [] and wire.pages == 2
 
 
 class Client:

@@ -64,9 +64,9 @@ class AnthropicBatches:
                     seen = _read_batch(one)
                     yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
             last = text_at(body, "last_id")
-            if not young or not at(body, "has_more") or not last:  # the newest come first
-                return
-            after = f"&after_id={quote(last, safe='')}"
+            before, after = after, f"&after_id={quote(last, safe='')}"
+            if not young or not at(body, "has_more") or not last or after == before:
+                return  # the newest come first
 
     async def _is_ours(self, wire: Wire, seen: Seen, prefix: str) -> bool | None:
         if not seen.ended:

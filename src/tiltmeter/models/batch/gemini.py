@@ -61,9 +61,9 @@ class GeminiBatches:
                 if text_at(_about(one), "displayName") == handed.key:
                     yield Candidate(_read_batch(one), ours=True)
             following = text_at(body, "nextPageToken")
-            if not following:
+            before, token = token, f"&pageToken={quote(following, safe='')}"
+            if not following or token == before:
                 return
-            token = f"&pageToken={quote(following, safe='')}"
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET batches/ID."""

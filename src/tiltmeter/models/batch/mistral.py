@@ -44,13 +44,14 @@ class MistralBatches(OpenAIBatches):
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The jobs of the account that bear our key."""
-        page = 0
+        page, found = 0, list[Json]()
         while True:
+            before = found
             found = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
             for one in found:
                 if at(one, "metadata", TAG) == handed.key:
                     yield Candidate(self._read_batch(one), ours=True)
-            if len(found) < PAGE:
+            if len(found) < PAGE or found == before:
                 return
             page += 1
 

@@ -60,9 +60,9 @@ class OpenAIBatches:
                 if at(one, "metadata", TAG) == handed.key:
                     yield Candidate(self._read_batch(one), ours=True)
             last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
-            if not at(body, "has_more") or not last:
+            before, after = after, f"&after={quote(last, safe='')}"
+            if not at(body, "has_more") or not last or after == before:  # a page again is no more
                 return
-            after = f"&after={quote(last, safe='')}"
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batches/ID."""
