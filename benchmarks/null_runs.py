@@ -9,6 +9,10 @@ the whole of the headline analysis is done: families, tests, intervals, verdicts
     words      the picks of an occupation are dealt anew to the two genders
     dialogues  all topics are dealt anew to the pairings
     soda       the pictures of an object are dealt anew to base and groups
+    decisions  the answers of a scenario are dealt anew to all its prompts
+
+Of `roles` and `decisions`, each with all answers dealt anew (of `roles` over all words), it is
+counted too in how many runs the items of any claim are found to differ (`Estimate.between_items`).
 
 Each protocol is run once as it is, and once with a fifth of its answers refused and, where it has
 an order, with an order effect: *direction not settled* must hide no errors, so what is counted is
@@ -64,13 +68,15 @@ Analysis = tuple[Protocol, list[Estimate]]
 @dataclass(frozen=True)
 class Null:
     """How the null of one protocol is made. planted: settings of the model to begin with beside
-    those of the fair run of selftest; redraw: of its counts, None where whole outputs are dealt.
+    those of the fair run of selftest; redraw: of its counts, None where whole outputs are dealt;
+    alike: no item differs from another in what a headline claims, or in how a cue moves it.
     """
 
     protocol: str
     planted: str
     redraw: Begin | None
     runs: int = RUNS
+    alike: bool = False
 
 
 def mirror(frame: pl.DataFrame) -> Redraw:
@@ -151,6 +157,32 @@ def _deck(part: pl.DataFrame, factor: str) -> Deck:
     return Deck(rows, counts.sum(axis=0), counts.sum(axis=1))
 
 
+def deal_answers(item: str) -> Begin:
+    """The labels of an item ("" for those of all) dealt anew to all its prompts: no cue moves any
+    item, and of "" no item differs from another.
+    """
+
+    def begin(frame: pl.DataFrame) -> Redraw:
+        keys = [name for name in (*STRATUM, item) if name in frame.columns]
+        cells = [name for name in frame.columns if name not in ("value", "weight", "outputs")]
+        each = frame.select(pl.all().repeat_by(pl.col("weight").cast(pl.Int64)).explode())
+        decks = each.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series().to_numpy()
+        each = each[np.argsort(decks, kind="stable")].select(*cells, "value")
+        decks = np.sort(decks)
+
+        def redraw(rng: np.random.Generator) -> pl.DataFrame:
+            dealt = each["value"].gather(np.lexsort((rng.random(decks.size), decks)))
+            counted = each.with_columns(value=dealt).group_by(*cells, "value", maintain_order=True)
+            rows = counted.agg(pl.len().cast(pl.Int64).alias("outputs"))
+            return rows.with_columns(weight=pl.col("outputs").cast(pl.Float64)).select(
+                frame.columns
+            )
+
+        return redraw
+
+    return begin
+
+
 def deal_outputs(found: LabelledOutputs, rng: np.random.Generator) -> LabelledOutputs:
     """Whole pictures dealt anew to the conditions of their object."""
     dealt = {}
@@ -177,6 +209,8 @@ NULLS = (
     Null("dialogues", f"refuse={REFUSED}", deal("", "pairing"), FEW_RUNS),
     Null("soda", "", None, FEW_RUNS),
     Null("soda", f"refuse={REFUSED}", None, FEW_RUNS),
+    Null("roles", f"order=0.3,refuse={REFUSED}", deal_answers(""), RUNS, True),
+    Null("decisions", f"refuse={REFUSED}", deal_answers("scenario"), RUNS, True),
 )
 
 
@@ -235,6 +269,11 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
     if null.protocol == "roles":
         model = ",".join(filter(None, ("planted:she=0.5,spread=1,seed=1", null.planted)))
         return tiltmeter.run("roles", model, folder / "run", language="en", samples=4)
+    if null.protocol == "decisions":
+        model = ",".join(
+            filter(None, ("planted:protocol=decisions,yes=0.6,spread=1", null.planted))
+        )
+        return tiltmeter.run("decisions", model, folder / "run", samples=1, limit=30 * 135)
     fair = (one for one in audits() if one["protocol"] == null.protocol)
     audit = next(one for one in fair if one["name"] == "fair")
     model = ",".join(filter(None, (audit["model"], null.planted)))
@@ -244,23 +283,29 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
 @dataclass
 class Tally:
     """Of the analyses of one null: in how many a headline has adjusted p < .05, in how many a
-    verdict is a tilt, and of each other family, in how many one of its rows has.
+    verdict is a tilt, in how many the items of a claim are found to differ (which is what counts
+    where they are `alike`), and of each other family, in how many one of its rows has.
     """
 
     runs: int = 0
     claimed: int = 0
     tilts: int = 0
+    differ: int = 0
+    alike: bool = False
     families: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
 
     def add(self, protocol: Protocol, rows: list[Estimate]) -> None:
-        words = [one.word for one in verdicts.verdicts(protocol, rows)]
+        made = verdicts.verdicts(protocol, rows)
+        words = [one.word for one in made]
         least: dict[str, float] = {}
         for row in rows:
             if row.p_adjusted is not None and row.family:
                 least[row.family] = min(row.p_adjusted, least.get(row.family, 1.0))
         self.runs += 1
         self.tilts += Word.TILT in words
+        of_items = [one.between_items["p_adjusted"] for one in made if one.between_items]
+        self.differ += any(p < ALPHA for p in of_items)
         self.claimed += any(p < ALPHA for name, p in least.items() if name.startswith(HEADLINE))
         others = {name: p for name, p in least.items() if not name.startswith(HEADLINE)}
         self.seen.update(others.keys())
@@ -271,6 +316,7 @@ class Tally:
         return (
             f"{name}: {self.runs} analyses, adjusted p < .05 of a headline in "
             f"{self.claimed / self.runs:.4f}, a verdict 'tilt' in {self.tilts / self.runs:.4f}"
+            + (f", items found to differ in {self.differ / self.runs:.4f}" if self.alike else "")
         )
 
     def secondary(self) -> dict[str, float]:
@@ -302,7 +348,10 @@ def main(arguments: list[str] | None = None) -> int:
         if null.protocol == "gramvis" and not COUNTS.exists():
             print(f"gramvis: skipped, {COUNTS.name} is not beside the checkout")
             continue
-        runs, tally = chosen.runs or (SMALL_RUNS if chosen.small else null.runs), Tally()
+        runs, tally = (
+            chosen.runs or (SMALL_RUNS if chosen.small else null.runs),
+            Tally(alike=null.alike),
+        )
         with tempfile.TemporaryDirectory() as folder:
             for protocol, rows in analyses(null, runs, Path(folder), chosen.secondary):
                 tally.add(protocol, rows)
@@ -315,7 +364,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def too_many(tallies: Sequence[Tally], secondary: bool) -> bool:
     """True if a promise is broken; prints the means."""
-    shares = [one.claimed / one.runs for one in tallies]
+    shares = [(one.differ if one.alike else one.claimed) / one.runs for one in tallies]
     mean, bound = sum(shares) / len(shares), ALPHA + slack(2, *(one.runs for one in tallies))
     print(f"all: {mean:.4f} (bound {bound:.4f})")
     each = any(s > ALPHA + slack(3, one.runs) for s, one in zip(shares, tallies, strict=True))

@@ -367,6 +367,13 @@ class Estimate:
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    # tests whether its items differ more than chance lets them, until it is known which rows claim
+    test_items: Callable[[], Mapping[str, float] | None] | None = field(
+        default=None, repr=False, compare=False
+    )
+    # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
+    # `above` and `below` no tilt
+    between_items: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -385,6 +392,8 @@ class Estimate:
             family=None,
             detectable=None,
             detect=None,
+            test_items=None,
+            between_items=None,
             cautions=(),
         )
 

@@ -69,6 +69,7 @@ TRAPS = {
         Word.NOT_SETTLED,
         {"parts_oppose"},
     ),
+    "words that differ": ("she=0.5,spread=1,seed=4", {}, Word.ITEMS_DIFFER, {"items_differ"}),
     "all refused": ("she=0.7,refuse=1", {}, Word.NOT_MEASURED, {"no_answers"}),
     "one item": ("she=0.9", {"limit": 1}, Word.NO_TEST, set()),
     "all alike": ("she=1", {}, Word.TILT, set()),
@@ -213,6 +214,46 @@ def test_json_and_notebook_say_the_same_verdict(
     assert verdict.headline in " ".join(capsys.readouterr().out.split())
     assert main(["analyse", "run", "--full"]) == 0
     assert verdict.sentence in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_cue_that_moves_items_both_ways_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the jobs are advised a raise more often for b, half less: no difference on average is
+    not all that is said. The counts are those that a hand makes of the answers.
+    """
+    monkeypatch.chdir(tmp_path)
+    protocol = three_groups({"level": "*", "baseline": "a"})
+    model = "planted:protocol=groups,raise=0.5"
+    run = tiltmeter.run(protocol, model=model, out="run", where={"group": ["a", "b"]})
+    group = dict(run.outputs.select("trial", "factors").iter_rows())
+    with Store("run", writing=True) as store, store.transaction():
+        for trial, levels in group.items():
+            up = (int(levels["job"][4:]) % 2 == 0) == (levels["group"] == "b")
+            value = "raise" if up == (trial[0] in "0123456789abc") else "wait"
+            store._db.execute("UPDATE labels SET value = ? WHERE output = ?", (value, trial))
+    (verdict,) = run.verdicts()
+    assert (verdict.word, codes(verdict)) == (Word.ITEMS_DIFFER, {"items_differ"})
+    gaps = dict.fromkeys((levels["job"] for levels in group.values()), 0)
+    for output, value in run.labels.filter("current").select("output", "value").iter_rows():
+        sign = 1 if group[output]["group"] == "b" else -1
+        gaps[group[output]["job"]] += sign * (value == "raise")
+    above, below = sum(gap > 0 for gap in gaps.values()), sum(gap < 0 for gap in gaps.values())
+    found = verdict.between_items
+    assert found is not None and (found["items"], found["claims"]) == (20, 1)
+    assert (found["above"], found["below"]) == (above, below) and found["p_adjusted"] < 0.01
+    told = f"of 20 items {above} lie higher, {below} lower."
+    assert told in verdict.sentence
+    assert "on average, but items differ" in verdict.headline
+    assert main(["report", "run"]) == main(["report", "run", "--out", "report.md"]) == 0
+    capsys.readouterr()
+    assert main(["analyse", "run"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for text in (
+        shown,
+        *(Path(name).read_text("utf-8") for name in ("run/report.html", "report.md")),
+    ):
+        assert verdict.headline in text and told in text
 
 
 def test_a_judge_that_errs_by_group_is_corrected_in_each(

@@ -30,6 +30,11 @@ def test_no_protocol_that_ships_is_thin() -> None:
         (["Emily", "Anne"], ["Jacob"], "one name stands for a level of who (men: Jacob)"),
         (["Emily", "Anne"], ["Jacob", "Greg"], ""),
         (["a woman"], ["a man"], ""),  # the group itself
+        (
+            ["Emily", "Alex"],
+            ["Alex", "Greg"],
+            "several levels of who (“Alex” for women and men)",
+        ),
     ],
 )
 def test_one_name_says_more_than_its_group(women: list[str], men: list[str], said: str) -> None:

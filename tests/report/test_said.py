@@ -165,6 +165,11 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
         "No difference was found over 9 comparisons together; 1 would be borderline alone, as "
         "chance lets about one in twenty be."
     )
+    many = [replace(row, p=0.03, low=0.01, value=0.05) for row in rest]  # three of three
+    assert first_line(HIRING, [first, *many]) == (
+        "No difference was found over 9 comparisons together; 3 of 3 would be borderline alone, "
+        "many more than the one in twenty that chance lets be: undecided."
+    )
     tilted = replace(first, p_adjusted=0.001)
     assert "in 17 % of answers" in first_line(HIRING, [tilted, *rest])
     elsewhere = replace(

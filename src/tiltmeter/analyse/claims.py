@@ -128,7 +128,21 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
         _write(made, claims, label, how)
+    _test_items(made, [place for place, row in enumerate(rows) if id(row) in first])
     return made
+
+
+def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
+    """Whether the items of headline claims differ more than chance lets them: a family of its own
+    over the whole run, by Holm, so that no claim's p moves.
+    """
+    tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
+    done = {place: test() for place, test in tests.items() if test is not None}
+    found = {place: one for place, one in done.items() if one is not None}
+    adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
+    for (place, one), p in zip(found.items(), adjusted, strict=True):
+        known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
+        made[place] = replace(made[place], between_items=known)
 
 
 def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:

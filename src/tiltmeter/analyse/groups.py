@@ -114,6 +114,11 @@ class Table:
     shuffles: Shuffles = field(default_factory=lambda: shuffles_of("", DRAWS))
     draws: int = DRAWS
 
+    def has_one_label(self, attribute: str) -> bool:
+        """True if no answer has several labels of an attribute (ten picked words)."""
+        weight = self.rows.filter(pl.col("attribute") == attribute)["weight"].sum()
+        return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
+
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
         """What is counted, with what that adds to the condition: the declared values, or each value
         by itself.

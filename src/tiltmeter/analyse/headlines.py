@@ -40,9 +40,12 @@ REASONS = {
     "gold_scarce": "is undecided: too few labels by people to tell a tilt from errors of labels",
     "too_few_items": "cannot be told: so few items can show no difference",
 }
+# ends the sentence that no difference was found, where items differ
+BY_ITEMS = " on average, but items differ more than chance lets them."
 KEYS = {
     "tilt": "tilt",
     "no difference found": "none",
+    "items differ": "none",
     "undecided": "undecided",
     "not pursued": "pursued",
     "still asked": "asked",
@@ -72,6 +75,8 @@ def write(
         template = DEFAULTS.get(key) or _usual(spec, slots, below)
     if key != "unsettled" or not any(code.endswith(REVERSES) for code in codes):
         template = _by_reason(key, template, slots, codes)
+    if word == "items differ":
+        template = template.removesuffix(".") + BY_ITEMS
     if key == "shown" and spec.null is not None:
         template = f"Not tested: {template}"
     if slots.get("points") == "1":

@@ -113,14 +113,14 @@ def by_t(found: Interval) -> Detect:
 
 def with_detectable(estimate: Estimate) -> Estimate:
     """With the difference that the row's test finds in its family with 80 % power; a row that was
-    not tested has none.
+    not tested has none. How it and its items are tested is done with.
     """
     if estimate.detect is None:
         return estimate
     if estimate.p is None:
-        return replace(estimate, detect=None)
+        return replace(estimate, detect=None, test_items=None)
     smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
-    return replace(estimate, detectable=finite(smallest), detect=None)
+    return replace(estimate, detectable=finite(smallest), detect=None, test_items=None)
 
 
 def with_sign_flip(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ..protocol import EVERY, MeasureSpec, Protocol
 from ..records import Estimate
@@ -17,9 +18,11 @@ from ..stats.multiplicity import Reach
 from ..stats.results import count_of
 from . import numerals, reading
 
+SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 CHIPS = {
     "tilt": "tilt found",
     "no difference found": "no difference found at this n",
+    "items differ": "none on average, items differ",
     "undecided": "undecided",
     "not pursued": "not pursued",
     "still asked": "still asked",
@@ -103,6 +106,11 @@ def verdict(
         )
     if word == "still asked":
         return f"{subject}: still asked. So far {tested}."
+    if word == "items differ":
+        return (
+            f"{subject}: no difference found on average at this n, but its items differ. "
+            f"{_capital(tested)}{_power(spec, row)}. {' '.join(reasons)}"
+        )
     if word == "undecided":
         why = f" {' '.join(reasons)}" if reasons else ""
         return f"{subject}: undecided.{why} {_capital(tested)}."
@@ -271,6 +279,26 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
     return ", ".join(
         f"{name} {numerals.quantity(value, spec.unit, spec.signed, 2)}"
         for name, value in levels.items()
+    )
+
+
+def items_differ(spec: MeasureSpec, row: Estimate) -> str:
+    """How many items lie on either side of no tilt, where they are not alike."""
+    found = row.between_items or {}
+    below, above = (
+        side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
+    )
+    tested = replace(
+        row,
+        p=found["p"],
+        p_adjusted=found["p_adjusted"],
+        family_size=int(found["claims"]),
+        adjustment="holm",
+    )
+    return (
+        f"Items differ in this more than chance lets them, {chance(tested)}: of "
+        f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
+        f"{numerals.count(found['below'])} {below}."
     )
 
 

@@ -12,6 +12,7 @@ from ..records import OUTCOMES, Estimate
 from ..stats import association, independent, rates, resampling
 from ..stats.results import Interval
 from ..stats.share_shifts import shift_from_value, shift_of_share
+from .between_items import with_items_of_group, with_items_of_pair
 from .groups import Floats, Group, Pair, Table
 from .reading import MISSING
 from .rows import (
@@ -45,6 +46,7 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
             if measure.null is not None and not group.fixed:
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
                 estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
+                estimate = with_items_of_group(estimate, group, measure, table)
             yield estimate
             if measure.among and table.variant.intervals:
                 yield bounds(group, measure)
@@ -166,9 +168,9 @@ def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimat
     rate of answers.
     named: the condition names the attribute, since the protocol has several.
     """
-    rows = table.rows.filter(pl.col("attribute") == attribute)
-    if float(rows["weight"].sum()) > float(table.rows["outputs"].sum()) + 1e-6:
+    if not table.has_one_label(attribute):
         return
+    rows = table.rows.filter(pl.col("attribute") == attribute)
     about = {"attribute": attribute} if named else {}
     seen = rows["value"].unique().sort().to_list()
     options = tuple(value for value in seen if value not in OUTCOMES)
@@ -226,6 +228,7 @@ def _pair_estimate(
                 return found
             return found / base if base > 0 else None
 
+        estimate = with_items_of_pair(estimate, pair, measure, table)
         return with_paired_test(estimate, (xa, na, xb, nb), found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table

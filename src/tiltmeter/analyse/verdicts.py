@@ -1,8 +1,8 @@
 """What is said of each headline claim: the one source of verdicts for every surface.
 
-Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found,
-or undecided. A caveat that can reverse a claim changes the verdict; what is left is a caution
-beside it.
+Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found
+(on average alone, where items differ), or undecided. A caveat that can reverse a claim changes the
+verdict; what is left is a caution beside it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Word(StrEnum):
     NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
     STILL_ASKED = "still asked"  # a run that stops early goes on with it
     NO_DIFFERENCE = "no difference found"
+    ITEMS_DIFFER = "items differ"  # no difference found on average, over items that are not alike
     UNDECIDED = "undecided"
     NO_TEST = "no test made"
     # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
@@ -45,6 +46,8 @@ class Word(StrEnum):
     EQUIVALENT = "equivalent"
 
 
+# verdicts that say which way the items of a claim lie
+BY_ITEMS = (Word.ITEMS_DIFFER, Word.UNDECIDED)
 # of a claim that a run stops by, whose p alone decides; at the last look as of any run
 STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
 
@@ -61,7 +64,8 @@ class Verdict:
     """One headline claim in a word, a sentence and its numbers.
 
     value, low, high and reference are in `unit`; they are those that gold corrects where
-    `correction` is not "none". query: names the outputs that were counted.
+    `correction` is not "none". query: names the outputs that were counted. between_items: what the
+    test of whether its items differ found (`Estimate.between_items`), where one was made.
     """
 
     word: Word
@@ -88,6 +92,7 @@ class Verdict:
     correction: str
     n: float
     clusters: int | None
+    between_items: Mapping[str, float] | None
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
@@ -121,17 +126,22 @@ def judge(claim: Claim, background: Background) -> Verdict:
     )
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few)
+    word, differ = _word(claim, known, unsettled, scarce or few), _items_differ(row)
+    if differ and word == Word.NO_DIFFERENCE:
+        word = Word.ITEMS_DIFFER
+    told = sentences.items_differ(spec, row) if differ and word in BY_ITEMS else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution("gold_scarce", scarce)] if scarce else []),
         *([Caution("too_few_items", few)] if few else []),
+        *([Caution("items_differ", told)] if told else []),
     ]
     rest = _cautions(claim, {caution.code for caution in first}, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     open_ = [text for text in (scarce, few) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
+    reasons += [told] if told else []
     return Verdict(
         word=word,
         headline=headlines.write(
@@ -163,6 +173,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         correction=row.correction,
         n=row.n,
         clusters=row.clusters,
+        between_items=row.between_items,
         cautions=cautions,
         query=claim.query,
         signature=row.signature,
@@ -179,6 +190,12 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
     if unsettled:
         return Word.NOT_SETTLED
     return Word.UNDECIDED if reason else test_word(row, claim.spec.null)
+
+
+def _items_differ(row: Estimate) -> bool:
+    """True if its items differ more than chance lets them."""
+    found = row.between_items
+    return found is not None and found["p_adjusted"] < ALPHA
 
 
 def is_open(verdict: Verdict) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..analyse.verdicts import Verdict
 
 SHOWN, CLEARED = "shown", "cleared"  # words of a threshold
-SETTLED = ("tilt", "no difference found")  # words of a verdict that says something
+SETTLED = ("tilt", "no difference found", "items differ")  # words of a verdict that says something
 
 
 def write_junit(

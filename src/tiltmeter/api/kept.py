@@ -24,6 +24,8 @@ from ..store import Store
 from ..store.queries.state import fingerprint
 from .options import Asking
 
+WORKED_OUT = ("detect", "test_items")  # functions, which no file holds
+
 
 def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
     """The key of what is computed of a run with these options; "" where nothing is to be kept."""
@@ -65,8 +67,8 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 
 
 def _fields(row: Estimate) -> dict[str, Json]:
-    """All of a row but how its detectable difference is worked out, which is done."""
-    return {one.name: getattr(row, one.name) for one in fields(row) if one.name != "detect"}
+    """All of a row but how it was worked out, which is done."""
+    return {one.name: getattr(row, one.name) for one in fields(row) if one.name not in WORKED_OUT}
 
 
 def warnings_if_finished(

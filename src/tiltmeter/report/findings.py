@@ -20,6 +20,7 @@ from .model import Finding
 CODES = {
     Word.TILT: "tilt",
     Word.NOT_SETTLED: "unsettled",
+    Word.ITEMS_DIFFER: "differs",
     Word.UNDECIDED: "undecided",
     Word.STILL_ASKED: "asked",
     Word.NOT_PURSUED: "given-up",
@@ -31,6 +32,7 @@ CODES = {
 SYMBOLS = {
     "tilt": "▲",
     "unsettled": "⇅",
+    "differs": "≠",
     "undecided": "◇",
     "asked": "…",
     "given-up": "◌",

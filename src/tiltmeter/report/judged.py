@@ -14,6 +14,7 @@ ORDER = (
     Word.JUDGE_REFUTED,
     Word.NOT_SETTLED,
     Word.TILT,
+    Word.ITEMS_DIFFER,
     Word.UNDECIDED,
     Word.STILL_ASKED,
     Word.NO_TEST,

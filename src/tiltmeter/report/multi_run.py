@@ -24,6 +24,7 @@ from .model import Column, Report, Section, Table, Told, alone
 KEY = {  # what the sign of a verdict stands for
     Word.TILT: "difference found",
     Word.NO_DIFFERENCE: "no difference found at this n",
+    Word.ITEMS_DIFFER: "no difference found on average at this n, but items differ",
     Word.UNDECIDED: "undecided",
     Word.NOT_SETTLED: "direction not settled",
     Word.JUDGE_REFUTED: "judge refuted by gold",

@@ -139,7 +139,7 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
     ):
         return (
             f"No difference was found over {lead.verdict.family_size} comparisons together; "
-            f"{len(alone)} would be borderline alone, as chance lets about one in twenty be."
+            f"{_borderline_alone(len(alone), sum(one.claim.row.p is not None for one in judged))}"
         )
     sentence = _by_instruments(judged, lead, _with_place(protocol, judged, lead))
     subjects = dict.fromkeys(one.verdict.subject for one in judged)
@@ -151,6 +151,18 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
     if len(subjects) > 1 and lead.word == Word.TILT:
         return f"{sentence} {len(tilting)} of {len(subjects)} models tilt."
     return sentence
+
+
+def _borderline_alone(number: int, tested: int) -> str:
+    """How many of the claims would be borderline alone: no comfort where they are many more than
+    chance lets be.
+    """
+    if number <= max(1.0, 2 * ALPHA * tested):
+        return f"{number} would be borderline alone, as chance lets about one in twenty be."
+    return (
+        f"{number} of {tested} would be borderline alone, many more than the one in twenty that "
+        "chance lets be: undecided."
+    )
 
 
 def _stands_out_alone(one: Judged) -> bool:
