@@ -10,7 +10,7 @@ import pytest
 
 import tiltmeter
 from tests.test_floors import SOURCE
-from tiltmeter import registry
+from tiltmeter import api, registry
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import Protocol
 
@@ -56,6 +56,16 @@ def test_no_public_name_is_that_of_a_room() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py")}
     assert "stages" in rooms
     assert not rooms & set(tiltmeter.__all__)
+
+
+def test_no_name_of_the_api_is_that_of_a_file() -> None:
+    """Else the name would mean the one or the other, by what was imported before."""
+    files = {path.stem for path in (SOURCE / "api").glob("*.py")}
+    assert files & set(api.__all__) == {"checks"}
+    assert all(callable(getattr(api, name)) for name in set(api.__all__) - {"checks"})
+    assert api.checks.ThresholdCheck is api.ThresholdCheck
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        api.nonsense  # noqa: B018
 
 
 def test_an_unknown_name_is_none() -> None:
