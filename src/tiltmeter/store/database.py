@@ -245,7 +245,8 @@ class Database:
                 self._db.execute("COMMIT")
             finally:
                 if self._db.in_transaction:
-                    self._remembered.clear()  # of rows that were read and will not have been
+                    for key in [key for key in _REMEMBERED if key[0] == self.path]:
+                        del _REMEMBERED[key]  # rows that were read and will not have been
                     with suppress(sqlite3.Error):
                         self._db.execute("ROLLBACK")
 
