@@ -29,7 +29,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.test_floors import FLOORS, SOURCE
-from tiltmeter import __version__, errors
+from tiltmeter import __version__, cache, errors
 from tiltmeter.api import selftest
 from tiltmeter.cli import VERBS, group, main
 from tiltmeter.models.local import weights
@@ -204,6 +204,9 @@ def reader(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    # as on a reader's machine, what one command computed of a run is there for the next
+    monkeypatch.delenv(cache.KEEP)
+    monkeypatch.setattr(cache, "_texts", lambda: tmp_path / "computed")
     first = list({audit["protocol"]: audit for audit in reversed(selftest.audits())}.values())
     monkeypatch.setattr(selftest, "audits", lambda: first)
     modules = set(sys.modules)
