@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tiltmeter.stats import arguments, special
 from tiltmeter.stats.arguments import Floats
@@ -27,6 +27,7 @@ from tiltmeter.stats.rejections import (
     critical_value,
     far_enough,
     flip_rejects,
+    flips_of_shifted,
     smallest_shift,
     tested_rejects,
 )
@@ -34,6 +35,7 @@ from tiltmeter.stats.rejections import (
 MOST_ITEMS = 120  # items that are drawn; of more, differences go with 1/√items
 MOST_OUTPUTS = 100_000  # outputs an item, beyond which no sampling error is left
 QUANTILES = 400  # places at which the beta distribution of the items' shares is inverted
+DRAW_BLOCK = 100_000  # draws that are summed at a time: so few that one core does it alone
 NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critical value
 
 
@@ -130,10 +132,8 @@ def observed_shift(
     spread = float(np.abs(centred).max())
     if spread <= TIE * max(1.0, float(np.abs(d).max())):
         return None
-    generator = np.random.default_rng([seed, items])
-    drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
-    drawn *= 1.0 - 2.0 * generator.integers(0, 2, drawn.shape, dtype=np.int8)
-    rejected = _of_shifted(drawn, level)
+    of_shifted = _of_few if items <= ALL_PATTERNS else _of_many
+    rejected = of_shifted(centred / spread, level, seed)
     found = smallest_shift(rejected, far_enough(rejected, power), power)
     return None if found is None else found * spread
 
@@ -242,14 +242,19 @@ def observed_tested_shift(
     return None if found is None else found * spread
 
 
-def _of_shifted(drawn: Floats, level: float) -> RejectionShare:
-    """How often tables with a shift added to every item are rejected."""
-    if drawn.shape[1] <= ALL_PATTERNS:
-        return lambda shift, tables: float(flip_rejects(drawn[:tables] + shift, level).mean())
-    items = drawn.shape[1]
-    square = drawn * drawn
-    one, two = drawn.sum(axis=1), square.sum(axis=1)
-    three, four = (square * drawn).sum(axis=1), (square * square).sum(axis=1)
+def _of_few(centred: Floats, level: float, seed: int) -> RejectionShare:
+    """How often tables drawn from a few items are rejected, a shift added to every item."""
+    places, negative = _draw_places(centred.size, seed)
+    drawn = np.where(negative, -centred[places], centred[places])
+    return flips_of_shifted(drawn, level)
+
+
+def _of_many(centred: Floats, level: float, seed: int) -> RejectionShare:
+    """As ``_of_few``, by the moments of each table: sums over how often an item is in it."""
+    items, signed, often = centred.size, *_count_draws(centred.size, seed)
+    square = centred * centred
+    one, three = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
+    two, four = _sum_over_draws(often, np.stack([square, square * square], axis=1))
 
     def rejection_share(shift: float, tables: int) -> float:
         a, b, c, d = (moment[:tables] for moment in (one, two, three, four))
@@ -261,6 +266,33 @@ def _of_shifted(drawn: Floats, level: float) -> RejectionShare:
         return float((np.abs(a + items * s) > critical).mean())
 
     return rejection_share
+
+
+def _draw_places(items: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Which item stands at each place of each table, and whether with the other sign."""
+    generator = np.random.default_rng([seed, items])
+    places = generator.integers(0, items, (TABLES, items))
+    return places, generator.integers(0, 2, places.shape, dtype=np.int8).view(np.bool_)
+
+
+def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
+    """Sums of values, shape (items, sums), over the draws of each table: shape (sums, tables)."""
+    block = max(1, DRAW_BLOCK // counts.shape[1])
+    parts = [counts[start : start + block] @ values for start in range(0, TABLES, block)]
+    return np.concatenate(parts).T
+
+
+@lru_cache(maxsize=4)
+def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """How often each item is in each table, shape (tables, items): with its sign, and at all. Rows
+    of as many items share them.
+    """
+    places, negative = _draw_places(items, seed)
+    places += items * np.arange(TABLES)[:, None]
+    often = np.bincount(places.ravel(), minlength=places.size)
+    signed = often - 2 * np.bincount(places[negative], minlength=places.size)
+    shape = places.shape
+    return signed.astype(np.int8).reshape(shape), often.astype(np.int8).reshape(shape)
 
 
 def _ranks(design: Design, generator: np.random.Generator) -> Floats:

@@ -21,6 +21,7 @@ TIE = 1e-9
 ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
 PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
 
+Singles = NDArray[np.float32]
 RejectionShare = Callable[[float, int], float]  # shift, tables: the share of tables rejected
 
 
@@ -70,19 +71,45 @@ def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.
     return z + kurtosis * (z**3 - 3 * z) / 24 + tail
 
 
+def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
+    """How often tables (tables, items) of so few items that all signs are taken are rejected, a
+    shift added to every item: it moves a sum by how many signs are + more than are -.
+    """
+    sums, moves = _sign_sums(drawn), _sign_sums(np.ones((1, drawn.shape[1])))
+
+    def rejection_share(shift: float, tables: int) -> float:
+        shifted, p = drawn[:tables] + shift, np.empty(tables)
+        block = max(1, PATTERN_BLOCK // sums.shape[1])
+        for start in range(0, tables, block):
+            part = slice(start, min(start + block, tables))
+            p[part] = _share_reached(sums[part] + np.float32(shift) * moves, shifted[part])
+        return float((p <= level * (1 + TIE)).mean())
+
+    return rejection_share
+
+
 def _all_patterns(d: Floats) -> Floats:
-    """p of the sign flip of each table, all signs taken; the first sign stays."""
-    p, single = np.empty(len(d)), d.astype(np.float32)
+    """p of the sign flip of each table, all signs taken."""
     block = max(1, PATTERN_BLOCK >> d.shape[1] - 1)
-    for start in range(0, len(d), block):
-        part = single[start : start + block]
-        least = np.abs(part.sum(axis=1)) - ROUNDING * np.abs(part).sum(axis=1)
-        sums = part[:, :1]
-        for item in part.T[1:, :, None]:
-            sums = np.concatenate([sums + item, sums - item], axis=1)
-        reached = np.abs(sums, out=sums) >= least[:, None]
-        p[start : start + block] = reached.view(np.uint8).sum(axis=1, dtype=np.int32)
-    shares: Floats = p / 2 ** (d.shape[1] - 1)
+    parts = (d[start : start + block] for start in range(0, len(d), block))
+    return np.concatenate([_share_reached(_sign_sums(part), part) for part in parts])
+
+
+def _sign_sums(d: Floats) -> Singles:
+    """The sum of each table's items under all signs; the first sign stays."""
+    single = d.astype(np.float32)
+    sums = single[:, :1]
+    for item in single.T[1:, :, None]:
+        sums = np.concatenate([sums + item, sums - item], axis=1)
+    return sums
+
+
+def _share_reached(sums: Singles, d: Floats) -> Floats:
+    """The share of the sums that are as far from 0 as that of the table itself; over ``sums``."""
+    single = d.astype(np.float32)
+    least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
+    reached = np.abs(sums, out=sums) >= least[:, None]
+    shares: Floats = reached.view(np.uint8).sum(axis=1, dtype=np.int32) / sums.shape[1]
     return shares
 
 
