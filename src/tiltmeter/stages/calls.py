@@ -156,7 +156,14 @@ class Caller:
         with what came; several in a row stop the run.
         """
         try:
-            reply = await self._ask(model, request)
+            model.check(request)
+            if isinstance(model, Queued):
+                reply = await self._fetch(model, request)
+            else:
+                reply = await model.ask(request)
+            if request.size and reply.outcome == ANSWER:
+                async with self._unpacking:
+                    reply = await store_picture(self._store, reply)
         except ModelError as error:
             if error.raw is None or not self._has_answered(request.model):
                 raise
@@ -175,26 +182,18 @@ class Caller:
     def _has_answered(self, model: str) -> bool:
         return model in self._answered_at or calls.has_answered(self._store, model)
 
-    async def _ask(self, model: Model, request: Request) -> Reply:
-        """Asks; work that is handed in and fetched is handed in once, also by a process that was
-        killed since.
+    async def _fetch(self, model: Queued, request: Request) -> Reply:
+        """Work that is handed in and fetched is handed in once, also by a process that was killed
+        since.
         """
-        model.check(request)
-        if isinstance(model, Queued):
-            remote = self._store.remote_id(request.key)
-            if not remote:
-                handed = await self._submit(model, request)
-                if isinstance(handed, Reply):  # refused at once
-                    return handed
-                remote = handed
-                self._store.write_remote_id(request, remote)
-            reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
-        else:
-            reply = await model.ask(request)
-        if not request.size or reply.outcome != ANSWER:
-            return reply
-        async with self._unpacking:
-            return await store_picture(self._store, reply)
+        remote = self._store.remote_id(request.key)
+        if not remote:
+            handed = await self._submit(model, request)
+            if isinstance(handed, Reply):  # refused at once
+                return handed
+            remote = handed
+            self._store.write_remote_id(request, remote)
+        return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 
     async def _submit(self, model: Queued, request: Request) -> str | Reply:
         """Hands work in. Where no receipt comes back it may have been taken: it is not handed in

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import Protocol
 
@@ -132,7 +132,8 @@ class Engine:
         self._writer = Writer(self._store)
         # calls that were answered before this drive, and shared ones of this drive, by purpose
         self._known: dict[str, set[str]] = {}
-        self._being_asked: dict[str, asyncio.Event] = {}  # shared requests, by key
+        # shared requests, by key; an event where another one waits
+        self._being_asked: dict[str, asyncio.Event | None] = {}
         source = iter(jobs)
         with on_interruption(self._interrupt), fewer_collections():
             async with asyncio.TaskGroup() as group:
@@ -286,15 +287,20 @@ class Engine:
             await self._put([(request, reply)], ())
         return reply
 
-    async def _answer(self, request: Request) -> tuple[Reply, bool]:
+    def _answer(self, request: Request) -> Coroutine[None, None, tuple[Reply, bool]]:
         """A reply, and whether it is new (else it was in the store). A new one of a shared request
         is to be stored with `_put`.
         """
-        if not request.shared:
-            return await self._answer_once(request)
-        while (other := self._being_asked.get(request.key)) is not None:
-            await other.wait()
-        self._being_asked[request.key] = asyncio.Event()
+        return self._answer_shared(request) if request.shared else self._answer_once(request)
+
+    async def _answer_shared(self, request: Request) -> tuple[Reply, bool]:
+        """`_answer`, of a request that others may be waiting for, or be asked already."""
+        while request.key in self._being_asked:
+            answered = self._being_asked[request.key]
+            if answered is None:
+                answered = self._being_asked[request.key] = asyncio.Event()
+            await answered.wait()
+        self._being_asked[request.key] = None
         new = False
         try:
             reply, new = await self._answer_once(request)
@@ -304,7 +310,9 @@ class Engine:
                 self._release(request)
 
     def _release(self, request: Request) -> None:
-        self._being_asked.pop(request.key).set()
+        answered = self._being_asked.pop(request.key)
+        if answered is not None:
+            answered.set()
 
     async def _answer_once(self, request: Request) -> tuple[Reply, bool]:
         known = self._known.get(request.purpose)

@@ -32,7 +32,7 @@ from ...records import Json, json_writer
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .body import message
 from .body import parse as parse_json
-from .posting import Posting, Received, Unposted
+from .posting import Posting, Received
 
 if TYPE_CHECKING:
     from aiohttp import AddrInfoType, ClientResponse, ClientSession, FormData, StreamReader
@@ -147,32 +147,22 @@ class Connection:
 
         Raises TransientError or ModelError where nothing whole comes back.
         """
+        most = most or MAX_REPLY_BYTES
+        received = None
         try:
-            received = await self._exchange(url, headers, body, most or MAX_REPLY_BYTES)
+            data = None if body is None else _write_json(body).encode()
+            if data is not None and self._posting is not None:
+                received = await self._posting.send(url, headers, data, most, self._content)
+                # cookies are kept by the session, which sends them
+                if received is None or "Set-Cookie" in received.headers:
+                    self._leave_to_session()
+            if received is None:
+                received = await self._ask_session(url, headers, data, most)
         except (TimeoutError, self._aiohttp.ClientError, OSError, UnicodeError) as error:
             raise self._lost(url, error, body is not None) from None
         self._met = True
         content = self.without_key(received.content)
         return Answer(received.status, received.headers, content, *parse_json(content))
-
-    async def _exchange(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None, most: int
-    ) -> Received:
-        """What came back, over the way that is fit for it."""
-        if body is None:
-            return await self._ask_session(url, headers, None, most)
-        data = _write_json(body).encode()
-        if self._posting is not None:
-            try:
-                received = await self._posting.send(
-                    url, headers, data, lambda stream: self._content(stream, most)
-                )
-                if "Set-Cookie" in received.headers:  # which the session keeps and sends
-                    self._leave_to_session()
-                return received
-            except Unposted:
-                self._leave_to_session()
-        return await self._ask_session(url, headers, data, most)
 
     async def _ask_session(
         self, url: str, headers: Mapping[str, str], data: bytes | None, most: int

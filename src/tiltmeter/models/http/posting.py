@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession, StreamReader
+    from aiohttp.client_proto import ResponseHandler
     from aiohttp.client_reqrep import ClientRequest
     from aiohttp.connector import BaseConnector
     from aiohttp.connector import Connection as Wire
@@ -30,10 +31,6 @@ MOST_ADDRESSES = 100  # that are remembered; a model has one or two
 BUFFER_BYTES = 2**16  # of a reply before its server has to wait, as in a session
 _LENGTH = b"Content-Length: 1"
 _UNKNOWN = (ImportError, AttributeError, TypeError, KeyError, ValueError)
-
-
-class Unposted(Exception):
-    """Nothing was sent: the session has to send it, or says what is wrong."""
 
 
 class Received(NamedTuple):
@@ -48,6 +45,7 @@ class Idle(NamedTuple):
     """A connection that waits for its next request. since: of which time of the loop."""
 
     wire: Wire
+    protocol: ResponseHandler
     since: float
 
 
@@ -95,13 +93,9 @@ class Posting:
         if session.connector is None or not aiohttp.__version__.startswith(KNOWN_VERSIONS):
             return None
         posting = cls(session, session.connector, timeout_s, idle_s)
-        try:
-            posting._make_head("http://localhost/", {})
-        except Unposted:
-            return None
-        return posting
+        return posting if posting._make_head("http://localhost/", {}) else None
 
-    def _make_head(self, url: str, headers: Mapping[str, str]) -> Head:
+    def _make_head(self, url: str, headers: Mapping[str, str]) -> Head | None:
         try:
             from aiohttp.client_reqrep import ClientRequest
             from aiohttp.http_writer import _serialize_headers
@@ -109,7 +103,7 @@ class Posting:
 
             place = URL(url)
             if place.scheme not in ("http", "https") or not place.raw_host or place.user:
-                raise Unposted
+                return None
             request = ClientRequest(
                 "POST",
                 place,
@@ -121,20 +115,22 @@ class Posting:
             sent = _serialize_headers(f"POST {place.raw_path_qs} HTTP/1.1", request.headers)
             key = request.connection_key
         except _UNKNOWN:
-            raise Unposted from None
+            return None
         before, length, after = sent.partition(_LENGTH)
         if not length:
-            raise Unposted
+            return None
         idle = self._idle.setdefault(key, deque())
         return Head(request, before + length[:-1], after, idle)
 
-    def _head(self, url: str, headers: Mapping[str, str]) -> Head:
+    def _head(self, url: str, headers: Mapping[str, str]) -> Head | None:
         key = (url, *headers.items())
         head = self._heads.get(key)
         if head is None:
-            if len(self._heads) >= MOST_ADDRESSES:
-                self._heads.clear()
-            head = self._heads[key] = self._make_head(url, headers)
+            head = self._make_head(url, headers)
+            if head is not None:
+                if len(self._heads) >= MOST_ADDRESSES:
+                    self._heads.clear()
+                self._heads[key] = head
         return head
 
     async def send(
@@ -142,21 +138,33 @@ class Posting:
         url: str,
         headers: Mapping[str, str],
         data: bytes,
-        read: Callable[[StreamReader], Awaitable[bytes]],
-    ) -> Received:
-        """What came back, its body as `read` reads it. Raises what the session would, and Unposted
-        before anything was sent.
+        most: int,
+        read: Callable[[StreamReader, int], Awaitable[bytes]],
+    ) -> Received | None:
+        """What came back; None where nothing was sent, and the session has to send it, or says what
+        is wrong. Raises what the session would. most: bytes that the reply may have; read: what
+        reads it where it does not come at once.
         """
         head = self._head(url, headers)
-        deadline = self._loop.time() + self._timeout_s
-        wire = self._take_idle(head.idle) or await self._connect(head.request)
-        transport = wire.transport
-        if transport is None:
+        if head is None:
+            return None
+        begin = self._loop.time()
+        deadline = begin + self._timeout_s
+        wire = self._take_idle(head.idle, begin) or await self._connect(head.request)
+        protocol, transport = wire.protocol, wire.transport
+        if protocol is None or transport is None:
             wire.close()
             raise ConnectionResetError("Connection lost")
         self._abort_at(deadline, transport)
         try:
-            received = await _exchange(wire, head, data, read)
+            protocol.set_response_params(read_until_eof=True, read_bufsize=BUFFER_BYTES)
+            transport.write(b"%b%d%b%b" % (head.before, len(data), head.after, data))
+            message, stream = await protocol.read()
+            while message.code < 200 and message.code != 101:
+                message, stream = await protocol.read()
+            content = _short_body(stream, most)
+            if content is None:
+                content = await read(stream, most)
             now = self._loop.time()
             if deadline <= now:  # a body without a length may have ended by the abort
                 raise TimeoutError
@@ -168,8 +176,12 @@ class Posting:
             raise
         finally:
             self._deadlines.pop(transport, None)
-        self._keep(wire, head.idle, now)
-        return received
+        # unless the reply came before all was sent, or its server closes the connection
+        if protocol.should_close or transport.get_write_buffer_size():
+            wire.close()
+        else:
+            self._keep(Idle(wire, protocol, now), head.idle)
+        return Received(message.code, message.headers, content)
 
     def close(self) -> None:
         """Gives what is kept to the connector. What is in flight ends as it would have."""
@@ -202,16 +214,14 @@ class Posting:
         if self._deadlines:
             self._wake_at(min(self._deadlines.values()))
 
-    def _take_idle(self, idle: deque[Idle]) -> Wire | None:
+    def _take_idle(self, idle: deque[Idle], now: float) -> Wire | None:
         """A connection that was kept, and on which nothing waits; None where there is none."""
         while idle:
-            wire, since = idle.popleft()
-            protocol = wire.protocol
+            wire, protocol, since = idle.popleft()
             if (
-                protocol is not None
+                now - since <= self._idle_s
                 and protocol.is_connected()
                 and not protocol.should_close
-                and self._loop.time() - since <= self._idle_s
             ):
                 return wire
             wire.close()
@@ -226,23 +236,12 @@ class Posting:
             message = f"Connection timeout to host {request.url}"
             raise ConnectionTimeoutError(message) from None
 
-    def _keep(self, wire: Wire, idle: deque[Idle], now: float) -> None:
-        """Keeps a connection for the next request, unless the reply came before all was sent, or
-        its server closes it.
-        """
-        protocol, transport = wire.protocol, wire.transport
-        if (
-            protocol is None
-            or transport is None
-            or protocol.should_close
-            or transport.get_write_buffer_size()
-        ):
-            wire.close()
-            return
+    def _keep(self, one: Idle, idle: deque[Idle]) -> None:
+        """Keeps a connection for the next request."""
         if self._is_closed:
-            wire.release()
+            one.wire.release()
             return
-        idle.append(Idle(wire, now))
+        idle.append(one)
         if self._closing is None:
             self._closing = self._loop.call_later(self._idle_s, self._close_idle)
 
@@ -257,19 +256,19 @@ class Posting:
                 self._closing = self._loop.call_later(self._idle_s, self._close_idle)
 
 
-async def _exchange(
-    wire: Wire, head: Head, data: bytes, read: Callable[[StreamReader], Awaitable[bytes]]
-) -> Received:
-    """Sends a body over a connection and reads the reply."""
-    protocol, transport = wire.protocol, wire.transport
-    if protocol is None or transport is None:
-        raise ConnectionResetError("Connection lost")
-    protocol.set_response_params(read_until_eof=True, read_bufsize=BUFFER_BYTES)
-    transport.write(b"%b%d%b%b" % (head.before, len(data), head.after, data))
-    message, stream = await protocol.read()
-    while message.code < 200 and message.code != 101:
-        message, stream = await protocol.read()
-    return Received(message.code, message.headers, await read(stream))
+def _short_body(stream: StreamReader, most: int) -> bytes | None:
+    """A body that came at once and whole, taken out of the stream's own buffer: to read it makes
+    aiohttp look for more of it. None where it is to be read.
+    """
+    pieces: Iterable[bytes] | None = getattr(stream, "_buffer", None)
+    if (
+        pieces is None
+        or not stream.is_eof()
+        or stream.total_bytes > min(most, BUFFER_BYTES)  # above, the connection may be paused
+        or stream.exception() is not None
+    ):
+        return None
+    return b"".join(pieces)
 
 
 def _raise_as_session(error: BaseException, request: ClientRequest) -> None:
