@@ -450,6 +450,21 @@ def test_an_unknown_version_or_another_build_is_left_to_the_session(
     assert one_request()
 
 
+def test_a_reply_is_received_into_no_more_room_than_it_is_kept_in() -> None:
+    """Of itself asyncio makes room for 256 KiB whenever something comes."""
+
+    async def main() -> list[int]:
+        async with Server((Turn(),)) as url, aiohttp.ClientSession() as session:
+            made = Posting.over(session, 1.0, 4.0)
+            assert made is not None
+            await made.send(url, HEADERS, b"{}", MOST_BYTES, Connection("openai:m", url)._content)
+            kept = [one.protocol.transport for idle in made._idle.values() for one in idle]
+            made.close()
+            return [one.max_size for one in kept if isinstance(one, posting.Receiving)]
+
+    assert asyncio.run(main()) == [posting.BUFFER_BYTES]
+
+
 def test_few_addresses_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting, "MOST_ADDRESSES", 2)
 

@@ -33,7 +33,7 @@ class Batch(NamedTuple):
 
 
 class Writer:
-    """Groups what arrives in one turn of the loop into one transaction.
+    """Groups what arrives in one turn of the loop that it is made in into one transaction.
 
     Whoever waits is told, whatever happens. Where a transaction is refused for what stands in it,
     each job's part is written by itself, so that a reply that cannot be stored takes no other
@@ -42,14 +42,14 @@ class Writer:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._loop = asyncio.get_running_loop()  # kept, since to look for it asks the system
         self._waiting: list[Batch] = []
 
     def put(self, calls: Sequence[Call], rows: Sequence[Row]) -> asyncio.Future[None]:
         """Takes what is to be stored; the future is done when it is committed."""
-        loop = asyncio.get_running_loop()
         if not self._waiting:
-            loop.call_soon(self._flush)
-        batch = Batch(calls, rows, loop.create_future())
+            self._loop.call_soon(self._flush)
+        batch = Batch(calls, rows, self._loop.create_future())
         self._waiting.append(batch)
         return batch.written
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession, StreamReader
@@ -31,6 +31,16 @@ MOST_ADDRESSES = 100  # that are remembered; a model has one or two
 BUFFER_BYTES = 2**16  # of a reply before its server has to wait, as in a session
 _LENGTH = b"Content-Length: 1"
 _UNKNOWN = (ImportError, AttributeError, TypeError, KeyError, ValueError)
+
+
+@runtime_checkable
+class Receiving(Protocol):
+    """A transport of asyncio's. max_size: bytes that it makes room for whenever something comes. Of
+    itself it takes 256 KiB, so much that the system maps and unmaps them for every reply: a tenth
+    of a call.
+    """
+
+    max_size: int
 
 
 class Received(NamedTuple):
@@ -229,12 +239,14 @@ class Posting:
 
     async def _connect(self, request: ClientRequest) -> Wire:
         try:
-            return await self._connector.connect(request, [], self._connect_limits)
+            wire = await self._connector.connect(request, [], self._connect_limits)
         except TimeoutError:
             from aiohttp import ConnectionTimeoutError
 
             message = f"Connection timeout to host {request.url}"
             raise ConnectionTimeoutError(message) from None
+        _receive_less(wire.transport)
+        return wire
 
     def _keep(self, one: Idle, idle: deque[Idle]) -> None:
         """Keeps a connection for the next request."""
@@ -269,6 +281,11 @@ def _short_body(stream: StreamReader, most: int) -> bytes | None:
     ):
         return None
     return b"".join(pieces)
+
+
+def _receive_less(transport: asyncio.Transport | Receiving | None) -> None:
+    if isinstance(transport, Receiving):
+        transport.max_size = BUFFER_BYTES
 
 
 def _raise_as_session(error: BaseException, request: ClientRequest) -> None:
