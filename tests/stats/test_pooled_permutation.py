@@ -15,7 +15,7 @@ import pytest
 from tiltmeter.stats.divergence import concentration, js_divergence
 from tiltmeter.stats.permutation import base_against_group, concentration_difference, pairs_within
 from tiltmeter.stats.pooled_permutation import PooledCell, Score, pooled_score
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffling import KeptDraws, Shuffles
 
 DRAWS = 20_000
 
@@ -80,6 +80,32 @@ def test_one_cell_is_the_score_of_the_cell() -> None:
     vac = concentration_difference(base=first, group=second, shuffles=shuffles, values=[4, 4, 4])
     assert pooled_score(cells=[two], score="base").whole.p == bds.p
     assert pooled_score(cells=[two], score="concentration").whole.value == pytest.approx(vac.value)
+
+
+def test_what_is_kept_is_taken_for_no_other_cell() -> None:
+    """Cells that differ in one thing each, over shared and over own shuffles: the same scores."""
+    generator = np.random.default_rng(8)
+    first, second, third = (generator.integers(3, size=(12, 2)) for _ in range(3))
+    lost = first.copy()
+    lost[0, 1] = -1
+    sides = [[first, second], [second, first], [lost, second], [first, second, third]]
+    sides += [[first[:, ::-1], second[:, ::-1]], [first[:, :1], second[:, :1]]]
+    kept = KeptDraws(result_bytes=10**7)
+
+    def scores(kept: KeptDraws | None) -> list[float | None]:
+        found = []
+        for groups, values, draws in product(sides, (3, 5), (99, 199)):
+            names = ["a", "b"][: groups[0].shape[1]]
+            drawn = Shuffles(draws=draws, generator=np.random.default_rng(5), kept=kept)
+            one = PooledCell(groups, names, drawn, [values] * len(names))
+            asked: tuple[Score, ...] = ("pairs", "base", "distance", "concentration")
+            for score, by_name in product(asked, (True, False)):
+                whole = pooled_score(cells=[one], score=score, by_name=by_name).whole
+                found += [whole.p, whole.expected, whole.low]
+        return found
+
+    own = scores(None)
+    assert (scores(kept), scores(kept)) == (own, own)
 
 
 def test_all_groups_against_the_base_are_the_mean_of_each() -> None:

@@ -26,7 +26,7 @@ from .output_values import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
 Place = tuple[str, str]  # dimension, group
-DRAWN_BYTES = 256_000_000  # of shuffles that strata share
+DRAWN_BYTES = 128_000_000  # of shuffles that strata share, and of what came of them
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
 
@@ -53,7 +53,9 @@ class LabelledOutputs:
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groups: dict[object, list[BaseAndGroups]] = field(default_factory=dict, repr=False)
-    drawn: KeptDraws = field(default_factory=lambda: KeptDraws(DRAWN_BYTES), repr=False)
+    drawn: KeptDraws = field(
+        default_factory=lambda: KeptDraws(DRAWN_BYTES, DRAWN_BYTES), repr=False
+    )
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""

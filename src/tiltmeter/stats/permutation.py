@@ -154,8 +154,9 @@ def _permute(
             f"{int((~measured).sum())} attributes not measured on every side: left out of the mean",
         )
     if measured.any():
+        mean = shuffles.keep((statistic, cell.key), lambda: mean_over(shuffled[:, measured]))
         observed = np.append(observed, observed[measured].mean())
-        shuffled = np.column_stack([shuffled, mean_over(shuffled[:, measured])])
+        shuffled = np.column_stack([shuffled, mean])
     rows = summaries(observed, shuffled, method, sizes, smallest, two_sided)
     if not measured.any():
         return not_measured(
@@ -169,11 +170,16 @@ def shuffled_statistic(
 ) -> tuple[Floats, Floats]:
     """The statistic of each attribute as it is, shape (A,), and in every shuffle, shape (B, A)."""
     observed = statistic(cell, cell.counts())[0]
-    if statistic in SUMS and len(cell.sizes) == 2 and cell.complete and cell.kinds is None:
+    pair = len(cell.sizes) == 2
+    if statistic in SUMS and pair and cell.complete and cell.kinds is None:
         table, whole = SUMS[statistic]
         return observed, whole(cell, cell.sum_values(table(cell), shuffles))
-    shuffled = [statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)]
-    return observed, np.concatenate(shuffled)
+
+    def shuffle() -> Floats:
+        return np.concatenate([statistic(cell, one) for one in cell.shuffle_counts(shuffles)])
+
+    # pairs are many and quick: of them only means are kept
+    return observed, (shuffle() if pair else shuffles.keep((statistic, cell.key, "each"), shuffle))
 
 
 def summaries(
@@ -369,7 +375,6 @@ def _whole_concentration(cell: Cell, sums: Floats) -> Floats:
 # count in the first alone; and what is made of the sum.
 SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], Floats]]] = {
     mean_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
-    base_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
     mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),
     mean_concentration: (_concentration_table, _whole_concentration),
 }

@@ -85,7 +85,7 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     if len({cell.shuffles.draws for cell in cells}) > 1:
         raise ValueError("shuffles: the same number of draws expected in every cell")
     kept = [cell for cell in cells if all(len(np.asarray(group)) for group in cell.groups)]
-    found = [_shuffle(cell, statistic) for cell in kept]
+    found = [_shuffle(cell, statistic, by_name) for cell in kept]
     found = [one for one in found if one[0].size]
     sizes = tuple(
         sum(len(np.asarray(cell.groups[place])) for cell in kept)
@@ -117,15 +117,27 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     )
 
 
-def _shuffle(cell: PooledCell, statistic: Statistic) -> tuple[Floats, Floats, list[str]]:
-    """The observed and the shuffled statistic of the attributes that are measured, and their
-    names.
+def _shuffle(
+    cell: PooledCell, statistic: Statistic, by_name: bool
+) -> tuple[Floats, Floats, list[str]]:
+    """The observed statistic of the attributes that are measured; in every shuffle theirs, or only
+    their mean, which is kept; their names.
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
-    observed, shuffled = shuffled_statistic(coded, statistic, cell.shuffles)
+    if statistic is base_divergence and len(coded.sizes) == 2:
+        statistic = mean_divergence  # there is one pair
+    observed = statistic(coded, coded.counts())[0]
     measured = ~np.isnan(observed)
     names = [name for name, there in zip(cell.names, measured, strict=True) if there]
-    return observed[measured], shuffled[:, measured], names
+
+    def shuffle() -> Floats:
+        _, shuffled = shuffled_statistic(coded, statistic, cell.shuffles)
+        return shuffled[:, measured]
+
+    if by_name or not names:
+        return observed[measured], shuffle(), names
+    mean = cell.shuffles.keep((statistic, coded.key), lambda: mean_over(shuffle()))
+    return observed[measured], mean[:, None], names
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:

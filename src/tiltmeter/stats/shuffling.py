@@ -38,29 +38,38 @@ ALIKE = 20
 TINY = np.finfo(np.float64).tiny
 
 
-Dealt = TypeVar("Dealt", Words, Numbers)
+Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
-class KeptDraws:
-    """What was drawn, for cells that are shuffled alike: the latest, up to a number of bytes. A key
-    holds all that goes into it.
+class KeptArrays:
+    """Arrays that were computed: the latest, up to a number of bytes. A key holds all that goes
+    into one.
     """
 
-    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._bytes = 0
-        self._kept: dict[object, Words | Numbers] = {}
+        self._kept: dict[object, Words | Numbers | Floats] = {}
 
-    def get(self, key: object, draw: Callable[[], Dealt]) -> Dealt:
-        """What was drawn for a key; drawn where it is not kept."""
+    def get(self, key: object, compute: Callable[[], Kept]) -> Kept:
+        """The array of a key; computed where it is not kept."""
         found = self._kept.pop(key, None)
         if found is None:
-            found = draw()
+            found = compute()
             self._bytes += found.nbytes
             while self._kept and self._bytes > self.most_bytes:
                 self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
         self._kept[key] = found
-        return cast(Dealt, found)
+        return cast(Kept, found)
+
+
+class KeptDraws:
+    """What was drawn, for cells that are shuffled alike, and what came of it. Draws take more
+    bytes and are soon asked for again, so they do not drive out results.
+    """
+
+    def __init__(self, draw_bytes: int = CACHE_BYTES, result_bytes: int = 0) -> None:
+        self.draws, self.results = KeptArrays(draw_bytes), KeptArrays(result_bytes)
 
 
 class Shuffles:
@@ -95,7 +104,13 @@ class Shuffles:
                 return count_dealt(self._deal(sizes, start, draws), packed)
 
             key = (self._seed, start, draws, sizes, packed.tobytes())
-            yield count() if draws < self.draws else self._kept.get(key, count)
+            yield count() if draws < self.draws else self._kept.draws.get(key, count)
+
+    def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
+        """What comes of all these shuffles; computed where it is not kept. key: all that goes into
+        it beside them.
+        """
+        return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
         """(first draw, how many) of each block: one of all, where that is kept."""
@@ -111,7 +126,7 @@ class Shuffles:
 
         if draws < self.draws:
             return deal()
-        return self._kept.get((self._seed, start, draws, sizes), deal)
+        return self._kept.draws.get((self._seed, start, draws, sizes), deal)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
@@ -211,6 +226,12 @@ class Cell:
         totals = self._totals[:, None]
         first: Floats = np.minimum(np.arange(totals.max() + 1), totals)
         return first, totals - first
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What tells its rows, attributes and supports from those of another cell."""
+        parts = (self._packed, self.member, self.supports)
+        return (self.sizes, *(part.tobytes() for part in parts))
 
     @cached_property
     def _packed(self) -> Words:
