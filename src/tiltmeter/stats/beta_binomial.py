@@ -53,12 +53,12 @@ def _grid() -> tuple[Floats, Floats, Floats]:
     return mean[:, None] * both, both, root
 
 
-@lru_cache(maxsize=1)
-def _table() -> Floats:
-    """log a(a+1)…(a+x-1) by x, shape (x, means · correlations)."""
-    a = _grid()[0].ravel()
-    table = np.zeros((LOOKED_UP + 1, a.size))
-    for count in range(LOOKED_UP):
+@lru_cache(maxsize=LOOKED_UP.bit_length())
+def _table(doublings: int) -> Floats:
+    """log a(a+1)…(a+x-1) by x, shape (x, means · correlations), up to x = 2^doublings."""
+    a, most = _grid()[0].ravel(), 1 << doublings
+    table = np.zeros((most + 1, a.size))
+    for count in range(most):
         table[count + 1] = table[count] + np.log(a + count)
     return table
 
@@ -67,7 +67,8 @@ def _rising(counts: Floats) -> Floats:
     """Σ over items of log a(a+1)…(a+x-1), shape (means, correlations); of b with means reversed."""
     different, items = np.unique(counts, return_counts=True)
     small = different <= LOOKED_UP
-    sums: Floats = items[small] @ _table()[different[small].astype(np.intp)]
+    known = different[small].astype(np.intp)
+    sums: Floats = items[small] @ _table(int(known.max(initial=1) - 1).bit_length())[known]
     a = _grid()[0].ravel()
     for count, many in zip(different[~small], items[~small], strict=True):
         sums += many * (special.gammaln(a + count) - special.gammaln(a))
