@@ -81,7 +81,7 @@ def test_of_a_group_and_its_base_the_value_that_gained_most_is_named() -> None:
         replace(row, measure="vac", condition=part.condition, outcomes={"blue": 15, "red": 5}),
         replace(row, measure="vac", condition=base, outcomes={"blue": 4, "red": 16}),
     ]
-    found = moved.moved(spec, row, [row, part, *counts])
+    found = moved.moved(spec, row, moved.StratumRows([row, part, *counts]))
     assert found is not None and found[:3] == ("product_color", "men", "blue")
     assert (found.share.value, found.other.value) == (0.75, 0.2)
     # Wilson, 15 of 20, by hand: centre (.75 + .0960) / 1.1921, half width .1795

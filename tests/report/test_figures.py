@@ -92,6 +92,7 @@ def test_every_figure_is_well_formed_and_named(built: Content) -> None:
             assert not any(e.get("style") or e.get("fill") or e.get("stroke") for e in root.iter())
             assert {e.tag.removeprefix(NAME) for e in root.iter()} <= {
                 "svg",
+                "g",
                 "title",
                 "desc",
                 "text",

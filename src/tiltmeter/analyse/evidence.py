@@ -11,7 +11,7 @@ from ..protocol import MeasureSpec, Protocol, in_variant, wording
 from ..records import Estimate
 from . import claims, headlines, numerals
 from .model_labels import short_names
-from .moved import moved
+from .moved import StratumRows, moved
 from .queries import OutputQuery, query_of
 from .reading import BOUNDS, CAPTURED, CORRECTED, MISSING
 
@@ -55,8 +55,10 @@ def gather(
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
     leads = claims.headline(protocol, rows)
     alike = _levels_by_claim(leads)
-    kin = {spec.name: _kin(spec, by_stratum) for spec, _ in leads}
+    specs = {spec.name: spec for spec, _ in leads}
+    kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
+    among = {key: StratumRows(own) for key, own in by_stratum.items()}
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
         of = {
@@ -86,7 +88,7 @@ def gather(
                 spec,
                 row,
                 labels[row.subject],
-                moved(spec, raw, here),
+                moved(spec, raw, among[claims.stratum(protocol, raw)]),
                 _highest(nuisances),
             )
             | _left_open(of[BOUNDS], of[MISSING]),

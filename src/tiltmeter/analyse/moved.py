@@ -32,10 +32,23 @@ class Moved(NamedTuple):
     other: Share
 
 
-def moved(spec: MeasureSpec, row: Estimate, here: Sequence[Estimate]) -> Moved | None:
-    """What moved behind a row of a divergence; None for every other measure.
+class StratumRows:
+    """The rows of one stratum; those of one attribute by its name, since hundreds of claims ask."""
 
-    here: the rows of its stratum.
+    def __init__(self, rows: Sequence[Estimate]) -> None:
+        self.all = rows
+        self.of_attribute: dict[str, list[Estimate]] = {}
+        self.tested: dict[str, list[Estimate]] = {}  # of one attribute each, by measure
+        for row in rows:
+            if "attribute" in row.condition:
+                self.of_attribute.setdefault(row.condition["attribute"], []).append(row)
+                if row.p is not None:
+                    self.tested.setdefault(row.measure, []).append(row)
+
+
+def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
+    """What moved behind a row of a divergence, among the rows of its stratum; None for every other
+    measure.
     """
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
@@ -43,24 +56,19 @@ def moved(spec: MeasureSpec, row: Estimate, here: Sequence[Estimate]) -> Moved |
     if spec.attribute == EVERY:
         return _from_base(spec, row, here, factor)
     if spec.kind == "divergence":
-        shares = _shares_by_level(spec, here, factor)
+        shares = _shares_by_level(spec, here.all, factor)
         named = (row.contrast or {}).get(factor, "").split(f" {MINUS} ")
         levels = [level for level in named if level in shares] or list(shares)
         return _most(spec.attribute, shares, levels, "")
     return None
 
 
-def _from_base(
-    spec: MeasureSpec, row: Estimate, here: Sequence[Estimate], factor: str
-) -> Moved | None:
+def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
     """Of the attribute with the smallest p, the value that gained most on the base."""
     parts = [
         one
-        for one in here
-        if one.measure == row.measure
-        and one.p is not None
-        and one.condition.items() >= row.condition.items()
-        and "attribute" in one.condition
+        for one in here.tested.get(row.measure, ())
+        if one.condition.items() >= row.condition.items()
     ]
     if not parts:
         return None
@@ -68,19 +76,27 @@ def _from_base(
     contrast = spec.contrast or {}
     aside = {factor, contrast.get("within", "")}
     same = {name: level for name, level in best.condition.items() if name not in aside}
-    shares = {
-        one.condition[factor]: _normalised(one.outcomes)
-        for one in here
+    attribute = best.condition["attribute"]
+    outcomes = {
+        one.condition[factor]: one.outcomes
+        for one in here.of_attribute[attribute]
         if one.outcomes and factor in one.condition and one.condition.items() >= same.items()
     }
     base = contrast.get("baseline", "")
-    within = {name: row.condition[name] for name in aside if name in row.condition}
-    levels = {
-        one.condition[factor]
-        for one in here
-        if factor in one.condition and one.condition.items() >= within.items()
-    } - {base}
-    return _most(best.condition["attribute"], shares, [x for x in shares if x in levels], base)
+    levels = _levels(row, here.all, factor, contrast.get("within", "")) - {base}
+    shares = {
+        level: _normalised(own) for level, own in outcomes.items() if level in {*levels, base}
+    }
+    return _most(attribute, shares, [x for x in shares if x in levels], base)
+
+
+def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
+    """The level that a row is about, or all that its stratum has inside it."""
+    if factor in row.condition:
+        return {row.condition[factor]}
+    inside = {(within, row.condition[within])} if within in row.condition else set()
+    rows = (one.condition for one in here if factor in one.condition)
+    return {condition[factor] for condition in rows if condition.items() >= inside}
 
 
 def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:

@@ -36,6 +36,7 @@ _NUMBER = re.compile(
     r"(?<![\w.=:/-])(?>[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))"
     r"(?: \[[^\]]*\])?)(?! (?:intervals?|is no tilt)\b)"
 )
+_DESCRIPTION = re.compile(r"<desc\b.*?</desc>", re.DOTALL)
 EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the report
 
 
@@ -55,7 +56,8 @@ def template(name: str) -> Template:
             return f"{context['p']}{drawers[query]}" if query in drawers else ""
 
         # ElementTree escapes every text in it
-        return Markup(without_links(draw(figure, narrow), place))
+        drawing = without_links(draw(figure, narrow), place)
+        return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:
         """The numbers of a sentence as links to their outputs."""
@@ -101,6 +103,12 @@ def _compiled_before() -> BytecodeCache | None:
         return None
     made_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
     return FileSystemBytecodeCache(str(folder), f"%s.{made_by}.jinja")
+
+
+def _described_by_other(narrow: str) -> str:
+    """The narrow drawing, described by the text of the wide one beside it."""
+    drawing = _DESCRIPTION.sub("", narrow, count=1)
+    return drawing.replace('-narrow-desc"', '-desc"', 1)
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:

@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from ..display import HIDDEN, visible
@@ -48,12 +49,18 @@ def _walk(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):
-        return tuple(_walk(part, change) for part in value)
+        return tuple([_walk(part, change) for part in value])
     if isinstance(value, list):
         return [_walk(part, change) for part in value]
     if isinstance(value, dict):
         return {_walk(key, change): _walk(part, change) for key, part in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: _walk(getattr(value, f.name), change) for f in fields(value)}
-        return replace(value, **parts)
+    kind: Any = type(value)
+    if names := _field_names(kind):
+        return kind(**{name: _walk(getattr(value, name), change) for name in names})
     return value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Of a dataclass; () of anything else."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

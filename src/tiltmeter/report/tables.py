@@ -16,7 +16,7 @@ from .audits import Audit
 from .behind import links
 from .figure_model import Pairs
 from .model import Column, Table
-from .table_fields import MARK, Field
+from .table_fields import MARK
 
 ENDINGS = {
     reading.MISSING: "what counts neither way, at one level less at the other",
@@ -93,21 +93,21 @@ def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
     letters = _letters([*rows, *_corrected_rows(audit, rows)])
-    fields = [
-        field for field in table_fields.fields(audit, rows, letters) if _is_needed(field, rows)
+    columns = [
+        (field.column, [field.read(row) for row in rows])
+        for field in table_fields.fields(audit, rows, letters)
     ]
-    shared = [field for field in fields if _alike(field, rows)]
-    fields = [field for field in fields if field not in shared]
+    columns = [(column, texts) for column, texts in columns if _is_needed(column, texts)]
+    shared = [f"{column.name}: {texts[0]}" for column, texts in columns if _alike(column, texts)]
+    columns = [(column, texts) for column, texts in columns if not _alike(column, texts)]
     notes = tuple((letter, text) for text, letter in letters.items())
-    about = " · ".join(
-        [*(f"{field.column.name}: {field.read(rows[0])}" for field in shared), _about(audit, rows)]
-    )
+    about = " · ".join([*shared, _about(audit, rows)])
     return Table(
         name,
         reading.title(title),
         about.removesuffix(" · "),
-        tuple(field.column for field in fields),
-        tuple(tuple(field.read(row) for field in fields) for row in rows),
+        tuple(column for column, _ in columns),
+        tuple(zip(*(texts for _, texts in columns), strict=True)),
         notes,
         _marks(audit, rows),
         folded,
@@ -115,21 +115,15 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
     )
 
 
-def _is_needed(field: Field, rows: Sequence[Estimate]) -> bool:
-    keep = field.column.kind == "mark" or field.column.name in (
-        "group",
-        "share",
-        "odds",
-        "value",
-        "n",
-    )
-    return keep or any(field.read(row) != numerals.NOTHING for row in rows)
+def _is_needed(column: Column, texts: Sequence[str]) -> bool:
+    keep = column.kind == "mark" or column.name in ("group", "share", "odds", "value", "n")
+    return keep or any(text != numerals.NOTHING for text in texts)
 
 
-def _alike(field: Field, rows: Sequence[Estimate]) -> bool:
+def _alike(column: Column, texts: Sequence[str]) -> bool:
     """A text that all rows share is said above the table instead."""
-    movable = field.column.kind == "text" and field.column.name not in ("group", "note", "outcomes")
-    return movable and len({field.read(row) for row in rows}) == 1
+    movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
+    return movable and len(set(texts)) == 1
 
 
 def _letters(rows: Sequence[Estimate]) -> dict[str, str]:

@@ -276,10 +276,13 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
 def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float, float]) -> None:
     """One bar; a share is printed in its piece where there is room for it."""
     x, y, width = box
+    whole = bar.queries[0] if len(set(bar.queries)) == 1 else ""
+    if whole:  # the bar leads there with all of its pieces
+        made = ET.SubElement(made, "g", {"data-query": whole})
     for number, share in enumerate(bar.shares):
         wide = share * width
         if share > 0:
-            query = bar.queries[number] if bar.queries else ""
+            query = bar.queries[number] if bar.queries and not whole else ""
             _piece(made, figure, number, (x, y, wide, TALL), query)
         if wide >= ROOM and number < figure.answers:
             rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
