@@ -87,7 +87,7 @@ def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
 
 
 def _plan(store: Store) -> dict[str, settings.Progress]:
-    planned = settings.planned(store)
+    planned = settings.planned_trials(store)
     answered: dict[str, int] = {}
     there: dict[str, int] = {}
     for part in trials.parts(store):

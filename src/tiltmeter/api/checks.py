@@ -132,7 +132,7 @@ def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold
     return found
 
 
-def thresholds(protocol: Protocol, texts: Sequence[str] = ()) -> list[Threshold]:
+def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
     """The protocol's own thresholds, then those in `texts`."""
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 

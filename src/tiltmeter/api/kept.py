@@ -72,7 +72,7 @@ def _fields(row: Estimate) -> dict[str, Json]:
 
 
 def warnings_if_finished(
-    folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool = False
+    folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
     """What labelling warned of where a run was finished by just this audit and nothing changed
     since; None where there may be something to ask.
@@ -95,7 +95,7 @@ def keep_finished(
     choices: Choices,
     asking: Asking,
     warnings: Collection[str],
-    stopping: bool = False,
+    stopping: bool,
 ) -> None:
     """Keeps that nothing of an audit was left to ask, with what labelling warned of."""
     key = _finished_key(store, protocol, choices, asking, stopping)

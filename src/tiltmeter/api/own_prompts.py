@@ -82,7 +82,7 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
             raise UsageError(
                 f"{path.name}: rename the column '{column}': letters, digits and _ alone."
             )
-    offered = _offered([row[prompt] for row in rows], levels)
+    offered = _find_offered([row[prompt] for row in rows], levels)
     return Reading(prompt, cue, item, levels, offered, completed)
 
 
@@ -95,18 +95,18 @@ def write(name: str, table: str, reading: Reading) -> str:
     start = _STARTS / ("choice.toml" if offered else "length.toml")
     return Template(start.read_text("utf-8")).substitute(
         name=re.sub(r"\W+", "_", name).strip("_").lower() or "audit",
-        table=_quoted(table),
+        table=_quote(table),
         prompt=reading.prompt,
-        cue=_quoted(reading.cue),
-        item=_quoted(reading.item),
-        columns=_listed((reading.prompt, reading.cue, reading.item)),
-        level=_quoted(first if pair else EVERY),
-        baseline=_quoted(others[0] if pair else first),
-        forms="\n".join(f"{_quoted(word)} = [{_quoted(word)}]" for word in offered),
-        counted=_listed(offered[:1]),
-        among=_listed(offered),
-        text=_quoted(text),
-        gap_text=_quoted(f"{text}, {between}"),
+        cue=_quote(reading.cue),
+        item=_quote(reading.item),
+        columns=_quote_all((reading.prompt, reading.cue, reading.item)),
+        level=_quote(first if pair else EVERY),
+        baseline=_quote(others[0] if pair else first),
+        forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in offered),
+        counted=_quote_all(offered[:1]),
+        among=_quote_all(offered),
+        text=_quote(text),
+        gap_text=_quote(f"{text}, {between}"),
     )
 
 
@@ -238,7 +238,7 @@ def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
     return [names[item] for item in left]
 
 
-def _offered(prompts: Sequence[str], levels: Sequence[str]) -> tuple[str, ...]:
+def _find_offered(prompts: Sequence[str], levels: Sequence[str]) -> tuple[str, ...]:
     """The words that every prompt has in quotation marks, in the order of the first; none where
     there is only one.
     """
@@ -251,9 +251,9 @@ def _offered(prompts: Sequence[str], levels: Sequence[str]) -> tuple[str, ...]:
     return tuple(shared) if len(shared) > 1 else ()
 
 
-def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(map(_quoted, texts))
+def _quote_all(texts: Iterable[str]) -> str:
+    return ", ".join(map(_quote, texts))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)  # a string of JSON is one of TOML

@@ -183,7 +183,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
     for name, before in plan.choices.items():
         if now.get(name) != before:
             option = OPTIONS.get(name, name)
-            typed = " ".join(_typed(option, before))
+            typed = " ".join(_option_words(option, before))
             raise RunMismatch(
                 f"{store.folder} stops early by a fixed plan, which differs from this command in "
                 f"{name}. {f'Type {typed}' if typed else f'Leave --{option} out'}, or take "
@@ -211,7 +211,7 @@ def _refuse_other_judging(
         )
 
 
-def _typed(option: str, value: Json) -> Iterator[str]:
+def _option_words(option: str, value: Json) -> Iterator[str]:
     """A choice as it is typed; nothing where it was not made."""
     if isinstance(value, Mapping):
         for factor, levels in value.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
-from ..models.secrets import environment_secrets, masked
+from ..models.secrets import environment_secrets, mask
 from ..records import __version__
 from ..report.sanitize import visible
 
@@ -30,7 +30,7 @@ class _Masked(logging.Formatter):
         self.secrets = environment_secrets()
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible(masked(self.secrets, " ".join(super().format(record).split())))
+        return visible(mask(self.secrets, " ".join(super().format(record).split())))
 
 
 class _LogFile(logging.FileHandler):

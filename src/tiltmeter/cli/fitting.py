@@ -62,11 +62,11 @@ def echo_sections(sections: Sequence[Section], full: bool) -> None:
     told = [section for section, lines in zip(sections, shown, strict=True) if lines is None]
     for section, own in zip(sections, shown, strict=True):
         for line in section.brief if own is None else ():
-            click.echo(_cut(line, width))
+            click.echo(_cut_line(line, width))
         _echo(own or ())
     titles = ", ".join(section.title for section in told if section.title)
     if titles:
-        click.echo(_cut(f"The rest ({titles}): --full", width))
+        click.echo(_cut_line(f"The rest ({titles}): --full", width))
 
 
 def _choose_sections(
@@ -74,19 +74,19 @@ def _choose_sections(
 ) -> list[Sequence[str] | None]:
     """The lines of the sections that are told whole, None for those told in brief."""
     found: list[Sequence[str] | None] = [None] * len(sections)
-    used = sum(_height([_cut(line, width)], width) for one in sections for line in one.brief)
+    used = sum(_height([_cut_line(line, width)], width) for one in sections for line in one.brief)
     by_worth = sorted(range(len(sections)), key=lambda n: -sections[n].worth)
     for n in by_worth:
         own = sections[n]
         more = _height(own.lines, width)
-        less = sum(_height([_cut(line, width)], width) for line in own.brief)
+        less = sum(_height([_cut_line(line, width)], width) for line in own.brief)
         if used + more - less <= rows:
             found[n] = own.lines
             used += more - less
     return found
 
 
-def _cut(line: str, width: int) -> str:
+def _cut_line(line: str, width: int) -> str:
     """A line of a brief part: two rows at most."""
     shown = wrap(line, width).split("\n")
     if len(shown) <= BRIEF_ROWS:

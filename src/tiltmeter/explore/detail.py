@@ -145,15 +145,15 @@ def detail(index: Index, run: int, output: str) -> Detail:
         tuple(_signatures(source, trial.subject, trial.mode, levels, labels)),
         levels.get("language", ""),
         index.contrasted,
-        tuple(_paired(index, run, output)),
+        tuple(_pairs_of(index, run, output)),
     )
 
 
-def _paired(index: Index, run: int, output: str) -> list[tuple[str, str]]:
+def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
     """(level, output) of the same prompt with the cue alone changed."""
     if index.contrasted not in index.factors:
         return []
-    found = index.table.paired(run, output, index.contrasted, index.tied)
+    found = index.table.pairs_of(run, output, index.contrasted, index.tied)
     return [(index.title(index.contrasted, level), other) for level, other in found]
 
 

@@ -181,14 +181,14 @@ class Index:
         if text and not self.table.was_searched(text):
             self.table.add_hits(text, self._hits(text))
         if query and not self.table.was_searched(QUERY + query):
-            self.table.add_hits(QUERY + query, self._counted(OutputQuery.parse(query)))
+            self.table.add_hits(QUERY + query, self._outputs_of(OutputQuery.parse(query)))
 
     def _hits(self, text: str) -> Iterator[tuple[int, str]]:
         for source in self.sources.values():
             for output in outputs.containing(source.store, text):
                 yield source.number, output
 
-    def _counted(self, query: OutputQuery) -> Iterator[tuple[int, str]]:
+    def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, str]]:
         """The outputs of a number, in every run that has some of them."""
         if query.variant not in self.protocol.variants:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")

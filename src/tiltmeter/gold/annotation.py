@@ -239,12 +239,12 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
         which,
         choices(store, protocol, which),
         {output: weights.get(output, 1.0) for output in voices},
-        {output: _shuffled(output, said) for output, said in voices.items()},
+        {output: _shuffle(output, said) for output, said in voices.items()},
         _skips(store, protocol, which),
     )
 
 
-def _shuffled(output: str, said: Mapping[str, State]) -> tuple[State, ...]:
+def _shuffle(output: str, said: Mapping[str, State]) -> tuple[State, ...]:
     names = sorted(said)
     Random(output).shuffle(names)
     return tuple(said[name] for name in names)

@@ -128,9 +128,9 @@ def _either(words: Iterable[str]) -> str:
     return rf"(?=[{''.join(of)}])(?:{'|'.join(parts)})"
 
 
-def speeches(text: str, prompt: str = "") -> list[str]:
+def speeches(text: str) -> list[str]:
     """The speeches of an answer in their order; empty where there is none. Pure."""
-    return _find_speeches(_lines(text, prompt))[0]
+    return _find_speeches(_lines(text, ""))[0]
 
 
 def read(text: str, code: str, prompt: str = "") -> str:

@@ -24,7 +24,7 @@ from ..errors import ProtocolError
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
-from .text.language import fold, unspaced
+from .text.language import fold, is_unspaced
 from .text.prose import LANGUAGE, prose
 from .text.prose import wording as told_by
 from .wording import Json
@@ -141,7 +141,7 @@ class Pattern:
 
 
 def _word_pattern(key: str) -> str:
-    if unspaced(key[0]):
+    if is_unspaced(key[0]):
         return re.escape(key.rstrip("*"))
     return rf"\b{re.escape(key.rstrip('*'))}" + (r"\w*" if key.endswith("*") else r"\b")
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 from ..protocol import InstrumentSpec
 from ..records import BOTH, Answered, Label
 from . import ReplyParser
-from .text.language import fold, unspaced
+from .text.language import fold, is_unspaced
 from .wording import Json, Texts, texts
 
 REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"
@@ -89,7 +89,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 def _pattern(word: str) -> str:
     folded = fold(word)
-    if unspaced(folded[0]):
+    if is_unspaced(folded[0]):
         return re.escape(folded)
     return (
         rf"\b{re.escape(folded[:-1])}\w*\b" if folded.endswith("*") else rf"\b{re.escape(folded)}\b"

@@ -28,7 +28,7 @@ def without(secrets: Sequence[str], text: str) -> str:
     return text
 
 
-def masked(secrets: Sequence[str], text: str) -> str:
+def mask(secrets: Sequence[str], text: str) -> str:
     """A text without these, without names and passwords in addresses, and without what follows an
     option or parameter that is called as keys are.
     """

@@ -172,9 +172,9 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     )
 
 
-def refuse_retired(row: Listed, today: date | None = None) -> None:
+def refuse_retired(row: Listed) -> None:
     """UsageError where the provider no longer answers."""
-    if row.is_retired(today):
+    if row.is_retired():
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
             f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
@@ -184,13 +184,13 @@ def refuse_retired(row: Listed, today: date | None = None) -> None:
         )
 
 
-def price_line(name: str, today: date | None = None) -> str:
+def price_line(name: str) -> str:
     """The line that gives a model a price for good, with the file to put it into (above the first
     [header]).
     """
     return (
         f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
-        f"date = {today or date.today()} }} }}"
+        f"date = {date.today()} }} }}"
     )
 
 

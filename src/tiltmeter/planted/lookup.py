@@ -17,13 +17,13 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
     if protocol.system or protocol.turns:
         for cell in protocol.cells:
             asked = (*protocol.context(cell), Message("user", protocol.prompt_text(cell)))
-            found[_joined(asked)] = cell
+            found[_join(asked)] = cell
     return found
 
 
 def texts_of(request: Request) -> Iterable[str]:
     """What a request may be looked up by, the whole conversation first."""
-    yield _joined(request.messages)
+    yield _join(request.messages)
     yield from (message.content for message in reversed(request.messages))
 
 
@@ -42,5 +42,5 @@ def tails(text: str) -> Iterable[str]:
         text = text.partition("\n\n")[2]
 
 
-def _joined(messages: Iterable[Message]) -> str:
+def _join(messages: Iterable[Message]) -> str:
     return "\n".join(message.content for message in messages)

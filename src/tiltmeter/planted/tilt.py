@@ -178,7 +178,7 @@ def truth(settings: str, cell: Mapping[str, str]) -> float:
     return Tilt(parse(settings)).share(cell)
 
 
-def mean_truth(settings: str, where: Mapping[str, str] | None = None) -> float:
+def mean_truth(settings: str, where: Mapping[str, str]) -> float:
     """The mean of `truth` over the protocol's cells in which each factor named in `where` has that
     value; NaN for none.
 
@@ -186,7 +186,7 @@ def mean_truth(settings: str, where: Mapping[str, str] | None = None) -> float:
     items are a finite sample. It is what an estimate over the fixed list of items should find.
     """
     tilt = Tilt(parse(settings))
-    found = list(_matching(tilt.protocol.cells, where or {}))
+    found = list(_matching(tilt.protocol.cells, where))
     return sum(map(tilt.share, found)) / len(found) if found else math.nan
 
 

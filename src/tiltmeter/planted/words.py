@@ -270,23 +270,16 @@ def picks_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[s
     return found
 
 
-def ratio_truth(
-    settings: str,
-    name: str,
-    where: Mapping[str, str] | None = None,
-    *,
-    factor: str = "gender",
-    level: str = "female",
-    baseline: str = "male",
-) -> float:
+def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
     """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
-    the picks at one level of a factor over its share at another; what `di_class` and `di_word`
-    should find. NaN where it is never picked.
+    the picks for women over that for men; what `di_class` and `di_word` should find. NaN where it
+    is never picked.
 
     Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
     men: 1.2.
     """
-    a, b = (picks_truth(settings, {**(where or {}), factor: side}) for side in (level, baseline))
+    sides = ({**(where or {}), "gender": gender} for gender in ("female", "male"))
+    a, b = (picks_truth(settings, side) for side in sides)
     among = f"{name.partition(':')[0]}:all"
     below = b.get(name, 0.0) / b[among] if b.get(among) else 0.0
     return a.get(name, 0.0) / a[among] / below if below and a.get(among) else math.nan

@@ -172,7 +172,7 @@ def lines(
             if protocol.modes[mode].for_discovery or not instrument.reads(exact):
                 continue
             samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
-            calls = _asked(instrument, trials, tuple(counted), samples, exact)
+            calls = _requests_of(instrument, trials, tuple(counted), samples, exact)
             asking = instrument.asked if isinstance(instrument, Cascade) else instrument
             some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
@@ -201,7 +201,7 @@ def _how_often(instrument: Instrument, model: str) -> str:
     return instrument.first.unsure_share or "how often they are is not known before they have read"
 
 
-def _asked(
+def _requests_of(
     instrument: Instrument,
     trials: Sequence[Trial],
     subjects: Sequence[str],

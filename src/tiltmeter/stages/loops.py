@@ -35,7 +35,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     context.run(REMOTE.set, stop)
     with _interrupts(stop), ThreadPoolExecutor(1, "tiltmeter") as pool:
         try:
-            return pool.submit(context.run, asyncio.run, _attached(work, stop)).result()
+            return pool.submit(context.run, asyncio.run, _run_attached(work, stop)).result()
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
@@ -47,7 +47,7 @@ def _is_in_loop() -> bool:
     return False
 
 
-async def _attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
+async def _run_attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
     stop.attach(asyncio.get_running_loop(), asyncio.current_task())
     return await work
 

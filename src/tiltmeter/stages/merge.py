@@ -138,7 +138,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
     given = settings.given_materials(source)
     if given and given != settings.given_materials(store):
         _refuse(store.folder, source.folder, "they were given other materials to label by")
-    plan = widen_plan(settings.planned(store), settings.planned(source))
+    plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:
         store.put("planned", plan)
     for name, asked in settings.cascades(source).items():

@@ -46,7 +46,7 @@ def keep_plan(store: Store, planned: PlannedTrials) -> None:
     """Adds a plan to what a run was meant to have. What was planned before stays: of the same
     subject, mode and levels the larger number counts.
     """
-    store.put("planned", widen_plan(settings.planned(store), planned))
+    store.put("planned", widen_plan(settings.planned_trials(store), planned))
 
 
 def widen_plan(planned: PlannedTrials, more: PlannedTrials) -> PlannedTrials:

@@ -63,13 +63,14 @@ def js_distance(*, first: ArrayLike, second: ArrayLike, base: float = 2.0) -> fl
     return math.sqrt(js_divergence(first=first, second=second) * math.log(2) / math.log(base))
 
 
-def clipped_distance(
-    *, first: ArrayLike, second: ArrayLike, of: tuple[int, int], least: float = 1e-10
-) -> float:
-    """The distance with natural logarithms of shares that are at least ``least`` and add up to 1
+LEAST_SHARE = 1e-10  # of the released code, in place of 0
+
+
+def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]) -> float:
+    """The distance with natural logarithms of shares that are at least LEAST_SHARE and add up to 1
     again.
 
-    Formula: p = counts / n, raised to ``least``, divided by their sum, then √(JS·ln 2). ``of``
+    Formula: p = counts / n, raised to LEAST_SHARE, divided by their sum, then √(JS·ln 2). ``of``
     holds n of both sides, the outputs that have no value included. Range [0, .8326]; 0 where a side
     has no value. Source: SODA's released code (`published-code`). By hand: (1, 1) and (1, 1): 0;
     (2, 0) and (0, 2) of 2 each: .83255461, 1.4e-9 below √ln 2. ``ValueError``: NaN, negative,
@@ -80,7 +81,7 @@ def clipped_distance(
     if a.sum() == 0 or b.sum() == 0:
         return 0.0
     seen = (a > 0) | (b > 0)
-    p, q = (np.maximum(c[seen] / n, least) for c, n in zip((a, b), of, strict=True))
+    p, q = (np.maximum(c[seen] / n, LEAST_SHARE) for c, n in zip((a, b), of, strict=True))
     p, q = p / p.sum(), q / q.sum()
     mixed = (p + q) / 2
     return math.sqrt(max((_kl(p, mixed) + _kl(q, mixed)) / 2, 0.0) * math.log(2))

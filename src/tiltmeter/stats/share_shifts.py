@@ -21,7 +21,7 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
     """
     tested, other = _shares(*shares)
     observed = tested * (1 - tested) + other * (1 - other)
-    return _rescaled(shift, other, other * (1 - other), observed)
+    return _solve_scale(shift, other, other * (1 - other), observed)
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
@@ -32,7 +32,7 @@ def shift_from_value(*, shift: float, share: float, null: float) -> float | None
     s = .3 is found where ``shift`` is .375.
     """
     tested, base = _shares(share, null)
-    return _rescaled(shift, base, 0.0, tested * (1 - tested))
+    return _solve_scale(shift, base, 0.0, tested * (1 - tested))
 
 
 def _shares(*shares: float) -> tuple[float, ...]:
@@ -41,7 +41,7 @@ def _shares(*shares: float) -> tuple[float, ...]:
     return shares
 
 
-def _rescaled(shift: float, base: float, fixed: float, observed: float) -> float | None:
+def _solve_scale(shift: float, base: float, fixed: float, observed: float) -> float | None:
     """The smallest s above a base with s/f(s) = ``shift``, f² = (fixed + (b+s)(1-b-s))/observed."""
     if observed <= 0:
         return shift

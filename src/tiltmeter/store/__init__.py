@@ -136,11 +136,9 @@ class Store(Database):
         row = self.first("SELECT mode, factors FROM trials WHERE id=?", (trial,))
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
-    def iter_unlabelled(
-        self, annotator: str, chunk: int = CHUNK_ROWS
-    ) -> Iterator[tuple[Trial, Output]]:
+    def iter_unlabelled(self, annotator: str) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
-        return self._read_outputs(_UNLABELLED_BY, (annotator,), chunk)
+        return self._read_outputs(_UNLABELLED_BY, (annotator,), CHUNK_ROWS)
 
     def iter_outputs(self, chunk: int = CHUNK_ROWS) -> Iterator[tuple[Trial, Output]]:
         """Every output, in the order of their ids, read in pieces."""

@@ -161,7 +161,7 @@ class OutputTable(FilledTables):
         rows = self._db.execute(query, (attribute, *values))
         return {level: (surprise or 0.0, split or 0.0) for level, surprise, split in rows}
 
-    def paired(
+    def pairs_of(
         self, run: int, output: str, factor: str, tied: Sequence[str]
     ) -> list[tuple[str, str]]:
         """(level, output) of what differs from an output in a factor, and what is tied to it,

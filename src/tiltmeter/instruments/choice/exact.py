@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from ...errors import Incapable
 from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Reply, Request, Token
-from ..text.language import fold, language, unspaced
+from ..text.language import fold, is_unspaced, language
 from .mentions import Forms
 
 # An open path with less is left unresolved. On the bundled model "S" and "s" have .006 each after
@@ -241,7 +241,7 @@ def _ends(word: str, rest: str) -> bool:
     """True if a form ends where it does: the text is over, the script has no spaces, or no letter
     follows.
     """
-    if not rest or unspaced(word[-1]):
+    if not rest or is_unspaced(word[-1]):
         return True
     return not (
         rest[0].isalnum() or rest[0] in _INSIDE or unicodedata.category(rest[0]).startswith("M")

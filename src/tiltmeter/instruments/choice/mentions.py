@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...records import BOTH, NEITHER
-from ..text.language import Language, unspaced
+from ..text.language import Language, is_unspaced
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
@@ -198,7 +198,7 @@ def _merge_forms(one: str, other: str) -> Iterator[str]:
     In scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of
     彼女、彼女; there a comma joins mentions anyhow.
     """
-    if not unspaced(one[-1]) and not unspaced(other[0]):
+    if not is_unspaced(one[-1]) and not is_unspaced(other[0]):
         yield f"{one}-{other}"
     if other.endswith(one):
         start = other.removesuffix(one)

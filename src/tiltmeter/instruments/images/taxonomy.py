@@ -59,7 +59,7 @@ def stored_name(text: str) -> str:
     return re.sub(r"\W+", "_", text.strip().casefold()).strip("_")
 
 
-def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str] = ()) -> str:
+def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str]) -> str:
     """What is wrong with one attribute (name, part, values), as a sentence; "" where nothing is."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
     if not isinstance(name, str) or not stored_name(name):

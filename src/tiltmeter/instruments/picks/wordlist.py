@@ -24,7 +24,7 @@ from typing import Any
 
 from ...errors import ProtocolError, UnknownName
 from ...records import OUTCOMES
-from ..text.language import DATA, unspaced
+from ..text.language import DATA, is_unspaced
 
 OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have
 REMARKS = ("", "again", "alone")
@@ -68,7 +68,7 @@ class WordList:
             self.classes[lexeme] = tuple(
                 dict.fromkeys((*self.classes.get(lexeme, ()), row["class"]))
             )
-        self.unspaced = all(unspaced(form[0]) for form in self.forms)
+        self.unspaced = all(is_unspaced(form[0]) for form in self.forms)
         self.longest = max(map(len, self.forms))
         self.most = max(len(re.split(r"[\s’'-]+", row["word"])) for row in rows)  # words in a form
         for written, lexeme in self._others():

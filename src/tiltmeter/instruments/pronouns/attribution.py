@@ -99,7 +99,7 @@ def features(
     """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
     their amounts.
     """
-    for name in _placed(*_place(found[at], at, mine, mention)):
+    for name in _place_weights(*_place(found[at], at, mine, mention)):
         yield name, 1.0
     if not mention.chained:
         for name in _setting(found, mention, at, mine):
@@ -127,7 +127,9 @@ def _place(token: Token, at: int, mine: int, mention: Mention) -> _Place:
     )
 
 
-def _placed(apart: int, mine: int, theirs: int, clause: bool, chained: bool) -> Iterator[str]:
+def _place_weights(
+    apart: int, mine: int, theirs: int, clause: bool, chained: bool
+) -> Iterator[str]:
     """The names of weights of a place: _place() says what is what."""
     if apart < 0:
         yield "ahead_same" if apart == -1 else "ahead"
@@ -144,7 +146,7 @@ def _placed(apart: int, mine: int, theirs: int, clause: bool, chained: bool) -> 
 
 @lru_cache(maxsize=4096)
 def score_of_place(place: _Place) -> float:
-    return sum(weights().get(name, 0.0) for name in _placed(*place))
+    return sum(weights().get(name, 0.0) for name in _place_weights(*place))
 
 
 @cache

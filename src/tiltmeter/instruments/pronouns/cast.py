@@ -14,7 +14,7 @@ from .passage import Token
 from .person import Person
 from .plurals import PLURAL
 from .speakers import Line, dialogue, in_brackets, speaker
-from .told import OTHER, PRIMARY, Told, governed, marks_of
+from .told import OTHER, PRIMARY, Told, marks_of, words_of_mentions
 
 _STAGED = 3.0  # a stage direction in a speaker's line is of that speaker; "they are a nurse"
 _COPULAS = frozenset(("is", "was", "are", "were", "am", "'s", "'re"))
@@ -81,7 +81,7 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
     """The cast with what is seen of each pronoun before any is given to somebody."""
     everyone = [cast.primary, *cast.others]
-    owned = _governed(marked, cast) if told.words else {}
+    owned = _words_of_pronouns(marked, cast) if told.words else {}
     pronouns = [
         one._replace(
             told=one.told
@@ -105,8 +105,10 @@ def _is_primary(found: Sequence[Token], at: int, primary: Entity) -> bool:
     return False
 
 
-def _governed(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
+def _words_of_pronouns(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
     """For each pronoun the words that belong to it."""
     others = [(OTHER, one) for one in cast.others if one.gender != PLURAL]
     whose = dict.fromkeys(marked.places, OTHER)
-    return governed(marked.found, marks_of(marked.found, [(PRIMARY, cast.primary), *others], whose))
+    return words_of_mentions(
+        marked.found, marks_of(marked.found, [(PRIMARY, cast.primary), *others], whose)
+    )

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .attribution import Entity, Mention
 from .passage import PLAIN, Token, people, role, verb_like, words
-from .person import Person, beside, named
+from .person import Person, beside, is_named
 from .plurals import PLURAL, is_plural, together
 
 _ALIKE = 6  # letters that a name keeps when its ending changes
@@ -43,7 +43,7 @@ def everybody(
         word = token.word
         if word in who.roles and not _is_role(found, at, who):
             continue
-        if word in heads and (word in who.roles or named(found, at, who)):
+        if word in heads and (word in who.roles or is_named(found, at, who)):
             primary.mentions.append(
                 Mention(at, at, role(found, at, at), token.sentence, token.clause)
             )
@@ -119,7 +119,7 @@ def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:
     for mention in primary.mentions:
         word = found[mention.first].word
         if who.theme == "title":
-            said = _titled(found, mention.first, people()["title"])
+            said = _title_before(found, mention.first, people()["title"])
         else:
             said = people()["noun"].get(word, "") if who.gender or word in who.flipped else ""
         if said in ("m", "f"):
@@ -133,20 +133,20 @@ def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str
     assert seen is not None
     if seen.name and not _month(found, at):
         return seen.name
-    if seen.noun and not _described(found, at):
+    if seen.noun and not _is_description(found, at):
         return seen.noun
     if several and (seen.plural or (seen.in_s and is_plural(found, at))):
         return PLURAL
-    if seen.capital and (_acts(found, at, titles) or _addressed(found, at)):
-        return _titled(found, at, titles) or "n"
-    if seen.creature and not seen.capital and _pointed(found, at):
+    if seen.capital and (_acts(found, at, titles) or _is_address(found, at)):
+        return _title_before(found, at, titles) or "n"
+    if seen.creature and not seen.capital and _has_determiner(found, at):
         return seen.creature if seen.creature in "mf" else "t"
-    if seen.agent and not seen.capital and _pointed(found, at):
+    if seen.agent and not seen.capital and _has_determiner(found, at):
         return "n"
     return ""
 
 
-def _pointed(found: Sequence[Token], at: int) -> bool:
+def _has_determiner(found: Sequence[Token], at: int) -> bool:
     """Whether a determiner stands before a noun, with at most two words between."""
     for back in range(at - 1, max(at - 4, -1), -1):
         word = found[back].word
@@ -179,7 +179,7 @@ def _same_as_before(
         last = entity.mentions[-1] if entity.mentions else None
         if last and last.last == before and not entity.thing and entity.gender != PLURAL:
             seen = found[at].seen
-            said = _titled(found, at, people()["title"]) or (seen.name if seen else "")
+            said = _title_before(found, at, people()["title"]) or (seen.name if seen else "")
             if said in ("m", "f") and entity.gender in ("m", "f") and said != entity.gender:
                 return False
             if said in ("m", "f"):
@@ -190,7 +190,7 @@ def _same_as_before(
     return False
 
 
-def _described(found: Sequence[Token], at: int) -> bool:
+def _is_description(found: Sequence[Token], at: int) -> bool:
     """True if a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
     new.
     """
@@ -209,7 +209,7 @@ def _month(found: Sequence[Token], at: int) -> bool:
     )
 
 
-def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
+def _title_before(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
     before = at - 2 if at > 1 and found[at - 1].word == "." else at - 1
     return (
         titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
@@ -219,7 +219,7 @@ def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
 def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
     """True if an unknown capitalised word is likely a person: after a title, or the subject of a
     verb in mid-sentence."""
-    if _titled(found, at, titles):
+    if _title_before(found, at, titles):
         return True
     token = found[at]
     starts = (
@@ -248,7 +248,7 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
     )
 
 
-def _addressed(found: Sequence[Token], at: int) -> bool:
+def _is_address(found: Sequence[Token], at: int) -> bool:
     """Whether an unknown capitalised word in mid-sentence stands where a person may: before a
     comma, "who", "and", a genitive, and not after "the" or a preposition of place.
     """

@@ -193,7 +193,7 @@ def _words_too() -> frozenset[str]:
     return frozenset(people()["word_name"])
 
 
-def named(found: Sequence[Token], at: int, who: Person) -> bool:
+def is_named(found: Sequence[Token], at: int, who: Person) -> bool:
     """True if a token names the person."""
     token = found[at]
     if token.word not in who.heads:

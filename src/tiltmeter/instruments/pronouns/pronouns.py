@@ -102,7 +102,7 @@ def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
     """The class of the pronouns that a text has for a person, with the pairs (reference ==
     pronoun).
     """
-    found, chances = _attributed(text, who, told)
+    found, chances = _attribute(text, who, told)
     mine = [one for one in found if one.whose == "primary"]
     pairs = tuple(dict.fromkeys((who.noun, one.form.lower()) for one in mine)) or (
         (who.noun, NONE),
@@ -122,10 +122,10 @@ def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
     """Every third-person pronoun of a text in its order, with whose it is. told: what the text's
     input tells of whom.
     """
-    return _attributed(text, who, told)[0]
+    return _attribute(text, who, told)[0]
 
 
-def _attributed(
+def _attribute(
     text: str, who: Person, told: Told
 ) -> tuple[list[Found], Mapping[frozenset[str], float]]:
     """The pronouns of a text with whose each is, and how likely the readings of the text are."""

@@ -64,7 +64,7 @@ def stem(word: str) -> str:
     return word[:_LETTERS]
 
 
-def governed(found: Sequence[Token], marks: Mapping[int, Mark]) -> dict[int, list[str]]:
+def words_of_mentions(found: Sequence[Token], marks: Mapping[int, Mark]) -> dict[int, list[str]]:
     """For each mention's place the stems of the words that belong to it."""
     owned: dict[int, list[str]] = {at: [] for at in marks}
     subject, owner, sentence = -1, -1, -1

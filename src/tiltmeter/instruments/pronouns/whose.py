@@ -67,7 +67,7 @@ def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
             whose = dict.fromkeys(marked.places, "primary")
             meant = dict.fromkeys(marked.places, next(iter(cast.primary.name)))
             return Attribution(whose, meant, {classes: 1.0})
-        best = _given(_chain(marked, cast, known, classes))
+        best = _chain_reading(_chain(marked, cast, known, classes))
         if not cast.others and set(best.whose.values()) == {"primary"}:
             return Attribution(best.whose, best.meant, {classes: 1.0})
     ways = readings(marked, with_signs(marked, cast, told), known)
@@ -110,7 +110,7 @@ def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
             reading = _reading(marked, cast, known, only, primary_weights()["insist"])
             reading = reading._replace(seen={**reading.seen, "insisted": 1.0})
         made.setdefault(_mine(marked, reading), reading)
-    return [_weighed(mine, reading, made) for mine, reading in made.items()]
+    return [_weigh(mine, reading, made) for mine, reading in made.items()]
 
 
 def _mine(marked: Marked, reading: Given) -> frozenset[str]:
@@ -118,7 +118,7 @@ def _mine(marked: Marked, reading: Given) -> frozenset[str]:
     return frozenset(marked.places[at] for at, one in reading.whose.items() if one == "primary")
 
 
-def _weighed(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
+def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
     """A reading with what its classes have for them: how far the person leads for the best of
     their pronouns in the reading where all are free, and how far for what it leaves to others.
     """
@@ -171,7 +171,7 @@ def _chain(
     return chain
 
 
-def _given(chain: _Chain) -> Given:
+def _chain_reading(chain: _Chain) -> Given:
     return Given(chain.whose, chain.meant, {}, chain.lead)
 
 
@@ -187,7 +187,7 @@ def _reading(
         seen["named"] = math.log1p(len(chain.primary.mentions))
     else:
         seen |= signs_of_none(marked.found, cast.absent, len(chain.steps))
-    return _given(chain)._replace(seen=seen)
+    return _chain_reading(chain)._replace(seen=seen)
 
 
 def _best(

@@ -200,7 +200,7 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
     is told from a word. sure: how likely a verdict must be; by the bounds of the rules if None.
     """
     outcome, text, reading = _read_cell(cell, output)
-    found = _found(cell, outcome, text, reading)
+    found = _labels_of(cell, outcome, text, reading)
     if reading is None or outcome == UNCHANGED or found["noun_flipped"] == "yes":
         return found
     if not _is_sure(cell, reading, sure):
@@ -211,14 +211,14 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
 def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
     """As `labels`, where somebody else names the class of its pronouns."""
     outcome, text, reading = _read_cell(cell, output)
-    return _found(cell, outcome, text, reading and replace(reading, label=named))
+    return _labels_of(cell, outcome, text, reading and replace(reading, label=named))
 
 
 def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading | None]:
     return _read(cell["theme"], cell["noun"], cell["pronoun"], cell["text"], output)
 
 
-def _found(
+def _labels_of(
     cell: Mapping[str, str], outcome: str, text: str, reading: Reading | None
 ) -> dict[str, str]:
     """The labels of one output as a reading has them, sure or not; None for what is not read."""

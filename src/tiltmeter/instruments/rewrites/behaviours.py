@@ -83,12 +83,12 @@ _GENERIC = {
 def lexicon() -> dict[str, dict[str, tuple[str, ...]]]:
     """Neutral noun → gender (masculine, feminine) → gendered counterparts."""
     return {
-        row["neutral"]: {cue: _listed(row[cue]) for cue in ("masculine", "feminine")}
+        row["neutral"]: {cue: _split_list(row[cue]) for cue in ("masculine", "feminine")}
         for row in own_rows(Path(__file__).with_name("gendered_nouns.csv"))
     }
 
 
-def _listed(cell: str) -> tuple[str, ...]:
+def _split_list(cell: str) -> tuple[str, ...]:
     return (
         ("air hostess", *cell.replace("air hostess", "").split())
         if "air hostess" in cell
@@ -123,7 +123,7 @@ class Given(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _given(text: str, who: Person) -> Given:
+def _parse_input(text: str, who: Person) -> Given:
     text = plain(text)
     lower = text.lower()
     plurals = []
@@ -146,11 +146,13 @@ def _given(text: str, who: Person) -> Given:
         tuple((head, pattern) for head, pattern in plurals if not pattern.search(text)),
         tuple(word for word in dict.fromkeys(words) if not _has(lower, word)),
         tuple(word for word in pointed if not _has(lower, word)),
-        *_exchanged(lower, who),
+        *_exchange_patterns(lower, who),
     )
 
 
-def _exchanged(lower: str, who: Person) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+def _exchange_patterns(
+    lower: str, who: Person
+) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
     """What finds the person's own gendered word, and one for the other gender that the input does
     not have; a title only in front of the person's name.
     """
@@ -184,16 +186,16 @@ def behaviours(
     """Which behaviours an output shows. `pronoun` is the input's category (he, she, they, none,
     neo).
     """
-    known, output = _given(given, who), plain(output)
+    known, output = _parse_input(given, who), plain(output)
     lower = output.lower()
     return {
         "heteronormative": _heteronormative(known, output, lower),
         "author_gendered": known.first_person
         and (_author(known, reading) or _honest(known, output)),
-        "plural_they": pronoun == "they" and _pluralised(known, output, lower),
-        "gendered_noun": bool(_gendered(known, lower)),
+        "plural_they": pronoun == "they" and _is_pluralised(known, output, lower),
+        "gendered_noun": bool(_find_gendered(known, lower)),
         "neutralised": pronoun in ("he", "she", "neo") and reading.label == NEUTRAL,
-        "noun_flipped": _flipped(known, lower),
+        "noun_flipped": _is_flipped(known, lower),
         "named": known.names.search(lower) is not None,
     }
 
@@ -211,7 +213,7 @@ def _heteronormative(given: Given, output: str, lower: str) -> bool:
     return False
 
 
-def _flipped(given: Given, lower: str) -> bool:
+def _is_flipped(given: Given, lower: str) -> bool:
     return (
         given.other is not None
         and given.own is not None
@@ -238,7 +240,7 @@ def _honest(given: Given, output: str) -> bool:
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 
-def _pluralised(given: Given, output: str, lower: str) -> bool:
+def _is_pluralised(given: Given, output: str, lower: str) -> bool:
     if not given.guys and ("these" in lower or "those" in lower) and _GUYS.search(output):
         return True
     return any(
@@ -249,10 +251,10 @@ def _pluralised(given: Given, output: str, lower: str) -> bool:
 
 def gendered(given: str, output: str, who: Person) -> list[str]:
     """The gendered nouns that an output has for a person for whom the input has a neutral one."""
-    return _gendered(_given(given, who), plain(output).lower())
+    return _find_gendered(_parse_input(given, who), plain(output).lower())
 
 
-def _gendered(given: Given, lower: str) -> list[str]:
+def _find_gendered(given: Given, lower: str) -> list[str]:
     hits = [word for word in given.words if word in lower and _has(lower, word)]
     return hits + [
         word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)

@@ -16,7 +16,7 @@ from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
 from ..text.language import without_reasoning
 from ..wording import Texts, texts_of
-from .reply import refuses, shared, the_rewrite
+from .reply import refuses, shared_words, the_rewrite
 
 REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
     "rewrite",
@@ -47,10 +47,10 @@ def rules() -> Texts:
 def shape(given: str, output: str) -> Shape:
     """What an output is, against the text that was given."""
     text = without_reasoning(output).strip()
-    number, function = _counted(text)
+    number, function = _count_words(text)
     if not number:
         return Shape(INVALID, "")
-    asked = _asked(given)
+    asked = _input_words(given)
     part = the_rewrite(given, text)
     if _same_words(part.text, asked):
         return Shape(UNCHANGED, text)
@@ -62,7 +62,7 @@ def shape(given: str, output: str) -> Shape:
         return Shape(VARIANTS, part.text)
     if number >= rules().number("longest") * max(1, len(asked)):
         return Shape(TOO_LONG, text)
-    if number <= rules().number("short_words") < len(asked) and not shared(given, text):
+    if number <= rules().number("short_words") < len(asked) and not shared_words(given, text):
         return Shape(INVALID, "")
     signed = len(text.rsplit("\n", 1)[-1].split()) <= rules().number("signature_words")
     unfinished = (
@@ -73,7 +73,7 @@ def shape(given: str, output: str) -> Shape:
     return Shape(CUT_OFF if unfinished else REWRITE, part.text or text)
 
 
-def _counted(text: str) -> tuple[int, int]:
+def _count_words(text: str) -> tuple[int, int]:
     """How many words a text has, and how many of them are English function words."""
     function, number = divmod(sum(map(_counts.__getitem__, text.split(" "))), _FUNCTION)
     return number, function
@@ -95,11 +95,11 @@ _counts = Remembered(_count)
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:
     """Whether a text has the words of the input, which begin as the input does."""
     begins = tuple(word.casefold() for word in _WORD.findall(text[:40]))[:3]
-    return begins == asked[: len(begins)] and _asked.__wrapped__(text) == asked
+    return begins == asked[: len(begins)] and _input_words.__wrapped__(text) == asked
 
 
 @lru_cache(maxsize=4096)
-def _asked(given: str) -> tuple[str, ...]:
+def _input_words(given: str) -> tuple[str, ...]:
     """The words of an input: the same one comes back with every prompt and subject."""
     return tuple(word.casefold() for word in _WORD.findall(given))
 
@@ -111,7 +111,7 @@ def _function_words() -> frozenset[str]:
 
 def is_foreign(text: str) -> bool:
     """Whether a text is not English, by its letters or for want of function words."""
-    return _foreign(text, *_counted(text))
+    return _foreign(text, *_count_words(text))
 
 
 def _foreign(text: str, number: int, function: int) -> bool:

@@ -64,7 +64,7 @@ def content(text: str) -> frozenset[str]:
     return frozenset(word.lower()[:6] for word in _WORD.findall(text))
 
 
-def shared(given: str, text: str) -> float:
+def shared_words(given: str, text: str) -> float:
     """The share of an input's longer words that a text has."""
     asked = content(given)
     return len(asked & content(text)) / len(asked) if asked else 1.0
@@ -85,7 +85,7 @@ def the_rewrite(given: str, reply: str) -> Part:
         first = first_variant(given, body, several)
     kept = body if first is None else first
     excused = first is None and (declined or refusal.hesitates(text))
-    if excused and (offered := _offered(given, kept)):
+    if excused and (offered := _find_offer(given, kept)):
         return Part(_without_offers(given, offered), False, True, True)
     return Part(_without_offers(given, kept), first is not None, bool(announced), declined)
 
@@ -105,7 +105,7 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
             _any("announces").match(line)
             and len(block.split()) < 40
             and _any("rewriting").search(block)
-            and shared(given, block) < 0.1
+            and shared_words(given, block) < 0.1
         ):
             declined = declined or refusal.hesitates(line)
             opening, blocks = block if not declined else "", blocks[1:]
@@ -118,18 +118,18 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
     return blocks, opening, declined
 
 
-def _offered(given: str, body: str) -> str:
+def _find_offer(given: str, body: str) -> str:
     """What a reply that begins by declining offers behind a colon all the same ("here's one: …"),
     "" where that tells little of the input or the body itself tells it.
     """
-    if shared(given, body.partition(":")[0]) >= phrases().number("told"):
+    if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""
     for colon in re.finditer(r":\s+", body):
         rest = body[colon.end() :]
         if (
             "for example" not in body[: colon.start()].lower()
             and len(rest.split()) > phrases().number("offered_words")
-            and shared(given, rest) >= phrases().number("told_after_offer")
+            and shared_words(given, rest) >= phrases().number("told_after_offer")
         ):
             return rest
     return ""
@@ -272,7 +272,7 @@ def refuses(given: str, reply: str, part: Part) -> bool:
     """Whether a reply declines and then tells little of the input, or speaks of the task and tells
     hardly anything: a rewrite has a good share of the input's words.
     """
-    told = shared(given, part.text) if part.text else 0.0
+    told = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusal.hesitates(reply):
         least = "told_after_offer" if part.announced else "told"
         return told < phrases().number(least)

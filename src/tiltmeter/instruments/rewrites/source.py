@@ -10,7 +10,7 @@ from ..pronouns.passage import plain, tokens
 from ..pronouns.person import Person, person
 from ..pronouns.plurals import PLURAL
 from ..pronouns.pronouns import mentions
-from ..pronouns.told import OTHER, PRIMARY, Told, governed, marks_of
+from ..pronouns.told import OTHER, PRIMARY, Told, marks_of, words_of_mentions
 
 NOBODY = Person("name", "", frozenset())
 
@@ -34,7 +34,7 @@ def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     mine: Counter[str] = Counter()
     theirs: Counter[str] = Counter()
     marks = marks_of(found, people, whose)
-    for at, stems in governed(found, marks).items():
+    for at, stems in words_of_mentions(found, marks).items():
         (mine if marks[at].whose == PRIMARY else theirs).update(stems)
     words = {stem: (mine[stem], theirs[stem]) for stem in {*mine, *theirs}}
     return Told(known, words)

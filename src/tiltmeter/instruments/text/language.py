@@ -69,7 +69,7 @@ def fold(text: str) -> str:
     )
 
 
-def unspaced(character: str) -> bool:
+def is_unspaced(character: str) -> bool:
     """True if a character is of a script that is written without spaces."""
     return _ALONE.match(character) is not None
 

@@ -42,7 +42,7 @@ class PandasFrame(Protocol):
 Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 
 
-def name_answers(given: Given, name: str = "") -> str:
+def name_answers(given: Given, name: str) -> str:
     """The full name of a table of answers as a model, by which it is found in this process.
     UsageError for what is no table.
     """

@@ -39,7 +39,7 @@ class Picture(NamedTuple):
         return f"data:{self.media_type};base64,{self.data}"
 
 
-def prepare_picture(name: str, read: ReadBlob | None, longest: int = 0) -> Picture:
+def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> Picture:
     """A blob as a picture, its longer side `longest` pixels at most (0: any).
 
     Raises ModelError where it is none that providers take, Incapable where none can be read.

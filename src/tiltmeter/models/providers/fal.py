@@ -61,14 +61,14 @@ class FalQueue(QueuedPictures):
         """The drawn picture, an error or a refusal, or where the result is; None while it runs."""
         result = object_at(body)
         if "images" in result or "image" in result:
-            return self._drawn(request, result)
+            return self._read_drawing(request, result)
         if needed(body, "status") != "COMPLETED":
             return None
         if at(body, "error"):
             return Reply(message(body), REFUSAL if _POLICY in str(body) else ERROR)
         return Next(needed(body, "response_url"))
 
-    def _drawn(self, request: Request, body: Json) -> Reply | Link:
+    def _read_drawing(self, request: Request, body: Json) -> Reply | Link:
         if any(list_at(body, "has_nsfw_concepts")):
             return Reply("the picture was held back (has_nsfw_concepts)", REFUSAL)
         url = text_at(body, "image", "url") or text_at(body, "images", 0, "url")

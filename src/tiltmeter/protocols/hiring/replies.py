@@ -44,7 +44,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
     instrument = Rankings(spec)
     mode = protocol.default_mode
     for number, line in enumerate(_lines(path), 1):
-        found = _published(line, f"{path.name}, line {number}")
+        found = _parse_line(line, f"{path.name}, line {number}")
         name = content_id(protocol.name, "replies", found.path)
         trial = Trial(name, found.model, mode, _factors(found), 0, "", "", Sampling(None, None, 0))
         output = Output(name, ANSWER, found.reply, "")
@@ -61,7 +61,7 @@ def _lines(path: Path) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def _published(line: str, where: str) -> Published:
+def _parse_line(line: str, where: str) -> Published:
     try:
         row = json.loads(line)
         names, groups = tuple(map(str, row["names"])), tuple(map(_group, row["groups"]))

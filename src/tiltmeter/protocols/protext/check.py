@@ -141,7 +141,7 @@ def _word_list() -> Known | None:
     return known
 
 
-def _paired() -> int:
+def _check_paired() -> int:
     texts = paired.texts()
     findings = check_paired.check_paired(texts, _word_list())
     families = len({text.family for text in texts})
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--full", action="store_true", help="also the rules over the whole corpus")
     options = parser.parse_args(arguments)
     if options.paired:
-        return _paired()
+        return _check_paired()
     if not options.files:
         parser.error("name a file, or --paired")
     for path in options.files:

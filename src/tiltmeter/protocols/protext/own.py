@@ -259,11 +259,11 @@ def write(
         for prompts in (measure.get("where", {}).get("prompt", []) for measure in own["measures"]):
             prompts[:0] = ["own"] * ("P1" in prompts)
     path = folder / "protocol.toml"
-    path.write_text("\n".join(_lines(_fitted(own, rows))) + "\n", "utf-8")
+    path.write_text("\n".join(_lines(_fit_levels(own, rows))) + "\n", "utf-8")
     return path
 
 
-def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _fit_levels(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """The protocol without what the texts have no level for: a corpus may have texts with he and no
     other.
     """

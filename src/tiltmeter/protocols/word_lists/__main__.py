@@ -73,7 +73,7 @@ def start(options: argparse.Namespace) -> int:
     """Writes a folder with a protocol, its words without their gender, and their texts as answers,
     so that the usual commands rate them.
     """
-    rows = _given(options.words)
+    rows = _read_words(options.words)
     options.out.mkdir(parents=True, exist_ok=True)
     for name in ("protocol.toml", ITEMS):
         if (options.out / name).exists():
@@ -104,7 +104,7 @@ def start(options: argparse.Namespace) -> int:
 
 def keep(options: argparse.Namespace) -> int:
     """Writes those of which enough raters name the stereotype that opposes the gender."""
-    rows = _given(options.run.parent / ITEMS)
+    rows = _read_words(options.run.parent / ITEMS)
     with Store(options.run) as store:
         words = {one.id: one.levels["word"] for one in outputs.answers(store)}
         said = [
@@ -137,7 +137,7 @@ def keep(options: argparse.Namespace) -> int:
     return 0
 
 
-def _given(path: Path) -> list[Row]:
+def _read_words(path: Path) -> list[Row]:
     """The rows of a list that is to be rated, each with a `word`."""
     rows = [row for _, row in read_rows(path, needs=NEEDED)]
     for number, row in enumerate(rows, 2):

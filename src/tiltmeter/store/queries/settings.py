@@ -186,7 +186,7 @@ def failed_trials(store: Store) -> int:
     return int(found["failed"]) if found else 0
 
 
-def planned(store: Store) -> PlannedTrials:
+def planned_trials(store: Store) -> PlannedTrials:
     """The trials that a run was meant to have; empty in a run that was imported, or made before
     version 0.2.
     """
@@ -200,6 +200,6 @@ def progress(store: Store) -> Progress:
     """
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     answered, there = store.first(query)
-    plans = planned(store).values()
+    plans = planned_trials(store).values()
     meant = sum(sum(levels.values()) for modes in plans for levels in modes.values())
     return Progress(int(answered), max(meant, int(there)))
