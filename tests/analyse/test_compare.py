@@ -346,6 +346,29 @@ def test_a_group_with_little_gold_takes_the_errors_of_its_own_run(make: Make) ->
     assert "taken as alike in all conditions" in fixed.estimate.note
 
 
+def test_refusals_that_fall_on_one_run_are_a_difference(make: Make) -> None:
+    """12 words, 4 of 8 answers she in both runs, in the second 3 or 5; it refuses 4 more of each word:
+    4 of 12. Among the rest nothing differs, and a third of one run is not known.
+    """
+    before, after = make("before"), make("after")
+    fill(before, {f"w{n}": (4, 4) for n in range(12)})
+    fill(after, {f"w{n}": (3 + n % 2 * 2, 5 - n % 2 * 2) for n in range(12)})
+    for word in (f"w{n}" for n in range(12)):
+        factors = {"language": "en", "order": "he_first", "class": "communal"}
+        own = {**factors, "word": word, "lexeme": word}
+        for _ in range(4):
+            after.label([(own, "sampled", {"refusal": 1.0})])
+    found = compare(before, after)
+    row = pick(found, "share_she_missing")
+    assert row.estimate.value == pytest.approx(4 / 12)
+    assert (row.first, row.second, row.estimate.clusters) == (0, pytest.approx(4 / 12), 12)
+    assert row.estimate.p == 2 / 2**12
+    (verdict,) = found.verdicts
+    assert verdict.value == 0 and verdict.word == "direction not settled"
+    assert [one.code for one in verdict.cautions] == ["missing_differs"]
+    assert verdict.cautions[0].text.startswith("33 % of the answers for after count neither way")
+
+
 def test_a_comparison_has_the_verdicts_of_its_headlines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

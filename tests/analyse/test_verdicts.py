@@ -180,6 +180,7 @@ def test_gold_comes_first(
     correction: str,
     cautions: set[str],
     roles: Callable[..., tiltmeter.Run],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A judge that guesses is refuted whatever it found; one that is good is corrected and stands;
     where gold is too scarce to correct a tilt, nothing is decided.
@@ -194,6 +195,8 @@ def test_gold_comes_first(
     assert (
         "uncorrected" not in verdict.sentence
     )  # a refuted judge's number is what gold makes of it
+    assert main(["analyse", "run"]) == 0  # one person's gold is no tick
+    assert "· labels compared with one person" in " ".join(capsys.readouterr().out.split())
     if word == Word.UNDECIDED:
         assert "undecided. 8 gold labels, at least 12 more would do." in verdict.sentence
 

@@ -27,6 +27,7 @@ SENTENCE: SentenceKeys = {
     "undecided": LEVELS + "whether {what} differs is undecided.",
     "unsettled": LEVELS + "which way {what} differs cannot be said.",
 }
+LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
 WITHIN = LEVELS + "{what} differs by less than {margin}."
 
 
@@ -67,6 +68,7 @@ def _judge(
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
     levels = _levels(claim)
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
+    slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))

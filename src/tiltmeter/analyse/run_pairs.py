@@ -20,7 +20,7 @@ from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from .paired import TESTED, shared_items
 from .pairing import ComparisonRow, Pairing
-from .reading import BOUNDS, CORRECTED
+from .reading import BOUNDS, CORRECTED, MISSING
 from .rows import with_sign_flip
 from .shares import with_paired_test
 
@@ -127,6 +127,8 @@ class RunPair:
         yield self._with(base, found, values)
         if self.measure.headline:
             yield from self._bounds_row(base, before, after, sense)
+            if len(before) == 1:
+                yield from self._missing_row(base, before[0], after[0], sense)
         yield from self._corrected_row(base, before, after, sense)
 
     def _bounds_row(
@@ -147,6 +149,39 @@ class RunPair:
             note="",
         )
         yield self.pairing.row(row, (None, None), None, headline=False)
+
+    def _missing_row(
+        self, base: Estimate, before: Side, after: Side, sense: Sense
+    ) -> Iterator[ComparisonRow]:
+        """How much more of the second run than of the first is in no denominator, where something
+        is: refusals that fall on one run are a difference too, and the rest knows nothing of them.
+        """
+        values = dict.fromkeys(
+            value for side in (before, after) for own in side.said.values() for value in own
+        )
+        left_out = [
+            value for value in values if not (sense.counts(value) or value in sense.without)
+        ]
+        if not left_out or not self.pairing.before.drawn:
+            return
+        every = Sense(left_out, (), sense.without, sense.shared)
+        places = {
+            item: n
+            for n, item in enumerate(dict.fromkeys(sense.shared.get(i, i) for i in before.said))
+        }
+        arrays = [[sum_by_cluster(side, every, places)] for side in (before, after)]
+        found, _, shares = _share_difference(arrays)
+        row = replace(
+            base.without_value(base.measure + MISSING),
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            confidence=found.confidence if found.low is not None else None,
+            interval_method=found.method,
+            note=found.note or "",
+        )
+        row = _with_test_of_shares(row, arrays, found, self.pairing.before)
+        yield self.pairing.row(row, shares, None, headline=False)
 
     def _corrected_row(
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense

@@ -159,6 +159,11 @@ def has_gold(store: Store) -> bool:
     return labels.have_human(store)
 
 
+def annotators(store: Store) -> set[str]:
+    """Who labelled by hand; somebody's decisions where people disagreed are no other person's."""
+    return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
+
+
 def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
     """(output, attribute) → what was decided by adjudication, else what most people said, and the
     weight. Where two values have as many voices there is none.

@@ -65,11 +65,15 @@ def badges(
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
         yield Badge("plain", "simulated model")
     if labels.exist(store):
-        checked = gold.has_gold(store)
-        yield Badge(
-            "plain" if checked else "open",
-            "✓ labels compared with people" if checked else "! labels not checked by people",
-        )
+        yield _checked_badge(len(gold.annotators(store)))
+
+
+def _checked_badge(people: int) -> Badge:
+    """Who checked the labels. Of one person's gold nobody knows how far it is theirs: no tick."""
+    if people == 0:
+        return Badge("open", "! labels not checked by people")
+    one = "labels compared with one person"
+    return Badge("plain", one if people == 1 else "✓ labels compared with people")
 
 
 def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Badge]:
