@@ -8,7 +8,18 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 STOREYS = (
-    ("stats", "records", "errors", "images", "cache", "csv_rows", "intake", "system", "display"),
+    (
+        "stats",
+        "records",
+        "json_text",
+        "errors",
+        "images",
+        "cache",
+        "csv_rows",
+        "intake",
+        "system",
+        "display",
+    ),
     ("protocol", "store"),
     ("instruments", "registry"),
     ("models", "gold", "protocols"),
@@ -22,6 +33,7 @@ OLD_ADDRESSES = {"corpus"}  # programs of version 0.1, which look up by name whe
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in rooms}
 GROUND = {
     ("records", "errors"),
+    ("records", "json_text"),
     ("images", "errors"),
     ("stats", "errors"),
     ("intake", "system"),

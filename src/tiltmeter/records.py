@@ -7,10 +7,11 @@ the same id on every machine and runs can be cut into shards and merged.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, TypeAlias
+
+from .json_text import json_writer, whole_text
 
 __version__ = "0.2.0"  # of the tool; a part of every signature
 
@@ -42,37 +43,7 @@ CORRECTED = " (corrected)"  # ends the annotator of a correction in sight of the
 VOTE = "_vote"  # ends the attribute of a panel's single votes
 
 
-def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """A function that writes JSON as `json.JSONEncoder` does, in half the time: that class makes
-    its encoder anew for every value.
-    """
-    plain = json.JSONEncoder(
-        ensure_ascii=False, separators=(comma, colon), sort_keys=sort_keys, check_circular=False
-    )
-    try:
-        from _json import encode_basestring, make_encoder
-    except ImportError:  # not in CPython
-        return plain.encode
-    encode = make_encoder(
-        None, plain.default, encode_basestring, None, colon, comma, sort_keys, False, True
-    )
-    return lambda value: "".join(encode(value, 0))
-
-
 canonical = json_writer(",", ":", sort_keys=True)
-
-
-def whole_text(text: str) -> str:
-    """The text with half surrogate pairs replaced: a reply that is cut within an emoji holds one,
-    and no file can.
-    """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def content_id(*parts: object) -> str:

@@ -18,7 +18,7 @@ from typing import Literal
 from .. import intake
 from ..csv_rows import BadTable, Row, numbered_rows, read_rows, table_text
 from ..errors import ProtocolError, UnknownName
-from ..records import whole_text
+from ..json_text import whole_text
 from .keys import TableKeys
 from .source_lines import SourceLocation
 

@@ -28,7 +28,8 @@ from ...errors import (
     TiltmeterError,
     TransientError,
 )
-from ...records import Json, json_writer
+from ...json_text import json_writer
+from ...records import Json
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .body import message
 from .body import parse as parse_json

@@ -29,7 +29,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError, install_line
-from ...records import Json, whole_text
+from ...json_text import whole_text
+from ...records import Json
 from .. import FREE
 from ..http import HttpModel
 from ..http.body import parse
