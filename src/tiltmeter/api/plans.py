@@ -14,6 +14,7 @@ from ..protocol import Protocol, prompt_pairs, told_by
 from ..records import Request, Sampling, Trial
 from ..stages import cost
 from ..stages import plan as planning
+from ..stages.connect import Connect, KnownModel
 from ..stages.label import annotators, missing_judges
 from ..stages.limits import Limits
 from . import options as arguments
@@ -48,26 +49,35 @@ def plan(
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
-    connect = arguments.connect(options)
-    judges = model_names(judge)
-    names = list(dict.fromkeys((*choices.subjects, *judges)))
-    connect.check(names)
-    counted = planning.count(declared, choices)
-    batching = arguments.batching(options)
-    in_batches = batching.hands_in
-    price = connect.batch_price if in_batches else connect.expected_price
-    lines = cost.lines(declared, choices, annotators(declared, judges), price)
-    models = [connect.describe(name) for name in names]
-    for known in models if in_batches else ():
-        known["batch"] = connect.describe_batch(known["name"])
+    connect, batching = arguments.connect(options), arguments.batching(options)
+    asking = arguments.Asking(model_names(judge), {}, Limits(), connect, batching)
     from ..stages import power
 
     icc = power.ICC if icc is None else icc
+    return _plan(declared, choices, asking, icc, detect, is_stopping(declared, stop))
+
+
+def _plan(
+    declared: Protocol,
+    choices: planning.Choices,
+    asking: arguments.Asking,
+    icc: float,
+    detect: float | None,
+    stop: bool,
+) -> Plan:
+    from ..stages import power
+
+    judges, connect = asking.judges, asking.connect
+    in_batches = asking.batching.hands_in
+    names = list(dict.fromkeys((*choices.subjects, *judges)))
+    connect.check(names)
+    counted = planning.count(declared, choices)
+    price = connect.batch_price if in_batches else connect.expected_price
+    lines = cost.lines(declared, choices, annotators(declared, judges), price)
     totals, forecast = cost.totals(lines), None
-    if is_stopping(declared, stop):
+    if stop:
         from .stopped_plan import StoppingQuestion, stopping_forecast
 
-        asking = arguments.Asking(judges, {}, Limits(), connect, batching)
         question = StoppingQuestion(declared, choices, asking, icc, detect, totals)
         forecast = stopping_forecast(question)
     return Plan(
@@ -81,7 +91,7 @@ def plan(
         cost.RULE,
         planning.tally(declared, choices),
         tuple(planning.others(declared, choices)),
-        tuple(models),
+        tuple(_describe(connect, name, in_batches) for name in names),
         tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),
@@ -90,6 +100,14 @@ def plan(
         tuple(power.detectable(declared, choices, icc, detect)),
         forecast,
     )
+
+
+def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
+    """What is known of a model, with its batches where it is asked in them."""
+    known = connect.describe(name)
+    if in_batches:
+        known["batch"] = connect.describe_batch(name)
+    return known
 
 
 def _trials(
