@@ -159,9 +159,10 @@ def test_a_mean_over_all_groups_counts_every_group_and_the_base() -> None:
 
 
 def test_no_labels_are_no_outputs() -> None:
-    columns = ("output", "subject", "attribute", "value")
-    rows = LabelRows(
-        pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "weight": pl.Float64})
+    texts = dict.fromkeys(("output", "attribute", "value"), pl.String)
+    labels = pl.DataFrame(
+        schema={**texts, "number": pl.UInt32, "weight": pl.Float64, "cell": pl.UInt32}
     )
+    rows = LabelRows(labels, pl.DataFrame(schema={"cell": pl.UInt32, "subject": pl.String}))
     query = OutputQuery("rules", "choice", among=("she", "he"))
     assert rows.count_outputs(query, rows.places(query)) == 0

@@ -31,7 +31,6 @@ Key = tuple[str, str, str]  # annotator, attribute, variant
 Criteria = tuple[str, tuple[str, ...], tuple[str, ...], bool]  # what a query asks of a label
 Mask = NDArray[np.bool_]
 _LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
-_OF_A_LABEL = ("output", "outputs", "annotator", "attribute", "value", "weight")
 
 
 class AlikeLabels(NamedTuple):
@@ -48,31 +47,32 @@ class LabelRows:
     """Labels with their outputs, a row each, by places: subject, mode and levels of the factors.
     Thousands of queries of one report ask the same few things of a label, and each for a few
     places: so labels are picked once for all that ask alike, and numbers of places are added up.
+
+    frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
+    places of each `cell`, of which one that several items share has several.
     """
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self.frame = frame
+    def __init__(self, frame: pl.DataFrame, cells: pl.DataFrame) -> None:
+        numbered = cells.select("cell").with_row_index("place")
+        self.frame = frame.join(numbered, on="cell", maintain_order="left")
+        self._cells = cells
+        self._is_apart = cells["cell"].is_unique().all()  # no output lies in several places
         self._columns: dict[str, dict[str, NDArray[np.intp]]] = {}
         self._alike: dict[Criteria, AlikeLabels] = {}
 
     @cached_property
-    def _places(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
-        """The places, as text; and the place of each row."""
-        names = [name for name in self.frame.columns if name not in _OF_A_LABEL]
-        columns = self.frame.select(pl.col(names).cast(pl.String).fill_null(""))
-        places = columns.unique(maintain_order=True)
-        numbered = places.with_row_index("place")
-        found = columns.join(numbered, on=names, how="left", maintain_order="left")
-        return places, found["place"].to_numpy().astype(np.uint32)
+    def _at(self) -> NDArray[np.uint32]:
+        """The place of each row."""
+        return self.frame["place"].to_numpy().astype(np.uint32)
 
     def is_in(self, name: str, values: Collection[str]) -> Mask:
         """True for the places whose column has one of the values."""
         if name not in self._columns:
             places: dict[str, list[int]] = {}
-            for place, value in enumerate(self._places[0][name]):
+            for place, value in enumerate(self._cells[name].fill_null("")):
                 places.setdefault(value, []).append(place)
             self._columns[name] = {value: np.array(own) for value, own in places.items()}
-        known, found = self._columns[name], np.zeros(self._places[0].height, dtype=np.bool_)
+        known, found = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
         for value in values:
             if value in known:
                 found[known[value]] = True
@@ -80,7 +80,7 @@ class LabelRows:
 
     def places(self, query: OutputQuery) -> Mask:
         """True for the places whose labels a query counts."""
-        found = np.ones(self._places[0].height, dtype=np.bool_)
+        found = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
             found &= self.is_in(name, levels)
         return found & self.is_in("subject", query.subjects) if query.subjects else found
@@ -90,9 +90,8 @@ class LabelRows:
         asked = criteria(query)
         if asked not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
-            at = pl.Series("place", self._places[1])
-            each = self.frame.select("output", at).filter(pl.Series(mask))
-            size = self._places[0].height
+            each = self.frame.select("number", "place").filter(pl.Series(mask))
+            size = self._cells.height
             labels, outputs = (
                 np.bincount(rows["place"].to_numpy(), minlength=size)
                 for rows in (each, each.unique())
@@ -117,19 +116,14 @@ class LabelRows:
 
     def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
         """True for those of the rows that lie in the places."""
-        found: Mask = places[self._places[1][rows]]
+        found: Mask = places[self._at[rows]]
         return found
 
-    @cached_property
-    def _output_numbers(self) -> NDArray[np.uint32]:
-        return self.frame["output"].rank("dense").to_numpy().astype(np.uint32)
-
-    @cached_property
-    def _is_apart(self) -> bool:
-        """True if no output lies in several places."""
-        at = pl.Series("place", self._places[1])
-        pairs = self.frame.select("output", at).n_unique()
-        return pairs == self.frame["output"].n_unique()
+    def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
+        """The rows that a query counts in these places, with the columns of their places."""
+        kept = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
+        where = self._cells[kept["place"]].drop("cell")
+        return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
 
     def count_outputs(self, query: OutputQuery, places: Mask) -> int:
         """How many outputs have a label that a query counts in these places."""
@@ -137,9 +131,11 @@ class LabelRows:
         if self._is_apart:
             return int(alike.outputs[places].sum())
         mask = alike.mask & self.lie_in(places)
-        seen = np.zeros(len(mask) + 1, dtype=np.bool_)
-        seen[self._output_numbers[mask]] = True
-        return int(seen.sum())
+        return len(np.unique(self._numbers[mask]))
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.uint32]:
+        return self.frame["number"].to_numpy().astype(np.uint32)
 
     def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
         """The rows of some outputs, by output, the likeliest label first."""
@@ -185,9 +181,7 @@ class Counted:
         """The labels that the denominator counts: a row for each, with its output, subject,
         factors, attribute, value and weight.
         """
-        rows = self._read_rows(query)
-        mask = rows.alike(query).mask & rows.lie_in(self._places(query))
-        return rows.frame.filter(pl.Series(mask))
+        return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:
         """The ids of the outputs that were counted, in their order."""
@@ -265,7 +259,7 @@ class Counted:
     def _read_rows(self, query: OutputQuery) -> LabelRows:
         key = _key(query)
         if key not in self._rows:
-            self._rows[key] = LabelRows(self._read(*key))
+            self._rows[key] = self._read(*key)
         return self._rows[key]
 
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
@@ -289,35 +283,40 @@ class Counted:
             self.store, tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
         )
 
-    def _read(self, annotator: str, attribute: str, variant: str) -> pl.DataFrame:
+    def _read(self, annotator: str, attribute: str, variant: str) -> LabelRows:
         chosen = self.protocol.variants[variant]
         wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
         cells, places = self._cells
         frame = self._stored(annotator, wanted).with_columns(outputs=pl.lit(1, pl.Int64))
-        frame = frame.join(places, on="output", maintain_order="left")
+        frame = frame.join(places.rename({"place": "cell"}), on="output", maintain_order="left")
         if "language" in cells.columns:
-            frame = frame.with_columns(language=cells["language"].gather(frame["place"]))
+            frame = frame.with_columns(language=cells["language"].gather(frame["cell"]))
         used = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
-        frame = with_derived(frame, self.protocol, used)
-        own = frame.drop("place", "language", strict=False)
-        frame = pl.concat([own, cells[frame["place"]]], how="horizontal")
-        frame = pooling.read_as(kept_rows(frame, chosen.where), chosen.reads)
-        return pooling.keep_apart(pooling.spread_shared(frame, self.protocol), self.protocol)[0]
+        frame = with_derived(frame, self.protocol, used).drop("language", strict=False)
+        labelled = cells.with_row_index("cell").filter(
+            pl.col("cell").is_in(frame["cell"].implode())
+        )
+        kept = kept_rows(labelled, chosen.where)
+        if kept.height < labelled.height:
+            frame = frame.filter(pl.col("cell").is_in(kept["cell"].implode()))
+        spread = pooling.spread_shared(kept, self.protocol)
+        found = pooling.keep_apart(spread, self.protocol)[0]
+        return LabelRows(pooling.read_as(frame, chosen.reads), found)
 
 
 def _pieces(rows: Iterator[tuple[str, str, str, str]], annotator: str) -> Iterator[pl.DataFrame]:
-    """Labels as frames, so that few of them at a time are objects of Python; at least one."""
-    names = ("output", *_LISTS)
+    """Labels as frames, so that few of them at a time are objects of Python; at least one. Outputs
+    are numbered.
+    """
+    columns, number = dict.fromkeys(("output", *_LISTS), pl.String), 0
+    lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in _LISTS.items()]
     while True:
-        piece = by_columns(dict.fromkeys(names, pl.String), list(islice(rows, PIECE)))
-        lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in _LISTS.items()]
-        yield (
-            piece.with_columns(lists)
-            .explode(list(_LISTS))
-            .select("output", pl.lit(annotator).alias("annotator"), *_LISTS)
-        )
+        piece = by_columns(columns, list(islice(rows, PIECE)))
+        found = piece.with_columns(lists).with_row_index("number", offset=number)
+        yield found.with_columns(annotator=pl.lit(annotator)).explode(list(_LISTS))
         if len(piece) < PIECE:
             return
+        number += len(piece)
 
 
 def _key(query: OutputQuery) -> Key:

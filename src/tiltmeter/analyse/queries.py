@@ -233,7 +233,10 @@ def _of_whole_outputs(
         levels,
         (value,) if value else (),
         (),
-        (*spec.without, *(taxonomy.RESERVED if attribute or whole else ())),
+        (
+            *(() if attribute else spec.without),  # which names attributes
+            *(taxonomy.RESERVED if attribute or whole else ()),
+        ),
         "cases" if whole else "outputs",
         "",
         row.variant,
