@@ -20,6 +20,7 @@ from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label
 from tiltmeter.stats import association, rates
+from tiltmeter.store.queries import label_sets
 
 ROLES = registry.protocol("roles")
 
@@ -204,6 +205,25 @@ def test_counts_do_not_depend_on_the_pieces_in_which_labels_are_read(
     for piece in (1, 2, 4, 5):
         monkeypatch.setattr(counting, "PIECE", piece)
         assert count_labels(run.store, ROLES).equals(whole)
+
+
+def test_who_labelled_how_many_is_the_same_before_and_after_labels_were_counted(run: Made) -> None:
+    run.label([(cell(word, "communal"), "exact", {"she": 0.5, "he": 0.5}) for word in "abc"])
+    run.label(sampled("wise", "standout", 2, 6), annotator="judge/x@1")
+    ids = [f"t{number:06}" for number in range(4, 10)]
+    said = [Label(one, "judge/y@1", "pronoun", "she") for one in ids]
+    people = [Label(one, "human:ann", "pronoun", "she") for one in ids]
+    run.store.write([], [], said[:5] + people)
+    found = label_sets.labelled(run.store)
+    assert {(one.mode, one.annotator): one.labelled for one in found} == {
+        ("exact", "choice/1@hand"): 3,
+        ("sampled", "judge/x@1"): 8,
+        ("sampled", "judge/y@1"): 5,
+    }
+    count_labels(run.store, ROLES)
+    assert label_sets.labelled(run.store) == found
+    run.store.write([], [], said[5:])
+    assert [one.labelled for one in label_sets.labelled(run.store)] == [3, 8, 6]
 
 
 def test_nothing_in_the_denominator_is_null_with_a_note(run: Made) -> None:

@@ -333,6 +333,20 @@ def test_the_same_run_makes_the_same_content(
     ]
 
 
+def test_a_terminal_is_told_what_the_page_says(
+    built: Content, store: Store, roles: Protocol, estimates: list[Estimate]
+) -> None:
+    told = content.build(store, roles, estimates, for_page=False)
+    assert told.screen == replace(built.screen, figure=None, prompt=None)
+    assert told.sections == tuple(replace(one, figures=()) for one in built.sections)
+    assert (told.findings, told.basis, told.run_info) == (
+        built.findings,
+        built.basis,
+        built.run_info,
+    )
+    assert (told.examples.total, told.behind) == (0, ()) and built.examples.total > 0
+
+
 def test_a_run_without_labels_has_a_report(tmp_path: object, roles: Protocol) -> None:
     with Store(f"{tmp_path}/run", create=True, writing=True) as empty:
         empty.freeze(Choices(tuple(LEANING)).frozen(roles))

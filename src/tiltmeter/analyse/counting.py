@@ -32,11 +32,14 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     order of the trials' factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
+    state = store.state()
     cells, places = read_cells(store, names)
     sums = _sum_parts(list(_sums(store, places)))
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
-    found = [sums.drop("subject", "place"), cells[sums["place"]]]
-    return pl.concat(found, how="horizontal").select(
+    found = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
+    whose = found.drop_nulls("subject").group_by("subject", "mode", "annotator")
+    label_sets.remember_labelled(store, whose.agg(pl.col("outputs").sum()).rows(), state)
+    return found.select(
         "subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs"
     )
 

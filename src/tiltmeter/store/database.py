@@ -28,8 +28,9 @@ CACHE_KIB = 8000
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Value: TypeAlias = str | int | float | None  # of a column
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
+State: TypeAlias = tuple[Files, int, int]  # of a run, as an open file has it
 # Of this process: the state of a run's file, and the rows of a query then.
-_REMEMBERED: dict[tuple[Path, str], tuple[tuple[Files, int, int], list[Any]]] = {}
+_REMEMBERED: dict[tuple[Path, str], tuple[State, list[Any]]] = {}
 
 
 @contextmanager
@@ -203,11 +204,19 @@ class Database:
         """Rows of a query that reads a whole table and has few; those of the last time in this
         process where nothing was written since.
         """
-        state = self.files(), self._db.total_changes, self.data_version()
+        state = self.state()
         known = _REMEMBERED.get((self.path, query))
         if known is None or known[0] != state:
-            known = _REMEMBERED[self.path, query] = state, list(self.rows(query))
-        return known[1]
+            self.remember(query, list(self.rows(query)), state)
+        return _REMEMBERED[self.path, query][1]
+
+    def remember(self, query: str, rows: list[Any], state: State) -> None:
+        """Takes what was found otherwise as the rows that a query has in a state."""
+        _REMEMBERED[self.path, query] = state, rows
+
+    def state(self) -> State:
+        """Another one once anything was written, by whom it may be."""
+        return self.files(), self._db.total_changes, self.data_version()
 
     def files(self) -> Files:
         """Sizes and dates of the run's file and of its journal, where that holds anything."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...records import HUMAN
 from .. import Store
+from ..database import State
 from . import labels, trials
 
 # by sets of annotators, of which there are few: an output is looked up once for all of them
@@ -60,7 +61,7 @@ def labelled(store: Store) -> list[Labelled]:
     for part in trials.parts(store):
         answered[part.subject, part.mode] += part.answered
     done: Counter[tuple[str, str, str]] = Counter()
-    for subject, mode, annotators, outputs in store.rows(_LABELLED):
+    for subject, mode, annotators, outputs in store.remembered_rows(_LABELLED):
         for annotator in set(json.loads(annotators)):
             done[subject, mode, annotator] += outputs
     return [
@@ -68,3 +69,17 @@ def labelled(store: Store) -> list[Labelled]:
         for key, number in sorted(done.items())
         if answered[key[:2]]
     ]
+
+
+def remember_labelled(
+    store: Store, counts: Iterable[tuple[str, str, str, int]], state: State
+) -> None:
+    """Spares `labelled` its query once all labels were counted. counts: (subject, mode, annotator,
+    outputs); state: of the run before they were.
+    """
+    rows = [
+        (subject, mode, json.dumps([annotator]), outputs)
+        for subject, mode, annotator, outputs in counts
+        if not annotator.startswith(HUMAN)
+    ]
+    store.remember(_LABELLED, rows, state)
