@@ -11,11 +11,13 @@ function that answers at once.
 - trials: a run is begun, until its first request; all trials are planned and answered (written
   here, not asked); the run is gone on with, until the first request of the one trial that is left.
 - labels: a made-up run of three image models with eleven labels a picture is analysed.
-- judged: the answers of a run of `roles` that ten annotators labelled are analysed.
+- judged: the answers of a run of `roles` that ten annotators labelled are analysed, from Python
+  and by the verb as typed, with nothing kept from before.
 - pictures: files of 20 KB are stored, and all of them read and checked.
 
 Exits 1 where a promise is broken: the first request of a new run within 10 s, of one that is gone
-on with within 300 s and 4 GB, at every size that was measured.
+on with within 300 s and 4 GB, the verb `analyse` of judged answers within 25 CPU s and 2 GB, at
+every size that was measured.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from pathlib import Path
 
 CELLS = 196  # prompts of `roles` in English
 FIRST_REQUEST_S, RESUMED_S, RESUMED_MB = 10.0, 300.0, 4000.0
+ANALYSED_CPU_S, ANALYSED_MB = 25.0, 2000.0
 CHUNK_ROWS = 5_000
 PICTURE_BYTES = 20_000
 LABELS = 11  # of a picture
@@ -134,6 +137,16 @@ def analyse(folder: Path, number: int) -> Row:
     return {"estimates": len(found), **cost()}
 
 
+def type_analyse(folder: Path, number: int) -> Row:
+    """The verb as typed, which keeps what it computed."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "TILTMETER_KEEP": "1", "TILTMETER_CACHE": cache}
+        command = (sys.executable, "-m", "tiltmeter", "analyse", str(folder))
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024}
+
+
 def make_judged(folder: Path, number: int) -> Row:
     """A run of `roles` whose answers a parser and nine judges labelled."""
     from tiltmeter import registry
@@ -193,7 +206,7 @@ def read_pictures(folder: Path, number: int) -> Row:
 STEPS: dict[str, tuple[Callable[[Path, int], Row], ...]] = {
     "trials": (begin, fill, begin),
     "labels": (make_labels, analyse),
-    "judged": (make_judged, analyse),
+    "judged": (make_judged, analyse, type_analyse),
     "pictures": (store_pictures, read_pictures),
 }
 
@@ -216,7 +229,7 @@ def measure(kind: str, power: int) -> Iterator[Row]:
     for number in (10**n for n in range(3, power + 1)):
         with tempfile.TemporaryDirectory() as place:
             for step, work in enumerate(STEPS[kind]):
-                name = f"{work.__name__}{' again' if step == 2 else ''}"
+                name = f"{work.__name__}{' again' if work in STEPS[kind][:step] else ''}"
                 row = {"what": kind, "number": number, "step": name}
                 row |= child(kind, step, Path(place, "run"), number)
                 print(" ".join(f"{k}={_short(v)}" for k, v in row.items()), flush=True)
@@ -238,6 +251,11 @@ def broken_promises(rows: Sequence[Row]) -> list[str]:
             )
         if again and float(row["peak_mb"]) > RESUMED_MB:
             found.append(f"{row['number']:,} trials: {row['peak_mb']:.0f} MB")
+        typed = row["step"] == type_analyse.__name__
+        if typed and (float(row["cpu_s"]) > ANALYSED_CPU_S or float(row["peak_mb"]) > ANALYSED_MB):
+            found.append(
+                f"{row['number']:,} labels: {row['cpu_s']:.1f} CPU s, {row['peak_mb']:.0f} MB"
+            )
     return found
 
 
