@@ -251,17 +251,13 @@ def _labelled_later(facts: RunFacts) -> Iterator[str]:
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
     """By subject and mode: samples, items, and the languages where they are not all."""
-    seen: dict[tuple[str, str], tuple[int, set[str], set[str]]] = {}
+    every, found = set(facts.protocol.languages), {}
     for one in asked.extents(facts.store):
-        most, items, languages = seen.get((one.subject, one.mode), (0, set(), set()))
-        items.add(one.levels.get(facts.protocol.item, ""))
-        languages.add(one.levels.get("language", ""))
-        seen[one.subject, one.mode] = max(most, one.samples), items, languages
-    every = set(facts.protocol.languages)
-    return {
-        key: (samples, len(items), () if languages >= every else tuple(sorted(languages)))
-        for key, (samples, items, languages) in sorted(seen.items())
-    }
+        items = {levels.get(facts.protocol.item, "") for levels in one.cells}
+        languages = {levels.get("language", "") for levels in one.cells}
+        some = () if languages >= every else tuple(sorted(languages))
+        found[one.subject, one.mode] = one.samples, len(items), some
+    return found
 
 
 def _source(facts: RunFacts) -> str:

@@ -33,7 +33,7 @@ def read_served(store: Store) -> Iterator[Served]:
         " WHERE outcome IS NOT NULL AND (served != '' OR fingerprint != '')"
         " GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3"
     )
-    return map(Served._make, store.rows(query))
+    return map(Served._make, store.remembered_rows(query))
 
 
 def between(

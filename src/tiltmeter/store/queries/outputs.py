@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
 from ..rows import TRIAL_COLUMNS, levels, trial_of
+from .trials import cells_asked
 
 if TYPE_CHECKING:
     from ..output_table import OutputRow
@@ -184,8 +185,7 @@ def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]
     """The first answers of a subject, at most so many of each mode and cell of the design, without
     their texts and by id.
     """
-    cells = "SELECT count(*) FROM (SELECT DISTINCT mode, factors FROM trials WHERE subject = ?)"
-    lacking = store.first(cells, (subject,))[0]
+    lacking = sum(asked == subject for asked, *_ in cells_asked(store))
     seen: Counter[tuple[str, str]] = Counter()
     for key, _, mode, factors, *rest in store.rows(_CARDS, (ANSWER, subject)):
         seen[mode, factors] += 1

@@ -199,7 +199,7 @@ def progress(store: Store) -> Progress:
     are there are the plan.
     """
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
-    answered, there = store.first(query)
+    ((answered, there),) = store.remembered_rows(query)
     plans = planned_trials(store).values()
     meant = sum(sum(levels.values()) for modes in plans for levels in modes.values())
     return Progress(int(answered), max(meant, int(there)))

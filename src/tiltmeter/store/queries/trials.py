@@ -25,11 +25,11 @@ class Part(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """One cell of the design as a subject was asked it. samples: how often."""
+    """What a subject was asked in a mode: the cells of the design, and how often at the most."""
 
     subject: str
     mode: str
-    levels: Mapping[str, str]
+    cells: Sequence[Mapping[str, str]]
     samples: int
 
 
@@ -48,10 +48,14 @@ def parts(store: Store) -> list[Part]:
     return [Part(*row) for row in store.remembered_rows(_PARTS)]
 
 
+def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
+    """(subject, mode, factors as JSON) of each cell of the design that was asked."""
+    return store.remembered_rows("SELECT DISTINCT subject, mode, factors FROM trials")
+
+
 def levels_asked(store: Store) -> list[Mapping[str, str]]:
     """Factor → level, once for each cell of the design that some trial has."""
-    asked = store.remembered_rows("SELECT DISTINCT factors FROM trials")
-    return [levels(row[0]) for row in asked]
+    return [levels(text) for text in dict.fromkeys(row[2] for row in cells_asked(store))]
 
 
 def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]:
@@ -64,10 +68,13 @@ def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]
 
 
 def extents(store: Store) -> Iterator[Extent]:
-    """Every cell that was asked, by subject, mode and factors."""
-    query = "SELECT subject, mode, factors, max(sample) + 1 FROM trials GROUP BY 1, 2, 3"
-    for subject, mode, factors, samples in store.rows(query):
-        yield Extent(subject, mode, levels(factors), samples)
+    """What was asked, by subject and mode."""
+    cells: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for subject, mode, factors in cells_asked(store):
+        cells.setdefault((subject, mode), []).append(levels(factors))
+    query = "SELECT subject, mode, max(sample) + 1 FROM trials GROUP BY 1, 2"
+    for subject, mode, samples in store.rows(query):
+        yield Extent(subject, mode, cells[subject, mode], samples)
 
 
 def open_trials(store: Store) -> int:
