@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -72,20 +74,20 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """Reads all labels of a run. An output with several values of one attribute has the last of
     them.
     """
-    levels = cache(json.loads)  # many trials have the same
+    read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
-        trial: (subject, mode, levels(factors))
+        trial: (subject, mode, read(factors))
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, *arrays, _ in label_sets.by_output(store):
+    for output, annotators, attributes, values, _ in label_sets.by_output(store):
         subject, mode, factors = trials[output]
-        labels = sorted(zip(*map(json.loads, arrays), strict=True))
-        for annotator, attribute, value in labels:
+        labels = sorted(zip(read(annotators), read(attributes), json.loads(values), strict=True))
+        for annotator, own in groupby(labels, itemgetter(0)):
             outputs = found.setdefault((subject, annotator, mode), {})
             if output not in outputs:
                 outputs[output] = LabelledOutput(factors, {})
-            outputs[output].values[attribute] = value
+            outputs[output].values.update(label[1:] for label in own)
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
