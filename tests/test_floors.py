@@ -15,7 +15,7 @@ STOREYS = (
         "errors",
         "images",
         "cache",
-        "csv_rows",
+        "row_files",
         "intake",
         "system",
         "display",
@@ -37,8 +37,9 @@ GROUND = {
     ("images", "errors"),
     ("stats", "errors"),
     ("intake", "system"),
-    ("csv_rows", "errors"),
-    ("csv_rows", "intake"),
+    ("row_files", "errors"),
+    ("row_files", "records"),
+    ("row_files", "intake"),
 }  # what every other room imports
 
 

@@ -164,7 +164,7 @@ def test_four_labels_and_one_class_are_said(run: Made, tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(run: Made, tmp_path: Path) -> None:
     run.label(cells(1))
-    (tmp_path / "latin.csv").write_bytes("output,value\nt000001,sh\xe9\n".encode("latin-1"))
+    (tmp_path / "latin.csv").write_bytes("output,value\nt000001,sh\xe8\n".encode("latin-1"))
     (tmp_path / "list.jsonl").write_text("[1]\n", encoding="utf-8")
     for name in ("latin.csv", "list.jsonl", "missing.csv"):
         with pytest.raises(UsageError, match=name):

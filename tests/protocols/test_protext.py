@@ -452,7 +452,7 @@ def test_loader_says_what_is_wrong(
     ],
 )
 def test_loader_says_what_is_wrong_in_json_lines(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ProtocolError, match=said):
+    with pytest.raises(UsageError, match=said):
         corpus.load(write(tmp_path, text, "own.jsonl"))
 
 

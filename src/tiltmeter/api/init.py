@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from .. import registry
-from ..csv_rows import Row
 from ..errors import UnknownName, UsageError
 from ..planted.model import planted
 from ..protocol import EVERY, Protocol
 from ..protocol.contrasts import each_contrast
+from ..row_files import Row
 from . import own_prompts
 
 SCHEMA = "tiltmeter.schema.json"

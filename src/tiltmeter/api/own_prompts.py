@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from ..csv_rows import Row, read_rows
 from ..errors import UnknownName, UsageError
 from ..protocol import EVERY
+from ..row_files import Row, read_rows
 
 # What people call such columns, the likeliest first.
 PROMPTS = ("prompt", "question", "text", "input", "instruction")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from .. import registry
-from ..csv_rows import own_rows
+from ..row_files import own_rows
 from ..store import Store
 from ..store.queries import labels
 from .execute import label, run

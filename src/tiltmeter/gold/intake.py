@@ -12,10 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from .. import intake, registry
-from ..csv_rows import read_rows
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
+from ..row_files import read_objects, read_rows
 from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import labels as stored_labels
@@ -105,18 +105,9 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
     """Numbered rows of a file, JSON lines by its name, else CSV."""
-    if path.suffix != ".jsonl":
-        return list(read_rows(path, short_rows=True))
-    try:
-        return [
-            (n, dict(json.loads(line)))
-            for n, line in enumerate(intake.read_text(path).split("\n"), 1)
-            if line.strip()
-        ]
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise UsageError(f"{path.name} cannot be read as JSON lines in UTF-8: {error}") from None
+    if path.suffix == ".jsonl":
+        return list(read_objects(path))
+    return list(read_rows(path, short_rows=True))
 
 
 def _text_of(row: RawRow, *names: str) -> str:

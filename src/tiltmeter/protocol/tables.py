@@ -16,9 +16,17 @@ from pathlib import Path
 from typing import Literal
 
 from .. import intake
-from ..csv_rows import BadTable, Row, numbered_rows, read_rows, table_text
 from ..errors import ProtocolError, UnknownName
 from ..json_text import whole_text
+from ..row_files import (
+    BadTable,
+    JsonObject,
+    Row,
+    numbered_objects,
+    numbered_rows,
+    read_rows,
+    table_text,
+)
 from .keys import TableKeys
 from .source_lines import SourceLocation
 
@@ -55,16 +63,13 @@ class Beside:
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
-            if _is_json(name):
-                return _lines(self.texts[name], where, name)
+            if name.removesuffix(intake.XZ).endswith(".jsonl"):
+                return [_as_text(row) for _, row in numbered_objects(self.texts[name])]
             return [row for _, row in numbered_rows(self.texts[name])]
         except (FileNotFoundError, KeyError):
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
-        except (OSError, UnicodeDecodeError) as error:
-            kind = "JSON lines" if _is_json(name) else "CSV"
-            raise ProtocolError(
-                f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
-            ) from None
+        except OSError as error:
+            raise ProtocolError(f"{where}: {name} cannot be read: {error}.") from None
         except BadTable as error:
             raise ProtocolError(f"{where}: {name}, {error}") from None
 
@@ -73,9 +78,7 @@ class Beside:
         path = (folder / name).resolve()
         if self.root is None or not path.is_relative_to(self.root.resolve()):
             path = intake.inside(folder, name)
-        return (
-            intake.read_text(path) if _is_json(name) else intake.read_text(path, decode=table_text)
-        )
+        return intake.read_text(path, decode=table_text)
 
     def _nearest(self, name: str) -> str:
         known = (
@@ -87,8 +90,14 @@ class Beside:
         return f". Did you mean '{near[0]}'?" if near else " beside the protocol. Put it there."
 
 
-def _is_json(name: str) -> bool:
-    return name.removesuffix(intake.XZ).endswith(".jsonl")
+def _as_text(row: JsonObject) -> Row:
+    """An object as a row; what is not text is kept as JSON."""
+    return {
+        whole_text(key): whole_text(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
+        for key, value in row.items()
+    }
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
@@ -170,31 +179,6 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
                     f"{where.at('slots')}: {line}: the {name} '{row[name]}' has no slot for the "
                     "word, as {noun}."
                 )
-
-
-def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
-    """The rows of a JSON-lines text, an object a line."""
-    rows: list[Row] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ProtocolError(f"{where}: {file}, line {number} is no JSON: {error}.") from None
-        if not isinstance(row, dict):
-            raise ProtocolError(
-                f'{where}: {file}, line {number} is no object, such as {{"job": "nurse"}}.'
-            )
-        rows.append(
-            {
-                whole_text(key): whole_text(
-                    value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                )
-                for key, value in row.items()
-            }
-        )
-    return rows
 
 
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from tiltmeter.csv_rows import own_rows
 from tiltmeter.instruments.pronouns.passage import is_possessive, people, plain, tokens
 from tiltmeter.instruments.text.language import DATA
+from tiltmeter.row_files import own_rows
 
 PRONOUNS = {
     "he": "she",

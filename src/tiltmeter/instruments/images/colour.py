@@ -20,7 +20,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...csv_rows import own_rows
+from ...row_files import own_rows
 from ..text.language import DATA
 
 if TYPE_CHECKING:

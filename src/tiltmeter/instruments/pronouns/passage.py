@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from ...csv_rows import own_rows
+from ...row_files import own_rows
 from ..text.language import DATA
 
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a

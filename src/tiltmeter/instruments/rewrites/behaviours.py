@@ -33,7 +33,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ...csv_rows import own_rows
+from ...row_files import own_rows
 from ..pronouns.passage import opposites, people, plain
 from ..pronouns.person import Person
 from ..pronouns.pronouns import NEUTRAL, Reading

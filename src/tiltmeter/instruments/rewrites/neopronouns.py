@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ...csv_rows import own_rows
+from ...row_files import own_rows
 
 
 @dataclass(frozen=True)

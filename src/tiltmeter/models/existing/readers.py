@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ... import intake
-from ...csv_rows import UTF_16, BadTable, numbered_rows, table_text
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import Json
+from ...row_files import UTF_16, BadTable, numbered_rows, table_text
 from . import logs
 from .answers import Line, line
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...csv_rows import own_rows
+from ...row_files import own_rows
 
 HERE = Path(__file__).parent
 Known = Callable[[set[str]], set[str]]  # a word list: those of a set of words that it has

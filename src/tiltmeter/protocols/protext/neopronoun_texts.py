@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from ...csv_rows import own_rows
 from ...instruments.rewrites.neopronouns import PronounSet, pronoun_sets
+from ...row_files import own_rows
 
 HERE = Path(__file__).parent
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")  # "they've" is one word

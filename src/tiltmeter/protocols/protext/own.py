@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ... import intake
-from ...csv_rows import read_rows
 from ...errors import ProtocolError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
 from ...protocol import EVERY
 from ...protocol.json_schema import toml
+from ...row_files import read_objects, read_rows
 from . import inference, shipped
 
 PROTEXT = Path(__file__).parent
@@ -135,28 +134,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             ".parquet)."
         )
     if suffix == ".jsonl":
-        return list(_objects(path))
+        return [row for _, row in read_objects(path)]
     return [dict(row) for _, row in read_rows(path, _READ[suffix])]
-
-
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        text = intake.read_text(path)
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except UnicodeDecodeError:
-        raise ProtocolError(f"{path.name} is not UTF-8. Save it as UTF-8.") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise ProtocolError(f"{path.name}, line {number} is no JSON: {error}") from None
-            if not isinstance(row, dict):
-                raise ProtocolError(
-                    f"{path.name}, line {number} is no JSON object with a value for each column."
-                )
-            yield row
 
 
 def _parquet(path: Path) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 
-from ...csv_rows import Row, read_rows
 from ...errors import TiltmeterError, UsageError
+from ...row_files import Row, read_rows
 from ...store import Store
 from ...store.queries import labels, outputs
 from . import reading

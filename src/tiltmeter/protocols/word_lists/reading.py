@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...csv_rows import Row
 from ...records import HUMAN
+from ...row_files import Row
 
 # what a model names where it means a numbered or bulleted line
 _MARK = re.compile(r"^\s*(?:[-*•·]|\d+[.)])?\s*")

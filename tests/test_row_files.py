@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_floors import SOURCE
-from tiltmeter.csv_rows import BadTable, numbered_rows, read_rows
+from tiltmeter.row_files import BadTable, numbered_rows, read_objects, read_rows
 
 
 def test_rows_have_the_line_on_which_they_end() -> None:
@@ -70,6 +70,15 @@ def test_what_may_be_read_in_two_ways_is_refused(text: str, code: str, tmp_path:
         list(read_rows(tmp_path / "a.csv"))
 
 
+def test_objects_have_their_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": [2]}\n', encoding="utf-8-sig")
+    assert list(read_objects(tmp_path / "a.jsonl")) == [(1, {"a": 1}), (3, {"a": [2]})]
+    for text, said in (("{}\n[1]", "line 2 is no JSON object"), ("{", "line 1 is no JSON: ")):
+        (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+        with pytest.raises(BadTable, match=rf"a\.jsonl, {said}"):
+            list(read_objects(tmp_path / "a.jsonl"))
+
+
 def test_nothing_else_reads_csv() -> None:
     readers = {
         str(path.relative_to(SOURCE))
@@ -79,4 +88,4 @@ def test_nothing_else_reads_csv() -> None:
         and isinstance(node.value, ast.Name)
         and (node.value.id, node.attr) in (("csv", "reader"), ("csv", "DictReader"))
     }
-    assert readers == {"csv_rows.py"}
+    assert readers == {"row_files.py"}

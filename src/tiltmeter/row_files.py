@@ -1,21 +1,24 @@
-"""CSV → rows. The one reader of such files, of those that ship and of those that somebody gives, as
-programs and spreadsheets write them: parted by commas, semicolons or tabs, in UTF-8, in UTF-16 with
-its mark, or in a code page of Windows where all read it alike.
+"""CSV and JSON lines → rows. The one reader of such files, of those that ship and of those that
+somebody gives, as programs and spreadsheets write them: parted by commas, semicolons or tabs, in
+UTF-8, in UTF-16 with its mark, or in a code page of Windows where all read it alike.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from . import intake
 from .errors import UsageError
+from .records import Json
 
 Row = dict[str, str]  # a row by its columns
+JsonObject = dict[str, Json]
 _DELIMITERS = (",", ";", "\t")  # semicolons where a comma parts decimals, as in German and French
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
@@ -31,9 +34,22 @@ def read_rows(
     path: Path, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
     """`numbered_rows` of a file that somebody gives. UsageError names the file."""
-    try:
+    with _naming(path):
         text = intake.read_text(path, decode=table_text)
         yield from numbered_rows(text, delimiter, short_rows, needs)
+
+
+def read_objects(path: Path) -> Iterator[tuple[int, JsonObject]]:
+    """`numbered_objects` of a file that somebody gives. UsageError names the file."""
+    with _naming(path):
+        yield from numbered_objects(intake.read_text(path, decode=table_text))
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors of reading a file, with its name."""
+    try:
+        yield
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
     except OSError as error:
@@ -89,6 +105,20 @@ def numbered_rows(
             yield reader.line_num, dict(zip(header, [*cells, *missing], strict=True))
     except csv.Error as error:
         raise BadTable(f"line {reader.line_num} is not CSV ({error}).") from None
+
+
+def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
+    """(line, object) of JSON lines, without the empty ones. BadTable names a line that is none."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadTable(f"line {number} is no JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise BadTable(f'line {number} is no JSON object, such as {{"job": "nurse"}}.')
+        yield number, row
 
 
 def _refuse_header(header: Sequence[str], needs: Sequence[str]) -> None:
