@@ -5,10 +5,13 @@ that changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..stats.results import count_of
 from . import Store
+from .queries import calls
+from .queries.calls import CallSums
 
 MOST_NAMES = 4  # names of a model that are listed
 
@@ -28,12 +31,20 @@ class Served(NamedTuple):
 
 def read_served(store: Store) -> Iterator[Served]:
     """By model, in the order of their first call."""
-    query = (
-        "SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls"
-        " WHERE outcome IS NOT NULL AND (served != '' OR fingerprint != '')"
-        " GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3"
+    found: dict[tuple[str, str, str], list[CallSums]] = {}
+    for sums in calls.sums(store):
+        if sums.served or sums.fingerprint:
+            found.setdefault((sums.model, sums.served, sums.fingerprint), []).append(sums)
+    served = (
+        Served(
+            *named,
+            sum(one.calls for one in own),
+            min(one.first for one in own),
+            max(one.last for one in own),
+        )
+        for named, own in found.items()
     )
-    return map(Served._make, store.remembered_rows(query))
+    return iter(sorted(served, key=attrgetter("model", "first", "name", "fingerprint")))
 
 
 def between(

@@ -96,7 +96,7 @@ FROM calls WHERE """
 
 def sums(store: Store) -> Iterator[CallSums]:
     """In the order of the first call of each."""
-    for model, purpose, served, fingerprint, omitted, *rest in store.rows(_SUMS):
+    for model, purpose, served, fingerprint, omitted, *rest in store.remembered_rows(_SUMS):
         yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
 
 
