@@ -141,6 +141,25 @@ def test_so_few_items_are_no_evidence_of_anything() -> None:
     assert "borderline" in verdict(AUDIT, replace(few, clusters=6)).headline
 
 
+def test_items_that_differ_are_a_caution_beside_what_is_undecided() -> None:
+    """Where no difference is found on average they are the verdict; a tilt says enough."""
+    found = {"p": 0.001, "p_adjusted": 0.004, "claims": 4, "items": 20, "above": 11, "below": 8}
+    told = "chance lets them, adjusted p = .004 (Holm, 4 claims): of 20 items 11 lie higher with"
+    shown = {"value": -0.2, "low": -0.36, "high": -0.04, "clusters": 20, "family_size": 4}
+    near = replace(GAP, **shown, p=0.03, p_adjusted=0.12, between_items=found)
+    undecided = verdict(AUDIT, near)
+    assert (undecided.word, undecided.cautions[0].code) == (Word.UNDECIDED, "items_differ")
+    assert told in undecided.sentence and "8 lower" in undecided.sentence
+    none = replace(near, value=0.0, low=-0.1, high=0.1, p=0.9, p_adjusted=1.0)
+    assert verdict(AUDIT, none).word == Word.ITEMS_DIFFER
+    assert told in verdict(AUDIT, none).sentence
+    alike = replace(none, between_items={**found, "p_adjusted": 0.06})
+    assert verdict(AUDIT, alike).word == Word.NO_DIFFERENCE and not verdict(AUDIT, alike).cautions
+    assert verdict(AUDIT, alike).between_items == {**found, "p_adjusted": 0.06}
+    tilt = verdict(AUDIT, replace(near, p=0.0001, p_adjusted=0.0004))
+    assert tilt.word == Word.TILT and not tilt.cautions
+
+
 def test_one_item_is_said_to_be_untested() -> None:
     one = replace(GAP, value=-0.29, low=None, high=None, p=None, p_adjusted=None)
     said = "Not tested: bot gives accepted 29 points less often for women than men."

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from tiltmeter.stats import homogeneity
 from tiltmeter.stats.homogeneity import effects_alike, shares_alike
 
 TABLES = 400
@@ -103,6 +104,22 @@ def test_opposite_effects_are_found() -> None:
         sides = {"hits_a": hits_a, "n_a": five, "hits_b": hits_b, "n_b": five}
         p.append(effects_alike(**sides, generator=generator).p)
     assert np.mean(np.array(p) <= 0.05) > 0.95
+
+
+def test_many_outputs_by_chi_squared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As drawn, where both can be: 20 items with 900 outputs."""
+    generator = np.random.default_rng(11)
+    sizes = np.full(20, 900)
+    for spread in (0.0, 0.1, 0.15):
+        shares = 1 / (1 + np.exp(-generator.normal(0, spread, 20)))
+        hits = generator.binomial(sizes, shares)
+        monkeypatch.setattr(homogeneity, "WIDE", 10_000)
+        drawn = shares_alike(hits=hits, n=sizes, generator=generator)
+        monkeypatch.setattr(homogeneity, "WIDE", 10)
+        fast = shares_alike(hits=hits, n=sizes, generator=generator)
+        assert (fast.method, fast.df) == ("Breslow–Day, chi-squared", 19)
+        assert fast.statistic == pytest.approx(drawn.statistic)
+        assert fast.p == pytest.approx(drawn.p, abs=0.03)
 
 
 def test_shares_that_are_alike() -> None:

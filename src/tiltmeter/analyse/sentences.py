@@ -22,7 +22,7 @@ SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 CHIPS = {
     "tilt": "tilt found",
     "no difference found": "no difference found at this n",
-    "items differ": "none on average, items differ",
+    "items differ": "no average difference, items differ",
     "undecided": "undecided",
     "not pursued": "not pursued",
     "still asked": "still asked",

@@ -18,10 +18,14 @@ from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.resampling import TIE, monte_carlo_p
 from tiltmeter.stats.results import Test
 
-METHOD = "exact Breslow–Day, sampled"
+METHOD, OF_MANY = "exact Breslow–Day, sampled", "Breslow–Day, chi-squared"
 FIRST_DRAWS = 999  # where a tenth of these reach what was found, no more are drawn
 LEAST = 1e-16  # of the largest of a distribution: what is below is left out
 BLOCK = 2_000_000  # entries of a block of draws × counts: 16 MB
+MOST = 20_000_000  # entries of all draws beyond the first, half a second
+WIDE = 300  # counts that an item can have, from which its law is normal and need not be drawn
+VARIED = 5.0  # variance of an item's count, from which it is taken for normal
+TOO_FEW = "fewer than two items with two outputs a side: no test"
 STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 
@@ -52,8 +56,9 @@ def effects_alike(
     first are hypergeometric; given their sum over items too, their law does not hang on the common
     odds ratio (Zelen's exact test), whatever it is. Statistic: Σ(x − e)²/v, e and v the mean and
     variance of x at the common odds ratio (Breslow–Day); p = (1+b)/(1+B) from draws of that law,
-    of which a first 999 are enough where p is large. Outcomes inside an item and side that are
-    less various than draws with one probability (prompts that differ) make p larger.
+    of which a first 999 are enough where p is large; of hundreds of outputs an item by χ². Outcomes
+    inside an item and side that are less various than draws with one probability (prompts that
+    differ) make p larger.
     Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
     sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 against 0 of 2,
     and 0 of 2 against 2 of 2: x is (2, 0), and given the sum 2 it is (2, 0), (1, 1) or (0, 2) in
@@ -117,9 +122,7 @@ def _test(
     arrangements each stands for.
     """
     if found.size < 2:
-        return Test(
-            None, None, METHOD, note="fewer than two items with two outputs a side: no test"
-        )
+        return Test(None, None, METHOD, note=TOO_FEW)
     free = [n for n, support in enumerate(supports) if support.size > 1]
     total = int(found[free].sum())
     ends = [sum(int(supports[n][end]) for n in free) for end in (0, -1)]
@@ -128,16 +131,31 @@ def _test(
     laws = _common_laws([supports[n] for n in free], [weights[n] for n in free], total)
     if laws is None:
         return Test(None, None, METHOD, note="the common odds ratio was not found: no test")
-    gaps = found[free] - np.array([law.mean for law in laws])
-    observed = float((gaps**2 / [law.variance for law in laws]).sum())
-    reached, done = 0, 0
-    for number in (min(FIRST_DRAWS, draws), draws - FIRST_DRAWS):
+    variances = np.array([law.variance for law in laws])
+    parts = (found[free] - np.array([law.mean for law in laws])) ** 2 / variances
+    if max(law.chances.size for law in laws) > WIDE:
+        return _chi_squared(parts[variances >= VARIED])
+    observed, reached, done = float(parts.sum()), 0, 0
+    room = max(FIRST_DRAWS, MOST // sum(law.chances.size for law in laws))
+    for number in (min(FIRST_DRAWS, draws), min(draws, room) - FIRST_DRAWS):
         if number > 0 and reached * 10 <= done:
             drawn = _draw_statistics(laws, total, number, generator)
             reached += int((drawn >= observed * (1 - TIE)).sum())
             done += number
     p = monte_carlo_p(exceeding=reached, draws=done)
-    return Test(observed, p, METHOD, smallest_p=1 / (1 + draws), draws=done)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
+
+
+def _chi_squared(parts: Floats) -> Test:
+    """p of Σ parts by its limit, χ² with one degree of freedom fewer than items (Wilson & Hilferty
+    1931, PNAS 17): where outputs are so many that nothing is gained by drawing.
+    """
+    free = parts.size - 1
+    if free < 1:
+        return Test(None, None, OF_MANY, note=TOO_FEW)
+    statistic, spread = float(parts.sum()), 2 / (9 * free)
+    z = ((statistic / free) ** (1 / 3) - (1 - spread)) / spread**0.5
+    return Test(statistic, float(special.ndtr(-z)), OF_MANY, df=float(free))
 
 
 def _common_laws(
