@@ -9,7 +9,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import receives
+from .options import pages, receives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +63,7 @@ class AnnotateValues:
     is_flag=True,
     help="Review the attributes that a model found: are their values appropriate?",
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=True,
-    help="0 takes a free one.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@pages
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
 @receives(AnnotateValues)
 def command(typed: AnnotateValues) -> None:

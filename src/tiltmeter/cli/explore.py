@@ -7,19 +7,12 @@ from urllib.parse import quote
 
 import click
 
-from .options import label
+from .options import label, pages
 
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=True,
-    help="0 takes a free one.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@pages
 @click.option(
     "--static", type=click.Path(), help="Write the pages into this folder in place of serving them."
 )

@@ -85,6 +85,16 @@ fail_if = click.option(
     help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.",
 )
 
+pages = _stack(
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        show_default=True,
+        help="0 takes a free one.",
+    ),
+    click.option("--no-browser", is_flag=True, help="Print the address and open no browser."),
+)
 junit = click.option(
     "--junit",
     "junit",
