@@ -27,12 +27,7 @@ def everybody(
     primary = Entity(frozenset(("",)), "", [], 0, True)
     others: dict[str, Entity] = {}
     titles = people()["title"]
-    if who.theme == "kinship":
-        who = replace(who, heads=who.heads | beside(found, who))
-    if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
-        who = replace(who, heads=who.heads | who.flipped)
-    if who.theme == "title" and not any(token.word in who.heads for token in found):
-        who = replace(who, heads=who.heads | _bent(found, who))
+    who = _as_called(found, who)
     heads = who.heads | who.roles
     telling = [
         (at, token, seen)
@@ -71,6 +66,17 @@ def everybody(
             distinct.remove(renamed[0])
             others = {word: one for word, one in others.items() if one is not renamed[0]}
     return primary, [*distinct, *(together(found, primary, others) if several else ())]
+
+
+def _as_called(found: Sequence[Token], who: Person) -> Person:
+    """The person with the heads that these words have for them beside their own."""
+    if who.theme == "kinship":
+        who = replace(who, heads=who.heads | beside(found, who))
+    if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
+        who = replace(who, heads=who.heads | who.flipped)
+    if who.theme == "title" and not any(token.word in who.heads for token in found):
+        who = replace(who, heads=who.heads | _bent(found, who))
+    return who
 
 
 def _says(token: Token, who: Person) -> bool:
