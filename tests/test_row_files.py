@@ -12,10 +12,10 @@ from tiltmeter.row_files import BadTable, numbered_rows, read_objects, read_rows
 
 
 def test_rows_have_the_line_on_which_they_end() -> None:
-    text = 'job, who \r\nnurse,Ann\r\n\r\n"two\nlines","a, b"\r\n'
+    text = 'job, who \r\nnurse,Ann\r\n\r\n,\r\n"two\nlines","a, b"\r\n'
     assert list(numbered_rows(text)) == [
         (2, {"job": "nurse", "who": "Ann"}),
-        (5, {"job": "two\nlines", "who": "a, b"}),
+        (6, {"job": "two\nlines", "who": "a, b"}),
     ]
 
 

@@ -80,7 +80,7 @@ def numbered_rows(
     text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
     """(line, row) of a text with a header; the line, from 1, is the one on which the row ends.
-    Empty lines are left out, and spaces around the names of columns.
+    Empty lines are left out, with delimiters or without, and spaces around the names of columns.
 
     delimiter:  "" for a comma, or what the first line has in its place: a semicolon, or a tab.
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
@@ -94,7 +94,7 @@ def numbered_rows(
         header = [name.strip() for name in next(reader, ())]
         _refuse_header(header, needs)
         for cells in reader:
-            if not cells:
+            if not any(cells) and len(cells) != 1:
                 continue
             if len(cells) > len(header) or (len(cells) < len(header) and not short_rows):
                 raise BadTable(

@@ -130,7 +130,6 @@ NAMES = (("Ann", "w"), ("Bo", "m"))
     [
         ("a;b;c\n1;2;3\n", "two rows or more"),
         ("a,b,c\n1,2,3\n", "two rows or more"),
-        ("ask,sex,job\nA?,w,x\nB?,m,x\n,,\n", "row 3 after the header is empty"),
         ("ask,sex,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\n", "A prompt may be missing"),
         ("ask,sex,job\n" + "A a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n" * 2, "rows 1 and 5"),
         ("ask,Se x,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n", "rename the column 'Se x'"),
@@ -162,7 +161,7 @@ def test_a_table_of_an_excel_of_germany_without_items(
         for who, sex in (("Jürgen", "männlich"), ("Anna", "weiblich"))
         for job in (" Koch", " Bäcker mit Auto")
     ]
-    (folder / "fragen.csv").write_bytes("\r\n".join(("Frage;Gruppe", *rows)).encode(code))
+    (folder / "fragen.csv").write_bytes("\r\n".join(("Frage;Gruppe", *rows, ";")).encode(code))
     assert main(["init", "p.toml", "--from", "fragen.csv"]) == 0
     said = capsys.readouterr().out
     assert "cue = Gruppe (männlich, weiblich), item = item (added: 2, each of prompts" in said

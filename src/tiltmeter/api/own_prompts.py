@@ -113,9 +113,6 @@ def write(name: str, table: str, reading: Reading) -> str:
 def _rows(path: Path) -> Sequence[Row]:
     """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
     rows = [row for _, row in read_rows(path)]
-    blank = next((n for n, row in enumerate(rows, 1) if not any(map(str.strip, row.values()))), 0)
-    if blank:
-        raise UsageError(f"{path.name}: row {blank} after the header is empty. Remove it.")
     if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
             f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
