@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
             with subprocess.Popen(
                 command(url, out, *options), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
             ) as process:
-                wait_for_requests(url, moments.randint(1, 35))
+                wait_for_requests(url, moments.randint(1, 35), process)
                 process.send_signal(signal.SIGKILL)
             stages.append(stage(out))
         subprocess.run(command(url, out, *options), check=True, capture_output=True)
@@ -91,10 +92,12 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
     )
 
 
-def wait_for_requests(url: str, number: int) -> None:
-    """Until the server was asked so many times more: a moment that does not depend on how busy the machine is."""
-    begun, until = asked(url)["total"], time.monotonic() + 20
-    while asked(url)["total"] < begun + number and time.monotonic() < until:
+def wait_for_requests(url: str, number: int, process: subprocess.Popen[Any]) -> None:
+    """Until the server was asked so many times more, or the process has ended: a moment that does not depend on how busy the
+    machine is.
+    """
+    begun = asked(url)["total"]
+    while asked(url)["total"] < begun + number and process.poll() is None:
         time.sleep(0.02)
 
 
@@ -128,7 +131,7 @@ def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(
         process = subprocess.Popen(
             command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
         )
-        wait_for_requests(url, CONCURRENCY + 1)  # some were answered, some are in flight
+        wait_for_requests(url, CONCURRENCY + 1, process)  # some were answered, some are in flight
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
         count = asked(url)["total"]

@@ -246,7 +246,7 @@ def test_sixteen_killed_shards_merge_into_what_one_run_has(tmp_path: Path) -> No
         for number, part in enumerate(parts, 1):
             killed = unjudged(url, part, *options, "--shard", f"{number}/16")
             with subprocess.Popen(killed, stderr=subprocess.DEVNULL) as process:
-                wait_for_requests(url, moments.randint(1, 25))
+                wait_for_requests(url, moments.randint(1, 25), process)
                 process.send_signal(signal.SIGKILL)
         merge = [sys.executable, "-m", "tiltmeter", "merge", *map(str, parts)]
         merge += ["--out", str(tmp_path / "all")]
