@@ -55,7 +55,7 @@ PLANTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "gramvis": (
         "gramvis",
         ["planted:protocol=gramvis,male.gendered=.9,female.gendered=.1,male.en=.2,female.en=.8"],
-        {"limit": 4, "samples": 1, "judge": ["planted:protocol=gramvis"]},
+        {"limit": 2, "samples": 1, "judge": ["planted:protocol=gramvis"]},
     ),
     "protext": ("protext", ["planted-rewriter:gender=0.5"], {"limit": 24}),
     "five": (
