@@ -164,15 +164,17 @@ def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
     """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
     their gold.
     """
-    random = is_random(table, measure.attribute)
+    there = set(table.rows["attribute"].unique())
     said = _cuts(table, measure, by)
-    without = replace(measure, without=())
-    weighted = _cuts(
-        table,
-        replace(without, attribute=(AT_RANDOM if random else WEIGHTED) + measure.attribute),
-        by,
-    )
-    labels = _cuts(table, replace(without, attribute=COUNTED + measure.attribute), by)
+
+    def gold_cuts(kind: str) -> dict[Key, dict[str, Cut]]:
+        attribute = kind + measure.attribute
+        if attribute not in there:
+            return {}
+        return _cuts(table, replace(measure, without=(), attribute=attribute), by)
+
+    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + measure.attribute in there else WEIGHTED)
+    labels = gold_cuts(COUNTED)
     return {
         key: {
             side: Side(
