@@ -123,18 +123,11 @@ class Audit:
 
     def fine(self, measure: str) -> set[tuple[str, ...]]:
         """Groupings of a measure that have too many levels for a figure or an open table."""
-        groupings: dict[tuple[str, ...], list[Estimate]] = {}
-        for estimate in self.of(measure):
-            groupings.setdefault(grouping(estimate), []).append(estimate)
-        whole = sum(map(len, groupings.values()))
-        many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
-        for by, rows in groupings.items():
-            levels = len({key(e) for e in rows})
-            if levels > MANY or (
-                levels > SOME and all((e.clusters or 1) <= 1 and not e.contrast for e in rows)
-            ):
-                many.add(by)
-        return many
+        return self._fine.get(measure, set())
+
+    @cached_property
+    def _fine(self) -> dict[str, set[tuple[str, ...]]]:
+        return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
         """As `differing_levels`, without the subject where there is only one and something else
@@ -176,6 +169,22 @@ def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str,
         marks,
         tuple(dict.fromkeys(stratum(estimate) for estimate in estimates)),
     )
+
+
+def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
+    """Groupings of one measure that have too many levels."""
+    groupings: dict[tuple[str, ...], list[Estimate]] = {}
+    for estimate in rows:
+        groupings.setdefault(grouping(estimate), []).append(estimate)
+    whole = sum(map(len, groupings.values()))
+    many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
+    for by, rows in groupings.items():
+        levels = len({key(e) for e in rows})
+        if levels > MANY or (
+            levels > SOME and all((e.clusters or 1) <= 1 and not e.contrast for e in rows)
+        ):
+            many.add(by)
+    return many
 
 
 def number_signatures(signatures: Iterable[str]) -> dict[str, str]:

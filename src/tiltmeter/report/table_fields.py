@@ -66,17 +66,17 @@ def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Fi
     )
 
     def as_corrected(e: Estimate) -> str:
-        found = corrected.get(_key(e))
+        found = corrected(e)
         return reading.as_corrected(found, spec) if found else numerals.NOTHING
 
     def bounds_text(e: Estimate) -> str:
-        found = bounds.get(_key(e))
+        found = bounds(e)
         return reading.interval(found, spec) if found else numerals.NOTHING
 
     yield Field(CORRECTED, as_corrected)
     yield Field(
         Column("correction"),
-        lambda e: getattr(corrected.get(_key(e)), "correction", numerals.NOTHING),
+        lambda e: getattr(corrected(e), "correction", numerals.NOTHING),
     )
     yield Field(BOUNDS, bounds_text)
 
@@ -98,14 +98,14 @@ def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Fi
     """Outcomes, notes and the signature."""
     corrected = _of_keys(audit, measure + reading.CORRECTED)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
-    yield Field(
-        Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected.get(_key(e)))
-    )
+    yield Field(Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 
 
-def _of_keys(audit: Audit, measure: str) -> dict[object, Estimate]:
-    return {_key(e): e for e in audit.of(measure)}
+def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
+    """The row of a measure that stands beside a row of another, where there is one."""
+    found = {_key(e): e for e in audit.of(measure)}
+    return lambda e: found.get(_key(e)) if found else None
 
 
 def _key(estimate: Estimate) -> object:
