@@ -6,8 +6,8 @@ Runs of three image models with eleven labels a picture (`soda`, made-up labels:
 a planted model (`roles`, `words`: their default design, with as many samples as it takes)
 are made, and each is reported on in a process of its own, in which nothing is kept from before.
 What the explorer takes for its first page is measured by `explorer.py`.
-Exits 1 where a promise is broken: at most the processor seconds and megabytes below, for 30,000
-outputs or fewer; on a machine whose cores are shared they are higher.
+Exits 1 where a promise is broken: at most the processor seconds, the memory and the weight of the
+page below, for 30,000 outputs or fewer; on a machine whose cores are shared they are higher.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 
 from sizes import ALONE, LABELS, make_labels
 
-PROMISED = {  # processor seconds, megabytes: what was measured on two busy cores, and a third
-    "soda": (24.0, 700.0),
-    "roles": (4.0, 250.0),
-    "words": (11.5, 660.0),
-}
+PROMISED = {  # processor seconds and megabytes: measured on two busy cores, and a third
+    "soda": {"cpu_s": 15.0, "peak_mb": 660.0, "page_mb": 10.0},
+    "roles": {"cpu_s": 3.4, "peak_mb": 240.0, "page_mb": 1.4},
+    "words": {"cpu_s": 8.8, "peak_mb": 400.0, "page_mb": 6.3},
+}  # page_mb is the same everywhere: a tenth more than measured
 MEASURED_AT = 30_000  # outputs
 
 
@@ -61,14 +61,12 @@ def report(folder: Path) -> dict[str, float]:
 
 
 def broken_promises(found: dict[str, dict[str, float]]) -> list[str]:
-    broken = []
-    for protocol, row in found.items():
-        seconds, megabytes = PROMISED[protocol]
-        if row["cpu_s"] > seconds:
-            broken.append(f"{protocol}: {row['cpu_s']:.1f} CPU s, {seconds:.0f} promised")
-        if row["peak_mb"] > megabytes:
-            broken.append(f"{protocol}: {row['peak_mb']:.0f} MB, {megabytes:.0f} promised")
-    return broken
+    return [
+        f"{protocol}: {name}={row[name]:.1f}, {most:g} promised"
+        for protocol, row in found.items()
+        for name, most in PROMISED[protocol].items()
+        if row[name] > most
+    ]
 
 
 def main() -> int:
