@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tiltmeter.errors import TiltmeterError, TransientError
 from tiltmeter.images import Picture
 from tiltmeter.models import FREE, Model, Queued
+from tiltmeter.models.http import posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.records import SUBJECT, Label, LabelCall, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages import patience
@@ -103,6 +104,7 @@ def injected(fault: Fault) -> Iterator[None]:
     """All that a run does to disks and sockets passes the fault."""
     connect, fsync, replace = sqlite3.connect, os.fsync, Path.replace
     content, write = Connection._content, Store.write
+    short_body = posting._short_body
     put_blob, describe = Store.put_blob, Store.describe_picture
     drawn: dict[str, str] = {}  # file → prompt
 
@@ -153,6 +155,7 @@ def injected(fault: Fault) -> Iterator[None]:
     sqlite3.connect = faulty  # type: ignore[assignment]
     os.fsync, Path.replace = sync, rename  # type: ignore[assignment, method-assign]
     Connection._content = read  # type: ignore[method-assign]
+    posting._short_body = lambda stream, most: None  # every body is read
     Store.write, Store.put_blob = written, put  # type: ignore[method-assign]
     Store.describe_picture = described  # type: ignore[method-assign]
     try:
@@ -161,6 +164,7 @@ def injected(fault: Fault) -> Iterator[None]:
         sqlite3.connect = connect
         os.fsync, Path.replace = fsync, replace  # type: ignore[method-assign]
         Connection._content = content  # type: ignore[method-assign]
+        posting._short_body = short_body
         Store.write, Store.put_blob = write, put_blob  # type: ignore[method-assign]
         Store.describe_picture = describe  # type: ignore[method-assign]
 
@@ -346,6 +350,7 @@ def measure(
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as place:
         counts = operations(Path(place), trials)
+        wrong += [f"no {kind} was seen" for kind in KINDS if not counts.get(kind)]
         for kind, count in counts.items():
             for number in range(1, count + 1, every):
                 found = check(Path(place, f"{kind}{number}"), trials, kind, number)
