@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pytest
 from tiltmeter.errors import RunBusy, RunMismatch, StoreError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
 from tiltmeter.store import Store, blobs
+from tiltmeter.store.database import FILE
 from tiltmeter.store.queries import label_sets
+from tiltmeter.store.queries.state import fingerprint
 
 TRIAL = Trial("t1", "m", "sampled", {"word": "wise"}, 0, "Who?", "", Sampling(seed=3))
 REQUEST = Request("m", (Message("user", "Who?"),), nonce="t1")
@@ -65,6 +68,23 @@ def test_remembered_rows_are_none_that_were_taken_back(tmp_path: Path) -> None:
             assert list(store.remembered_rows(query)) == [(1,)]
             raise RuntimeError
         assert list(store.remembered_rows(query)) == [(0,)]
+
+
+def test_what_another_opening_wrote_is_seen_where_dates_are_whole_seconds(tmp_path: Path) -> None:
+    made(tmp_path).close()
+    path = tmp_path / "run" / FILE
+    date, query = path.stat().st_mtime_ns, "SELECT count(*) FROM outputs"
+    found = []
+    for text in ("she", "he"):
+        with Store(path.parent) as reader:
+            found.append((reader.remembered_rows(query), fingerprint(reader)))
+        with Store(path.parent, writing=True) as store:
+            store.write([], [Output(text, "answer", text, "")], [])
+        os.utime(path, ns=(date, date))  # as a file system has it that knows no parts of a second
+    with Store(path.parent) as reader:
+        assert [rows for rows, _ in found] == [[(0,)], [(1,)]]
+        assert list(reader.remembered_rows(query)) == [(2,)]
+        assert len({fingerprint(reader), *(one for _, one in found)}) == 3
 
 
 def test_a_closed_run_is_one_file(tmp_path: Path) -> None:

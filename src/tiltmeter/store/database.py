@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -28,9 +29,11 @@ CACHE_KIB = 8000
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Value: TypeAlias = str | int | float | None  # of a column
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
-State: TypeAlias = tuple[Files, int, int]  # of a run, as an open file has it
+State: TypeAlias = tuple[Files, int, int, int]  # of a run, as an open file has it
 # Of this process: the state of a run's file, and the rows of a query then.
 _REMEMBERED: dict[tuple[Path, str], tuple[State, list[Any]]] = {}
+# Transactions of this process: the dates of some file systems are whole seconds.
+_TRANSACTIONS: Counter[Path] = Counter()
 
 
 @contextmanager
@@ -207,8 +210,9 @@ class Database:
         state = self.state()
         known = _REMEMBERED.get((self.path, query))
         if known is None or known[0] != state:
-            self.remember(query, list(self.rows(query)), state)
-        return _REMEMBERED[self.path, query][1]
+            known = state, list(self.rows(query))
+            _REMEMBERED[self.path, query] = known
+        return known[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
         """Takes what was found otherwise as the rows that a query has in a state."""
@@ -216,7 +220,8 @@ class Database:
 
     def state(self) -> State:
         """Another one once anything was written, by whom it may be."""
-        return self.files(), self._db.total_changes, self.data_version()
+        counted = _TRANSACTIONS[self.path], self._db.total_changes
+        return self.files(), *counted, self.data_version()
 
     def files(self) -> Files:
         """Sizes and dates of the run's file and of its journal, where that holds anything."""
@@ -254,16 +259,16 @@ class Database:
                 self._db.execute("COMMIT")
             finally:
                 if self._db.in_transaction:
-                    for key in [key for key in _REMEMBERED if key[0] == self.path]:
-                        del _REMEMBERED[key]  # rows that were read and will not have been
                     with suppress(sqlite3.Error):
                         self._db.execute("ROLLBACK")
+                _TRANSACTIONS[self.path] += 1  # also where what was read inside will not have been
 
     def write_one(self, statement: str, values: Sequence[Value]) -> None:
         """One statement that changes the run."""
         with translate_errors(self.path):
             self._migrate_for_writing()
             self._db.execute(statement, values)
+        _TRANSACTIONS[self.path] += 1
 
     def write_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
         """One statement for each row, all in one transaction."""

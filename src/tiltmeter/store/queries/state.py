@@ -8,7 +8,7 @@ import hashlib
 from pathlib import Path
 
 from .. import Store
-from ..database import Files
+from ..database import Files, State
 
 PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
@@ -27,20 +27,19 @@ _OUTPUTS = (
     " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
     " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)"
 )
-_KNOWN: dict[Path, tuple[Files, str]] = {}  # of this process, the last of each run
+_KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
 
 def fingerprint(store: Store) -> str:
     """32 hexadecimal digits over labels, gold, outputs, artefacts, settings, and the size and date
-    of the file: a million labels in .25 CPU s, and nothing where the files are those of the last
+    of the file: a million labels in .25 CPU s, and nothing where nothing was written since the last
     time.
     """
-    files = store.files()
-    known, state = _KNOWN.get(store.path, ((), ""))
-    if known != files:
-        state = _compute(store, files)
-        _KNOWN[store.path] = files, state
-    return state
+    state = store.state()
+    known = _KNOWN.get(store.path)
+    if known is None or known[0] != state:
+        known = _KNOWN[store.path] = state, _compute(store, state[0])
+    return known[1]
 
 
 def _compute(store: Store, files: Files) -> str:
