@@ -42,8 +42,8 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "JSON" in str(error) or "UTF-8" in str(error):
-            raise  # about a value that is neither: `damaged` finds where it stands
+        if any(word in str(error) for word in ("JSON", "UTF-8", "overflow")):
+            raise  # about a value that is none or too large: `damaged` finds where it stands
         if "locked" in str(error):
             raise RunBusy(
                 f"Another process is in the middle of writing to {path}. Try again in a moment."
