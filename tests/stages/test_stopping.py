@@ -22,6 +22,7 @@ from tiltmeter.stages import plan
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 from tiltmeter.store.queries import looks as stored
+from tiltmeter.store.queries import trials
 
 JOBS = ["cook", "driver", "gardener", "nurse", "plumber", "teacher", "tailor", "baker"]
 KEYS: dict[str, Any] = {
@@ -84,6 +85,16 @@ def test_what_is_decided_is_asked_no_further(stopped: Path) -> None:
         subject: sum(sum(levels.values()) for levels in modes.values())
         for subject, modes in planned.items()
     } == asked  # so that a run that ended by design is no run that was cut off
+
+
+def test_a_run_and_what_it_was_at_a_look_are_remembered_apart(stopped: Path) -> None:
+    def answered(store: Store) -> int:
+        return sum(part.answered for part in trials.parts(store))
+
+    with stored.RunAtLook(stopped, 1) as first, Store(stopped) as store:
+        found = [answered(one) for one in (first, store, first)]
+        every = store.first("SELECT count(*) FROM outputs")[0]
+        assert found == [stored.calls_up_to(store, 1)[0], every, found[0]] and found[0] < every
 
 
 def test_verdicts_follow_the_looks_and_what_is_given_up_is_no_finding(stopped: Path) -> None:

@@ -30,8 +30,8 @@ UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeErro
 Value: TypeAlias = str | int | float | None  # of a column
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
 State: TypeAlias = tuple[Files, int, int, int]  # of a run, as an open file has it
-# Of this process: the state of a run's file, and the rows of a query then.
-_REMEMBERED: dict[tuple[Path, str], tuple[State, list[Any]]] = {}
+# Of this process, by a run's file, what of it is read, and query: the file's state and rows then.
+_REMEMBERED: dict[tuple[Path, str, str], tuple[State, list[Any]]] = {}
 # Transactions of this process: the dates of some file systems are whole seconds.
 _TRANSACTIONS: Counter[Path] = Counter()
 
@@ -80,6 +80,8 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 class Database:
     """One run's file. Reading needs no lock; `writing=True` takes it."""
+
+    part = ""  # names what its reading finds, where that is not all of the run
 
     def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
         self.folder = Path(folder)
@@ -208,15 +210,15 @@ class Database:
         process where nothing was written since.
         """
         state = self.state()
-        known = _REMEMBERED.get((self.path, query))
+        known = _REMEMBERED.get((self.path, self.part, query))
         if known is None or known[0] != state:
             known = state, list(self.rows(query))
-            _REMEMBERED[self.path, query] = known
+            _REMEMBERED[self.path, self.part, query] = known
         return known[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
         """Takes what was found otherwise as the rows that a query has in a state."""
-        _REMEMBERED[self.path, query] = state, rows
+        _REMEMBERED[self.path, self.part, query] = state, rows
 
     def state(self) -> State:
         """Another one once anything was written, by whom it may be."""

@@ -116,6 +116,7 @@ class RunAtLook(Store):
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:
         super().__init__(folder)
         self._db.executescript(_VIEWS.format(look=int(look), first=int(first)))
+        self.part = f"looks {first} to {look}"
 
     def __enter__(self) -> RunAtLook:
         return self
