@@ -53,6 +53,14 @@ def test_what_a_spreadsheet_of_germany_writes_is_read(code: str, tmp_path: Path)
     assert (line, row) == (2, {"Frage": asked, "Gruppe": "älter"})
 
 
+def test_a_header_with_a_comma_in_a_name_is_parted_by_what_it_has_most_of() -> None:
+    text = "Frage, deutsch;Gruppe;Beruf\nKommt sie; heute, noch?;Frau;Koch\n"
+    with pytest.raises(BadTable, match=r"4, not 3\. A cell with a semicolon in it is put in quot"):
+        list(numbered_rows(text))
+    ((_, row),) = numbered_rows(text.replace("sie;", "sie"))
+    assert row == {"Frage, deutsch": "Kommt sie heute, noch?", "Gruppe": "Frau", "Beruf": "Koch"}
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

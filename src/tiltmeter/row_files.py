@@ -19,7 +19,8 @@ from .records import Json
 
 Row = dict[str, str]  # a row by its columns
 JsonObject = dict[str, Json]
-_DELIMITERS = (",", ";", "\t")  # semicolons where a comma parts decimals, as in German and French
+# semicolons where a comma parts decimals, as in German and French
+_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
 _CODE_PAGES = ("cp1250", "cp1252", "cp1254", "cp1257")
@@ -82,13 +83,13 @@ def numbered_rows(
     """(line, row) of a text with a header; the line, from 1, is the one on which the row ends.
     Empty lines are left out, with delimiters or without, and spaces around the names of columns.
 
-    delimiter:  "" for a comma, or what the first line has in its place: a semicolon, or a tab.
+    delimiter:  "" for a comma, a semicolon or a tab: what the first line has most of.
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
     needs:      columns that must be there.
     Raises BadTable: a column that has no name, or one twice; a row with more or fewer cells.
     """
     head = text.partition("\n")[0]
-    delimiter = delimiter or next((mark for mark in _DELIMITERS if mark in head), ",")
+    delimiter = delimiter or max(_DELIMITERS, key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(reader, ())]
@@ -99,7 +100,8 @@ def numbered_rows(
             if len(cells) > len(header) or (len(cells) < len(header) and not short_rows):
                 raise BadTable(
                     f"line {reader.line_num} has not as many cells as the header: {len(cells)}, "
-                    f"not {len(header)}. A cell with a comma in it is put in quotation marks."
+                    f"not {len(header)}. A cell with {_DELIMITERS[delimiter]} in it is put in "
+                    "quotation marks."
                 )
             missing = [""] * (len(header) - len(cells))
             yield reader.line_num, dict(zip(header, [*cells, *missing], strict=True))
