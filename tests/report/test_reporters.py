@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -15,7 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from jinja2 import Environment
+from jinja2 import Environment, bccache
 from rich.console import Console
 
 from tests.report.conftest import HOSTILE
@@ -440,3 +441,22 @@ def test_templates_are_compiled_once_for_all_processes(
     html.template.cache_clear()
     assert pages[0] == pages[1]
     assert list(folder.iterdir())
+
+
+def test_a_page_is_made_where_no_compiled_template_can_be_kept(
+    built: Content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "__pycache__"
+    folder.mkdir()
+    monkeypatch.setattr(html.__spec__, "cached", str(folder / "html.pyc"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    html.template.cache_clear()  # as in another process
+    with monkeypatch.context() as disk:
+        disk.setattr(bccache.tempfile, "NamedTemporaryFile", full)
+        assert "<html" in html.page(alone(built))
+    html.template.cache_clear()
+    assert not list(folder.iterdir())

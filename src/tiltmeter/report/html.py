@@ -94,15 +94,23 @@ def template(name: str) -> Template:
 def _compiled_before() -> BytecodeCache | None:
     """Compiled templates beside Python's own compiled modules; None where Python keeps none.
 
-    Of another state of this file they are others: what a filter is told is compiled in.
+    Of another state of this file they are others, since what a filter is told is compiled in, and
+    of another compiler.
     """
-    from jinja2 import FileSystemBytecodeCache
+    from jinja2 import FileSystemBytecodeCache, bccache, compiler
+
+    class Compiled(FileSystemBytecodeCache):
+        def dump_bytecode(self, bucket: bccache.Bucket) -> None:
+            with suppress(OSError):  # a disk that is full: they are compiled each time
+                super().dump_bytecode(bucket)
 
     folder = Path(__spec__.cached or __file__).parent
     if sys.dont_write_bytecode or folder.name != "__pycache__" or not os.access(folder, os.W_OK):
         return None
-    made_by = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
-    return FileSystemBytecodeCache(str(folder), f"%s.{made_by}.jinja")
+    made_by = hashlib.sha256()
+    for file in (__file__, compiler.__file__):
+        made_by.update(Path(file).read_bytes())
+    return Compiled(str(folder), f"%s.{made_by.hexdigest()[:16]}.jinja")
 
 
 def _described_by_other(narrow: str) -> str:
