@@ -7,7 +7,8 @@ and several labels of an answer hang together: of these nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ def with_items_of_pair(
     (xa, xb), (na, nb) = pair.hits, pair.among
     if not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
+    xa, na, xb, nb = _without_repeats(xa, na, xb, nb)
     kept = (na >= SIDE) & (nb >= SIDE)
     xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
 
@@ -37,7 +39,7 @@ def with_items_of_pair(
         found = homogeneity.effects_alike(
             hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=_generator(estimate)
         )
-        return _found(found, xa * nb - xb * na)
+        return _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
 
     return replace(estimate, test_items=test)
 
@@ -49,12 +51,13 @@ def with_items_of_group(
     null = measure.null
     if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
         return estimate
-    kept = group.among >= SIDE
-    hits, among = group.hits[kept], group.among[kept]
+    hits, among = _without_repeats(group.hits, group.among)
+    kept = among >= SIDE
+    hits, among = hits[kept], among[kept]
 
     def test() -> Found | None:
         found = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        return _found(found, hits - null * among)
+        return _found(found, hits - null * among, [(hits, among)])
 
     return replace(estimate, test_items=test)
 
@@ -67,13 +70,25 @@ def _can_be_tested(measure: MeasureSpec, table: Table, counts: tuple[Floats, ...
     return all((one == np.rint(one)).all() for one in counts)
 
 
+def _without_repeats(*counts: Floats) -> list[Floats]:
+    """Of answers that come in equal lots, such as five alike whenever a prompt is asked five times
+    (temperature 0), one each: repeats of one answer are no draws. Where an item has one lot a side
+    they stay as they are, and it is said that no answer varied.
+    """
+    lot = math.gcd(*(int(n) for one in counts for n in one))
+    several = lot > 1 and any((one > lot).any() for one in counts)
+    return [one / lot if several else one for one in counts]
+
+
 def _generator(estimate: Estimate) -> np.random.Generator:
     """Other draws than those of the row's own test."""
     return generator_of(replace(estimate, measure=f"{estimate.measure}, between items"))
 
 
-def _found(test: Test, gaps: Floats) -> Found | None:
-    """p with how many items lie above and below no tilt, of how many; None without a test."""
+def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
+    """p with how many items lie above and below no tilt, of how many, and whether no item got two
+    answers on a side (hits, n); None without a test.
+    """
     if test.p is None:
         return None
     near = 1e-9 * np.maximum(1.0, np.abs(gaps).max())
@@ -82,4 +97,5 @@ def _found(test: Test, gaps: Floats) -> Found | None:
         "items": gaps.size,
         "above": int((gaps > near).sum()),
         "below": int((gaps < -near).sum()),
+        "constant": int(all(((x == 0) | (x == n)).all() for x, n in sides)),
     }

@@ -18,6 +18,11 @@ from ..stats.multiplicity import Reach
 from ..stats.results import count_of
 from . import numerals, reading
 
+# where no item got two answers at one level, as at temperature 0
+CONSTANT = (
+    " No prompt got two different answers, so this is of these prompts as they stand: other "
+    "wordings may give others."
+)
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 CHIPS = {
     "tilt": "tilt found",
@@ -298,7 +303,7 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
     return (
         f"Items differ in this more than chance lets them, {chance(tested)}: of "
         f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
-        f"{numerals.count(found['below'])} {below}."
+        f"{numerals.count(found['below'])} {below}.{CONSTANT if found.get('constant') else ''}"
     )
 
 

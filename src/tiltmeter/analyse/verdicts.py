@@ -126,10 +126,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
     )
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
-    word, differ = _word(claim, known, unsettled, scarce or few), _items_differ(row)
-    if differ and word == Word.NO_DIFFERENCE:
-        word = Word.ITEMS_DIFFER
-    told = sentences.items_differ(spec, row) if differ and word in BY_ITEMS else ""
+    word = _word(claim, known, unsettled, scarce or few)
+    told = sentences.items_differ(spec, row) if word in BY_ITEMS and _items_differ(row) else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
@@ -255,7 +253,9 @@ def test_word(row: Estimate, null: float | None) -> Word:
     holds = _holds(row, null)
     if adjusted < alpha and holds is not True:
         return Word.TILT
-    return Word.NO_DIFFERENCE if row.p >= alpha and holds is not False else Word.UNDECIDED
+    if row.p < alpha or holds is False:
+        return Word.UNDECIDED
+    return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
 
 
 def _holds(row: Estimate, null: float | None) -> bool | None:
