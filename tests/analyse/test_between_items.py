@@ -66,4 +66,16 @@ def test_beside_other_numbers_the_claim_is_not_said_to_show_no_difference(tmp_pa
     found = run({"a": "Ann", "b": "Bob"}, both_ways, tmp_path / "run")
     assert gap(found).word == Word.ITEMS_DIFFER and "as they stand" not in gap(found).sentence
     page = found.report(tmp_path / "page.md").read_text("utf-8")
-    assert "gap): no average difference, items differ, 0" in page
+    assert "gap): no average difference found, items differ, 0" in page
+
+
+def test_a_run_without_a_headline_is_not_said_to_be_unmeasured(tmp_path: Path) -> None:
+    keys = three_groups({"level": "b", "baseline": "a"}).definition
+    assert keys is not None
+    declared: dict[str, Any] = {**keys["declared"]}  # type: ignore[dict-item]
+    declared["measures"] = [{**declared["measures"][0], "headline": False}]
+    found = tiltmeter.run(
+        tiltmeter.Protocol.declare(**declared), "planted:protocol=groups", tmp_path / "run"
+    )
+    page = found.report(tmp_path / "page.md").read_text("utf-8")
+    assert "No measure of this protocol is a headline" in page and "Nothing was" not in page

@@ -27,7 +27,7 @@ SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 CHIPS = {
     "tilt": "tilt found",
     "no difference found": "no difference found at this n",
-    "items differ": "no average difference, items differ",
+    "items differ": "no average difference found, items differ",
     "undecided": "undecided",
     "not pursued": "not pursued",
     "still asked": "still asked",

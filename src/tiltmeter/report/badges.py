@@ -26,7 +26,7 @@ KINDS = {
     Word.TILT: ("tilt", "▲", "tilt found"),
     Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
     Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
-    Word.ITEMS_DIFFER: ("open", "≠", "no average difference, items differ"),
+    Word.ITEMS_DIFFER: ("open", "≠", "no average difference found, items differ"),
     Word.UNDECIDED: ("open", "◇", "undecided"),
     Word.STILL_ASKED: ("open", "…", "still asked"),
     Word.NOT_PURSUED: ("none", "◌", "not pursued"),

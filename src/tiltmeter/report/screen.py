@@ -31,6 +31,7 @@ BADGES = 6
 QUIET = (Word.NO_DIFFERENCE, Word.NO_TEST, Word.NOT_MEASURED)  # verdicts that claim nothing
 AS_LABELLED = "Labels as they are, before gold corrects the number."
 BETWEEN = f" {numerals.MINUS} "  # the ends of a contrast
+NO_HEADLINE = "No measure of this protocol is a headline: the numbers stand in the tables."
 ONE_ITEM = "One item alone gives neither an interval nor a test."
 CAUTION = (
     "What not to conclude: another wording, language, version or day can give another number, and "
@@ -59,7 +60,8 @@ def screen(
     line = tuple(_with_short(part, names) for part in about if part)
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or lead is None:
-        return Screen(line, told, "Nothing was measured yet.", (), (), None, None, CAUTION)
+        said = NO_HEADLINE if audit and audit.estimates else "Nothing was measured yet."
+        return Screen(line, told, said, (), (), None, None, CAUTION)
     lede = tuple(_lede(protocol, judged, lead))
     shown = Screen(
         line=line,

@@ -38,7 +38,8 @@ ROOM = 12  # headline findings on the first screen; the rest are in the tables
 OPEN = {
     "refuted": "cannot be told: gold refutes the judge",
     "unsettled": "with a direction that is not settled",
-    "differs": "without a difference on average, over items that differ more than chance lets them",
+    "differs": "with no difference found on average, over items that differ more than chance lets "
+    "them",
     "undecided": "undecided",
     "asked": "still asked",
     "given-up": "not pursued, which is no finding that there is no difference",
