@@ -11,9 +11,7 @@ its place is shown whole, so rare outcomes are all there.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from ..analyse import numerals
 from ..protocol import Protocol
@@ -29,8 +27,6 @@ LONGEST = 2_000  # characters of one answer; the run holds it whole
 MANY = 24  # labels, beyond which answers are grouped by outcome instead
 UNLABELLED = "not labelled"  # in place of a label
 TOKENS = 6  # most probable first tokens that are shown
-
-Group = tuple[str, str, str]  # subject, mode, label
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
@@ -48,21 +44,13 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
     first = main(store, protocol)
     by_label = labels.number_of_values(store, *first) <= MANY
     rows = outputs.by_label(store, *first, UNLABELLED) if by_label else outputs.by_outcome(store)
-    sizes, first_of = _group_outputs(rows, limit)
-    quota = _quota(list(sizes.values()), limit)
-    chosen = {
-        key: [
-            _example(store, protocol, *found)
-            for trial in first_of[key][:quota]
-            if (found := outputs.one(store, trial))
-        ]
-        for key in sizes
-    }
-    groups = tuple(
-        ExampleGroup(f"{subject} · {mode} · {value}", sizes[subject, mode, value], tuple(kept))
-        for (subject, mode, value), kept in chosen.items()
+    alike = sorted(rows, key=lambda one: (one.subject, one.mode, -len(one.ids), one.value))
+    quota = _quota([len(one.ids) for one in alike], limit)
+    groups = tuple(_group(store, protocol, one, quota) for one in alike)
+    shown, total = (
+        sum(len(group.examples) for group in groups),
+        sum(group.total for group in groups),
     )
-    shown, total = sum(len(group.examples) for group in groups), sum(sizes.values())
     what = f"label (of {first[0]})" if by_label and first[0] else "outcome"
     return Examples(_rule(what, quota, shown, total), groups, shown, total)
 
@@ -79,24 +67,14 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     return pairs[0] if pairs else ("", "")
 
 
-def _group_outputs(
-    rows: Iterable[outputs.GroupedOutput], limit: int
-) -> tuple[dict[Group, int], dict[Group, list[str]]]:
-    """How many outputs each group has, and the ids of its first, from rows in the order of trial
-    ids.
-
-    An output whose label is a set of probabilities belongs to the most probable one.
-    """
-    sizes: Counter[Group] = Counter()
-    first_of: dict[Group, list[str]] = {}
-    for trial, same in groupby(rows, key=lambda row: row.id):
-        _, subject, mode, value, _ = max(same, key=lambda row: row.weight)
-        sizes[subject, mode, value] += 1
-        kept = first_of.setdefault((subject, mode, value), [])
-        if len(kept) < limit:
-            kept.append(trial)
-    ordered = sorted(sizes, key=lambda key: (key[0], key[1], -sizes[key], key[2]))
-    return {key: sizes[key] for key in ordered}, first_of
+def _group(
+    store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
+) -> ExampleGroup:
+    """The first of some outputs that have a label alike, with their number."""
+    found = (outputs.one(store, trial) for trial in alike.ids[:most])
+    kept = tuple(_example(store, protocol, *one) for one in found if one)
+    title = f"{alike.subject} · {alike.mode} · {alike.value}"
+    return ExampleGroup(title, len(alike.ids), kept)
 
 
 def _rule(what: str, quota: int, shown: int, total: int) -> str:

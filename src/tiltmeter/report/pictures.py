@@ -34,7 +34,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
         return ()
     across = contrast_factor(protocol)
     by_subject: dict[str, dict[str, dict[str, list[PicturedOutput]]]] = {}
-    for one in outputs.iter_pictured(store):
+    for one in outputs.first_pictured(store, SAMPLES):
         cells = by_subject.setdefault(one.subject, {}).setdefault(one.levels[protocol.item], {})
         kept = cells.setdefault(one.levels.get(across, ""), [])
         if len(kept) < SAMPLES:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
@@ -39,14 +40,13 @@ class PicturedOutput(NamedTuple):
     revised: str
 
 
-class GroupedOutput(NamedTuple):
-    """An output with the value that it is grouped by; weight: of that value."""
+class AlikeOutputs(NamedTuple):
+    """The outputs of a subject in one mode that have a value alike; ids: in their order."""
 
-    id: str
     subject: str
     mode: str
     value: str
-    weight: float
+    ids: Sequence[str]
 
 
 class CardOutput(NamedTuple):
@@ -62,7 +62,7 @@ class CardOutput(NamedTuple):
 
 
 _CARDS = """
-SELECT t.id, t.subject, t.mode, t.factors, t.sample, o.outcome, o.blob
+SELECT t.subject, t.mode, t.factors, t.id, t.sample, o.outcome, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? AND t.subject = ?
 ORDER BY o.trial
 """
@@ -71,17 +71,21 @@ SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id
 """
 _PICTURED = """
-SELECT t.subject, t.factors, o.trial, o.outcome, o.text, o.blob, coalesce(c.revised, '')
+SELECT t.subject, t.mode, t.factors, o.trial, o.outcome, o.text, o.blob, coalesce(c.revised, '')
 FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
 """
+# columns beside max() are those of the row that has it: sqlite.org/lang_select.html
 _BY_LABEL = """
-SELECT o.trial, t.subject, t.mode, coalesce(l.value, ?3), coalesce(l.weight, 0)
-FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN labels l
-  ON l.output = o.trial AND l.annotator = ?1 AND l.attribute = ?2 AND l.current ORDER BY o.trial
+SELECT subject, mode, value, json_group_array(output) FROM (
+  SELECT o.trial AS output, t.subject, t.mode, coalesce(l.value, ?3) AS value, max(l.weight)
+  FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN labels l
+    ON l.output = o.trial AND l.annotator = ?1 AND l.attribute = ?2 AND l.current
+  GROUP BY o.trial)
+GROUP BY 1, 2, 3
 """
 _BY_OUTCOME = """
-SELECT o.trial, t.subject, t.mode, o.outcome, 0
-FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+SELECT t.subject, t.mode, o.outcome, json_group_array(o.trial)
+FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2, 3
 """
 _WITH_CONTENT = """
 SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial
@@ -162,37 +166,61 @@ def have_content(store: Store) -> bool:
 
 def iter_pictured(store: Store) -> Iterator[PicturedOutput]:
     """Every output of a run of pictures, by id."""
-    for subject, factors, *rest in store.rows(_PICTURED):
-        yield PicturedOutput(subject, levels(factors), *rest)
+    return map(_pictured, store.rows(_PICTURED))
+
+
+def first_pictured(store: Store, most: int) -> Iterator[PicturedOutput]:
+    """The first outputs of a run of pictures, at most so many of each subject, mode and cell of the
+    design; by id.
+    """
+    return map(_pictured, _first_rows(store.rows(_PICTURED), len(cells_asked(store)), most))
+
+
+def _pictured(row: Any) -> PicturedOutput:
+    subject, _, factors, *rest = row
+    return PicturedOutput(subject, levels(factors), *rest)
 
 
 def by_label(
     store: Store, annotator: str, attribute: str, unlabelled: str
-) -> Iterator[GroupedOutput]:
-    """Every output with each value that an annotator gave an attribute, by id. unlabelled: the
-    value of an output that has none.
+) -> Iterator[AlikeOutputs]:
+    """The outputs by the value that an annotator gave an attribute, of several the likeliest.
+    unlabelled: the value of outputs that have none.
     """
-    rows = store.rows(_BY_LABEL, (annotator, attribute, unlabelled))
-    return map(GroupedOutput._make, rows)
+    return _alike(store.rows(_BY_LABEL, (annotator, attribute, unlabelled)))
 
 
-def by_outcome(store: Store) -> Iterator[GroupedOutput]:
-    """Every output with its outcome, by id."""
-    return map(GroupedOutput._make, store.rows(_BY_OUTCOME))
+def by_outcome(store: Store) -> Iterator[AlikeOutputs]:
+    """The outputs by their outcome."""
+    return _alike(store.rows(_BY_OUTCOME))
+
+
+def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
+    for subject, mode, value, found in rows:
+        yield AlikeOutputs(subject, mode, value, sorted(json.loads(found)))
 
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
     """The first answers of a subject, at most so many of each mode and cell of the design, without
     their texts and by id.
     """
-    lacking = sum(asked == subject for asked, *_ in cells_asked(store))
-    seen: Counter[tuple[str, str]] = Counter()
-    for key, _, mode, factors, *rest in store.rows(_CARDS, (ANSWER, subject)):
-        seen[mode, factors] += 1
-        if seen[mode, factors] <= most:
-            yield CardOutput(key, subject, mode, levels(factors), *rest)
-            lacking -= seen[mode, factors] == most
-            if not lacking:  # long before the last output: ids are hashes
+    cells = sum(asked == subject for asked, *_ in cells_asked(store))
+    for _, mode, factors, key, *rest in _first_rows(
+        store.rows(_CARDS, (ANSWER, subject)), cells, most
+    ):
+        yield CardOutput(key, subject, mode, levels(factors), *rest)
+
+
+def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
+    """At most so many rows of each of the cells (subject, mode, factors) that rows begin with."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        cell = row[:3]
+        seen[cell] += 1
+        if seen[cell] <= most:
+            yield row
+            cells -= seen[cell] == most
+            if not cells:  # long before the last output: ids are hashes
                 return
 
 
