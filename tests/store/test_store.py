@@ -14,7 +14,7 @@ import pytest
 
 from tiltmeter.errors import RunBusy, RunMismatch, StoreError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
-from tiltmeter.store import Store, blobs
+from tiltmeter.store import PLANNED_ROWS, Store, blobs
 from tiltmeter.store.database import FILE
 from tiltmeter.store.queries import label_sets
 from tiltmeter.store.queries.state import fingerprint
@@ -48,6 +48,15 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
         assert list(store.iter_unlabelled("a")) == []
         assert list(store.iter_unlabelled("b")) == [(TRIAL, output)]
         assert store.spent() == 0.5
+
+
+def test_trials_are_added_where_sqlite_takes_few_variables(tmp_path: Path) -> None:
+    trials = [TRIAL._replace(id=f"t{number}", sample=number) for number in range(PLANNED_ROWS)]
+    with made(tmp_path) as store:
+        store._db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)  # as before version 3.32
+        assert list(store.iter_unanswered(trials)) == trials
+        store.write([], [Output("t7", "answer", "she", "")], [])
+        assert list(store.iter_unanswered(trials)) == [one for one in trials if one.id != "t7"]
 
 
 def test_remembered_rows_are_read_again_once_somebody_wrote(tmp_path: Path) -> None:

@@ -122,9 +122,10 @@ class Store(Database):
         yield from self._add_trials(batch)
 
     def _add_trials(self, batch: Sequence[Trial]) -> list[Trial]:
-        marks = ",".join("?" * len(batch))
-        query = f"SELECT trial FROM outputs WHERE trial IN ({marks})"
-        answered = {row[0] for row in self.rows(query, [trial.id for trial in batch])}
+        # one variable: SQLite before 3.32 takes 999
+        query = "SELECT trial FROM outputs WHERE trial IN (SELECT value FROM json_each(?))"
+        ids = json.dumps([trial.id for trial in batch])
+        answered = {row[0] for row in self.rows(query, (ids,))}
         rest = [trial for trial in batch if trial.id not in answered]
         if rest:
             with self.transaction():
