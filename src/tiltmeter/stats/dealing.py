@@ -67,7 +67,7 @@ def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.
         whole = open_.size == group.shape[1]
         tossed = before if whole else before[:, open_]
         tossed = tossed & _toss_coins(chance, digits, tossed.shape, generator)
-        over = count_bits(tossed).sum(axis=0, dtype=np.int64) - size
+        over = count_bits(tossed).sum(axis=0, dtype=np.int32) - size
         near = np.abs(over) <= max(1.0, spread / TOSS_OFF)
         group[:, open_[near]], excess[open_[near]] = tossed[:, near], over[near]
         open_ = open_[~near]
@@ -89,15 +89,18 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     each draw: (groups - 1, columns, draws).
     """
     groups, words, draws = dealt.shape
+    together, columns = groups * draws, packed.shape[1]
     fits = np.min_scalar_type(words * WORD)
-    found: Numbers = np.zeros((groups, packed.shape[1], draws), dtype=fits)
-    piece = max(1, TOGETHER // max(1, draws))  # columns
-    for group, counted in zip(dealt, found, strict=True):
-        for start in range(0, packed.shape[1], piece):
-            columns, counts = packed[:, start : start + piece], counted[start : start + piece]
-            for word in np.flatnonzero(columns.any(axis=1)):
-                counts += count_bits(group[word] & columns[word][:, None])
-    return found
+    found: Numbers = np.zeros((columns, together), dtype=fits)
+    piece = max(1, TOGETHER // max(1, together))  # columns
+    for word in range(words):
+        # in one row: numpy takes short ones into a buffer, which costs more than to count
+        rows = dealt[:, word].reshape(together)
+        for start in range(0, columns, piece):
+            held = packed[word, start : start + piece, None]
+            if held.any():
+                found[start : start + piece] += count_bits(held & rows)
+    return found.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 
 def _count_by_table(words: Words) -> NDArray[np.uint8]:
@@ -136,16 +139,20 @@ def _change_sides(
     """Moves rows that are picked at random between a group and the rest of ``before``, until none
     is in excess.
     """
-    draws = group.shape[1]
-    inside, whole = group.reshape(-1), before.reshape(-1)  # views: both lie in one piece
+    words, draws = group.shape
+    short = before * (excess < 0)  # whose rest is in excess, not the group
+    group ^= short
+    sides = group.reshape(-1)  # a view: it lies in one piece
+    row_numbers = np.arange(words * WORD)
+    starts, bits = row_numbers // WORD * draws, np.uint64(1) << (row_numbers % WORD).astype("u8")
     wrong = np.flatnonzero(excess)
+    left = np.abs(excess[wrong])
     while wrong.size:
         row = generator.integers(rows, size=wrong.size, dtype=np.uint32)
-        place = (row >> 6) * np.int64(draws) + wrong
-        bit = np.left_shift(np.uint64(1), (row & 63).astype(np.uint64))
-        sides = np.where(excess[wrong] > 0, inside[place], whole[place] & ~inside[place])
-        fits = np.flatnonzero(sides & bit)
-        draw = wrong[fits]
-        inside[place[fits]] ^= bit[fits]
-        excess[draw] -= np.sign(excess[draw])
-        wrong = wrong[excess[wrong] != 0]
+        place, bit = starts.take(row) + wrong, bits.take(row)
+        fits = np.flatnonzero(sides.take(place) & bit)
+        sides[place[fits]] ^= bit[fits]
+        left[fits] -= 1
+        kept = np.flatnonzero(left)
+        wrong, left = wrong[kept], left[kept]
+    group ^= short
