@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analyse.test_verdicts import three_groups
 from tests.conftest import Made
 from tiltmeter import api, registry
 from tiltmeter.analyse import compare as comparison
@@ -367,6 +368,34 @@ def test_refusals_that_fall_on_one_run_are_a_difference(make: Make) -> None:
     assert verdict.value == 0 and verdict.word == "direction not settled"
     assert [one.code for one in verdict.cautions] == ["missing_differs"]
     assert verdict.cautions[0].text.startswith("33 % of the answers for after count neither way")
+
+
+def test_refusals_that_fall_on_a_group_of_one_run_are_a_difference_of_gaps(tmp_path: Path) -> None:
+    """Of 3 answers for a job and a group 1 or 2 are raises; one run refuses the third for group b, of each job."""
+
+    def asked(name: str, refuses: str) -> Path:
+        rows = [
+            {
+                "prompt": f"job {n}, {who}: raise or wait? Answer with one word.",
+                **({"outcome": "refusal"} if sample == 2 and who == refuses else {}),
+                "text": ("raise", "wait")[(n + sample) % 2],
+            }
+            for who in ("Ann", "Bob")
+            for n in range(20)
+            for sample in range(3)
+        ]
+        protocol = three_groups({"level": "b", "baseline": "a"})
+        where = {"group": ["a", "b"]}
+        return api.run(protocol, rows, tmp_path / name, samples=3, where=where).folder
+
+    found = api.compare(asked("one", ""), asked("two", "Bob"))
+    row = pick(found, "gap_missing")
+    assert (row.first, row.second) == (0, pytest.approx(1 / 3))
+    assert row.estimate.p is not None and row.estimate.p < 0.001
+    (verdict,) = found.verdicts
+    assert verdict.word == "direction not settled"
+    assert [one.code for one in verdict.cautions] == ["missing_differs"]
+    assert "on one side. Whatever these would have been" in verdict.cautions[0].text
 
 
 def test_a_comparison_has_the_verdicts_of_its_headlines(

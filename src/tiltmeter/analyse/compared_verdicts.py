@@ -68,7 +68,8 @@ def _judge(
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
     levels = _levels(claim)
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
-    slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
+    if set(claim.row.contrast or ()) <= {RUN}:  # of differences no run has one number of these
+        slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))

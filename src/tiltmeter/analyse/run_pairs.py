@@ -127,8 +127,7 @@ class RunPair:
         yield self._with(base, found, values)
         if self.measure.headline:
             yield from self._bounds_row(base, before, after, sense)
-            if len(before) == 1:
-                yield from self._missing_row(base, before[0], after[0], sense)
+            yield from self._missing_row(base, before, after, sense)
         yield from self._corrected_row(base, before, after, sense)
 
     def _bounds_row(
@@ -151,13 +150,14 @@ class RunPair:
         yield self.pairing.row(row, (None, None), None, headline=False)
 
     def _missing_row(
-        self, base: Estimate, before: Side, after: Side, sense: Sense
+        self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
     ) -> Iterator[ComparisonRow]:
-        """How much more of the second run than of the first is in no denominator, where something
-        is: refusals that fall on one run are a difference too, and the rest knows nothing of them.
+        """How much more of the second run than of the first is in no denominator, or how much more
+        this differs between their levels, where something is: refusals that fall on one run, or on
+        one level of it, are a difference too, and the rest knows nothing of them.
         """
         values = dict.fromkeys(
-            value for side in (before, after) for own in side.said.values() for value in own
+            value for side in (*before, *after) for own in side.said.values() for value in own
         )
         left_out = [
             value for value in values if not (sense.counts(value) or value in sense.without)
@@ -167,10 +167,13 @@ class RunPair:
         every = Sense(left_out, (), sense.without, sense.shared)
         places = {
             item: n
-            for n, item in enumerate(dict.fromkeys(sense.shared.get(i, i) for i in before.said))
+            for n, item in enumerate(dict.fromkeys(sense.shared.get(i, i) for i in before[0].said))
         }
-        arrays = [[sum_by_cluster(side, every, places)] for side in (before, after)]
-        found, _, shares = _share_difference(arrays)
+        arrays = [
+            [sum_by_cluster(side, every, places) for side in part] for part in (before, after)
+        ]
+        alone = len(before) == 1
+        found, gaps, shares = (_share_difference if alone else _gap_difference)(arrays)
         row = replace(
             base.without_value(base.measure + MISSING),
             value=found.value,
@@ -180,7 +183,10 @@ class RunPair:
             interval_method=found.method,
             note=found.note or "",
         )
-        row = _with_test_of_shares(row, arrays, found, self.pairing.before)
+        if alone:
+            row = _with_test_of_shares(row, arrays, found, self.pairing.before)
+        else:
+            row = with_sign_flip(row, gaps, found, self.pairing.before)
         yield self.pairing.row(row, shares, None, headline=False)
 
     def _corrected_row(

@@ -203,8 +203,10 @@ def before_gold(text: str) -> str:
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
     """More counts neither way at one of two levels. slots: of `headlines`, which say how much."""
-    if bounds is None or "open_at_level" not in slots:
+    if bounds is None:
         return "More counts neither way on one side."
+    if "open_at_level" not in slots:
+        return f"More counts neither way on one side. {_counting_all(spec, bounds)}."
     kinds = _kinds_of_missing(spec, bounds)
     named = f" (of all answers {_kinds(kinds)})" if kinds else ""
     return (
