@@ -398,6 +398,31 @@ def test_refusals_that_fall_on_a_group_of_one_run_are_a_difference_of_gaps(tmp_p
     assert "on one side. Whatever these would have been" in verdict.cautions[0].text
 
 
+def test_items_that_one_run_refuses_altogether_are_open_too(make: Make) -> None:
+    """40 words, 2 of 4 answers she in the first run, 1 or 3 in the second, which refuses 20 words: of its
+    160 answers 40 to 120 could have been she, where the first has 80.
+    """
+    before, after = make("before"), make("after")
+    fill(before, {f"w{n:02}": (2, 2) for n in range(40)})
+    fill(after, {f"w{n:02}": (1 + n % 2 * 2, 3 - n % 2 * 2) for n in range(20, 40)})
+    for word in (f"w{n:02}" for n in range(20)):
+        factors = {"language": "en", "order": "he_first", "class": "communal"}
+        own = {**factors, "word": word, "lexeme": word}
+        for _ in range(4):
+            after.label([(own, "sampled", {"refusal": 1.0})])
+    found = compare(before, after)
+    row = pick(found, "share_she").estimate
+    assert (row.value, row.clusters) == (0, 20)
+    assert "items of which a run has no answer that counts: 20" in row.note
+    missing = pick(found, "share_she_missing").estimate
+    assert (missing.value, missing.clusters, missing.n) == (0.5, 40, 320)
+    bounds = pick(found, "share_she_bounds").estimate
+    assert (bounds.low, bounds.high) == (-0.25, 0.25)
+    (verdict,) = found.verdicts
+    assert verdict.word == "direction not settled"
+    assert [one.code for one in verdict.cautions] == ["missing_differs"]
+
+
 def test_a_comparison_has_the_verdicts_of_its_headlines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

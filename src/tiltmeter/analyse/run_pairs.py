@@ -85,13 +85,10 @@ class RunPair:
         after: Sequence[Side],
         sense: Sense,
     ) -> Iterator[ComparisonRow]:
-        items = _common_items((*before, *after), sense)
-        dropped = len(
-            {sense.shared.get(item, item) for side in (*before, *after) for item in side.said}
-        ) - len(items)
-        before, after = (
-            [_restrict(side, items, sense) for side in part] for part in (before, after)
-        )
+        sides = (*before, *after)
+        items, asked = (_common_items(sides, one) for one in (sense, replace(sense, among=())))
+        every = [[_restrict(side, asked, sense) for side in part] for part in (before, after)]
+        before, after = ([_restrict(side, items, sense) for side in part] for part in every)
         arrays = [
             [
                 sum_by_cluster(side, sense, {item: n for n, item in enumerate(items)})
@@ -102,7 +99,6 @@ class RunPair:
         found, gaps, values = (
             _share_difference(arrays) if len(before) == 1 else _gap_difference(arrays)
         )
-        note = f"items that one run alone has: {dropped}" if dropped else None
         blank = self.pairing.blank(condition, "share", self.by)
         held = self._held_against(name)
         base = replace(
@@ -116,7 +112,7 @@ class RunPair:
             n=round(found.n or 0.0, 6),
             clusters=len(items),
             cautions=found.cautions,
-            note=join_notes(found.note, note) or "",
+            note=join_notes(found.note, _note_items(sides, asked, items, sense)) or "",
         )
         if len(items) < 2:
             return  # one item is no population
@@ -126,15 +122,16 @@ class RunPair:
             base = with_sign_flip(base, gaps, found, self.pairing.before)
         yield self._with(base, found, values)
         if self.measure.headline:
-            yield from self._bounds_row(base, before, after, sense)
-            yield from self._missing_row(base, before, after, sense)
+            yield from self._bounds_row(base, every[0], every[1], sense)
+            yield from self._missing_row(base, every[0], every[1], sense)
         yield from self._corrected_row(base, before, after, sense)
 
     def _bounds_row(
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
     ) -> Iterator[ComparisonRow]:
         """Between which values the difference lies, whatever the answers that are not in the
-        denominator would have been; none where all are.
+        denominator would have been; none where all are. Of all items that both runs have, since one
+        that a run refuses altogether could have been anything.
         """
         first, second = (_bounds_of(part, sense) for part in (before, after))
         if first[0] == first[1] and second[0] == second[1]:
@@ -164,11 +161,9 @@ class RunPair:
         ]
         if not left_out or not self.pairing.before.drawn:
             return
-        every = Sense(left_out, (), sense.without, sense.shared)
-        places = {
-            item: n
-            for n, item in enumerate(dict.fromkeys(sense.shared.get(i, i) for i in before[0].said))
-        }
+        every = replace(sense, hits=left_out, among=())
+        items = dict.fromkeys(sense.shared.get(item, item) for item in before[0].said)
+        places = {item: place for place, item in enumerate(items)}
         arrays = [
             [sum_by_cluster(side, every, places) for side in part] for part in (before, after)
         ]
@@ -181,6 +176,8 @@ class RunPair:
             high=found.high,
             confidence=found.confidence if found.low is not None else None,
             interval_method=found.method,
+            n=round(found.n or 0.0, 6),
+            clusters=len(items),
             note=found.note or "",
         )
         if alone:
@@ -287,6 +284,18 @@ def _common_items(sides: Sequence[Side], sense: Sense) -> list[str]:
         for item in dict.fromkeys(sense.shared.get(item, item) for item in sides[0].said)
         if all(item in one for one in sets)
     ]
+
+
+def _note_items(
+    sides: Sequence[Side], asked: Sequence[str], items: Sequence[str], sense: Sense
+) -> str | None:
+    """How many items are not compared. asked: what both runs have; items: what is compared."""
+    every = {sense.shared.get(item, item) for side in sides for item in side.said}
+    alone, unanswered = len(every) - len(asked), len(asked) - len(items)
+    return join_notes(
+        f"items that one run alone has: {alone}" if alone else None,
+        f"items of which a run has no answer that counts: {unanswered}" if unanswered else None,
+    )
 
 
 _T = TypeVar("_T")
