@@ -135,7 +135,10 @@ def count(value: float | None) -> str:
     """A count, or a sum of weights with one decimal."""
     if value is None:
         return NOTHING
-    return fixed_decimals(value, 0 if abs(value - round(value)) < 1e-6 else 1)
+    whole = round(value)
+    if abs(value - whole) < 1e-6:
+        return f"{whole:,}".replace("-", MINUS)
+    return fixed_decimals(value, 1)
 
 
 def dollars(value: float) -> str:

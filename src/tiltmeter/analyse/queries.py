@@ -213,15 +213,14 @@ def _of_whole_outputs(
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
-    groups = [level for level in protocol.levels[factor] if level != base]
     against = spec.kind.startswith("from_base") or ending.startswith(DIFFERENCE)
     if against and factor in levels:
-        levels[factor] = (*levels.get(factor, groups), base)
-        own = {cell[within] for cell in protocol.cells if cell[factor] == base}
+        levels[factor] = (*levels[factor], base)
         if within in levels:  # of the mean over all groups it names none
+            own = {cell[within] for cell in protocol.cells_of.get((factor, base), ())}
             levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
     elif factor not in levels and (within in levels or spec.kind in SHIFTS):
-        levels[factor] = tuple(groups)
+        levels[factor] = tuple(level for level in protocol.levels[factor] if level != base)
     attribute = row.condition.get("attribute", "")
     value = row.condition.get("value")
     pooled = spec.kind == "between_groups" and row.variant == CODE  # over all subjects there

@@ -151,6 +151,15 @@ class Protocol:
         return rows
 
     @cached_property
+    def cells_of(self) -> dict[tuple[str, str], list[Row]]:
+        """(factor, level) → the cells that have it."""
+        found: dict[tuple[str, str], list[Row]] = {}
+        for cell in self.cells:
+            for place in cell.items():
+                found.setdefault(place, []).append(cell)
+        return found
+
+    @cached_property
     def digest(self) -> str:
         """Hash of the design: what is asked, of which cells, how. Another one is another set of
         trials.
