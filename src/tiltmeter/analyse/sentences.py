@@ -20,8 +20,8 @@ from . import numerals, reading
 
 # where no item got two answers at one level, as at temperature 0
 CONSTANT = (
-    " No prompt got two different answers, so this is of these prompts as they stand: other "
-    "wordings may give others."
+    " No prompt got two different answers, so this holds for these prompts as they stand; "
+    "other wordings may give other answers."
 )
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 CHIPS = {
