@@ -22,7 +22,7 @@ from ..protocol.tables import SEVERAL
 from ..store import Store
 from ..store.queries import labels
 from . import pooling
-from .counting import PIECE, by_columns, read_cells, with_derived
+from .counting import PIECE, by_columns, read_cells, take_near, with_derived
 from .numbers import number
 from .queries import OutputQuery
 from .strata import factor_names, kept_rows
@@ -35,7 +35,7 @@ _LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
 
 class AlikeLabels(NamedTuple):
     """The labels that queries count which differ in their subjects and levels alone. mask: True for
-    their rows; labels, outputs: how many there are in each place.
+    their rows; labels, outputs: how many there are in each place, of outputs that lie in one alone.
     """
 
     mask: Mask
@@ -90,11 +90,11 @@ class LabelRows:
         asked = criteria(query)
         if asked not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
-            each = self.frame.select("number", "place").filter(pl.Series(mask))
-            size = self._cells.height
+            is_counted = np.zeros(len(self._place_of), dtype=np.bool_)
+            is_counted[self._numbers[mask]] = True
             labels, outputs = (
-                np.bincount(rows["place"].to_numpy(), minlength=size)
-                for rows in (each, each.unique())
+                np.bincount(at, minlength=self._cells.height)
+                for at in (self._at[mask], self._place_of[is_counted])
             )
             self._alike[asked] = AlikeLabels(mask, labels, outputs)
         return self._alike[asked]
@@ -132,6 +132,13 @@ class LabelRows:
             return int(alike.outputs[places].sum())
         mask = alike.mask & self.lie_in(places)
         return len(np.unique(self._numbers[mask]))
+
+    @cached_property
+    def _place_of(self) -> NDArray[np.uint32]:
+        """The place of each output by its number, one of them where it lies in several."""
+        found = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
+        found[self._numbers] = self._at
+        return found
 
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:
@@ -270,9 +277,8 @@ class Counted:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
             return every.filter(wanted) if attributes else every
-        frame = pl.concat(
-            _pieces(labels.of_annotator(self.store, annotator, attributes), annotator)
-        )
+        rows = labels.of_annotator(self.store, annotator, attributes)
+        frame = pl.concat(_pieces(rows, annotator, self._cells[1]))
         if not attributes:
             self._all[annotator] = frame
         return frame
@@ -286,9 +292,8 @@ class Counted:
     def _read(self, annotator: str, attribute: str, variant: str) -> LabelRows:
         chosen = self.protocol.variants[variant]
         wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
-        cells, places = self._cells
+        cells, _ = self._cells
         frame = self._stored(annotator, wanted).with_columns(outputs=pl.lit(1, pl.Int64))
-        frame = frame.join(places.rename({"place": "cell"}), on="output", maintain_order="left")
         if "language" in cells.columns:
             frame = frame.with_columns(language=cells["language"].gather(frame["cell"]))
         used = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
@@ -304,14 +309,18 @@ class Counted:
         return LabelRows(pooling.read_as(frame, chosen.reads), found)
 
 
-def _pieces(rows: Iterator[tuple[str, str, str, str]], annotator: str) -> Iterator[pl.DataFrame]:
+def _pieces(
+    rows: Iterator[tuple[str, str, str, str]], annotator: str, places: pl.DataFrame
+) -> Iterator[pl.DataFrame]:
     """Labels as frames, so that few of them at a time are objects of Python; at least one. Outputs
-    are numbered.
+    are numbered, and have the `cell` that is their place among `places`.
     """
     columns, number = dict.fromkeys(("output", *_LISTS), pl.String), 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in _LISTS.items()]
     while True:
         piece = by_columns(columns, list(islice(rows, PIECE)))
+        near = take_near(places, piece["output"]).rename({"place": "cell"})
+        piece = piece.join(near, on="output", maintain_order="left")
         found = piece.with_columns(lists).with_row_index("number", offset=number)
         yield found.with_columns(annotator=pl.lit(annotator)).explode(list(_LISTS))
         if len(piece) < PIECE:

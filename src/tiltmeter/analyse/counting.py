@@ -52,7 +52,7 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
     while True:
         piece = list(islice(rows, PIECE))
         sets = by_columns(_SETS, piece)
-        sets = sets.join(_around(places, sets["output"]), on="output", maintain_order="left")
+        sets = sets.join(take_near(places, sets["output"]), on="output", maintain_order="left")
         each = sets.with_columns(pl.col(_LISTS).str.json_decode(pl.List(pl.String))).explode(_LISTS)
         before = (
             pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
@@ -66,7 +66,7 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
         last = each.select(_WHOSE).row(-1)
 
 
-def _around(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
+def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
     """The rows of `places`, which is in the order of its outputs, from the first of these outputs
     to the last: a join takes up the whole of what it looks in.
     """
