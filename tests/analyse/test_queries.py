@@ -72,6 +72,18 @@ def test_pooled_over_objects_and_models(tmp_path: Path) -> None:
         assert counted.n(joined(queries)) == sum(totals) > 0
 
 
+def test_rates_of_outputs_count_those_that_say_nothing_that_counts(tmp_path: Path) -> None:
+    """Lists of words that are all off the list stand in a paper's denominator, outputs."""
+    tiltmeter.run("words", "planted:protocol=words", tmp_path / "run", language="en", limit=3)
+    with Store(tmp_path / "run", writing=True) as store:
+        (some,) = store.first("SELECT max(output) FROM labels WHERE attribute = 'word'")
+        store.write_one(
+            "UPDATE labels SET value = 'off_list' WHERE attribute = 'word' AND output = ?", (some,)
+        )
+    number, unlike = count_unlike(tmp_path / "run")
+    assert number > 20 and unlike == []
+
+
 def test_every_protocol_is_here() -> None:
     assert set(FIRST) == set(registry.PROTOCOLS)
 

@@ -144,15 +144,17 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
     among = spec.among or (tuple(reference) if isinstance(reference, Mapping) else ())
     if kind.numbers:
         among = spec.values
+    # outputs are counted whatever they say
+    by_output = spec.per == "outputs" and ending not in (BOUNDS, MISSING)
     return OutputQuery(
         row.instrument,
         spec.attribute,
         () if "subject" in spec.over else (row.subject,),
         _levels(protocol, row, spec.where, spec),
         _hits(protocol, spec, row),
-        () if ending in (BOUNDS, MISSING) or spec.per == "outputs" else among,
-        spec.without,
-        "outputs" if spec.per == "outputs" and ending not in (BOUNDS, MISSING) else kind.counts,
+        () if by_output or ending in (BOUNDS, MISSING) else among,
+        () if by_output else spec.without,
+        "outputs" if by_output else kind.counts,
         reference if isinstance(reference, str) else "",
         row.variant,
     )
