@@ -239,11 +239,12 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
     left, right = (8.0, width - 8.0) if narrow else (float(SIDE), width - 100.0)
     places, top = flow(figure.parts, width)
     top += 6
+    looks = list(_looks(figure))
     headings = sum(1 for heading, _ in groupby(figure.bars, key=lambda bar: bar.group) if heading)
     tall = LINE + (16 if narrow else 0)
     made = root(figure, top + tall * len(figure.bars) + HEADING * headings + 28, narrow)
     for number, (x, y) in enumerate(places):
-        _piece(made, figure, number, (x, y - 11, 14, 13))
+        _piece(made, looks[number], (x, y - 11, 14, 13))
         text(made, x + 20, y, cut_text(figure.parts[number], width - x - 24), "fig-label")
     y = top
     for heading, bars in groupby(figure.bars, key=lambda bar: bar.group):
@@ -260,7 +261,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
                 "fig-label",
             )
             text(made, width - 8, base, f"n {bar.n}", "fig-number end")
-            _draw_bar(made, figure, bar, (left, y + tall - LINE + 5, right - left))
+            _draw_bar(made, looks, bar, (left, y + tall - LINE + 5, right - left))
             y += tall
     for share in (0, 0.5, 1):
         text(
@@ -273,59 +274,63 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
     return ET.tostring(made, encoding="unicode")
 
 
-def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float, float]) -> None:
+def _draw_bar(
+    made: ET.Element, looks: Sequence[_Look], bar: Bar, box: tuple[float, float, float]
+) -> None:
     """One bar; a share is printed in its piece where there is room for it."""
     x, y, width = box
     whole = bar.queries[0] if len(set(bar.queries)) == 1 else ""
     if whole:  # the bar leads there with all of its pieces
         made = ET.SubElement(made, "g", {"data-query": whole})
-    for number, share in enumerate(bar.shares):
+    for number, (look, share) in enumerate(zip(looks, bar.shares, strict=True)):
         wide = share * width
         if share > 0:
             query = bar.queries[number] if bar.queries and not whole else ""
-            _piece(made, figure, number, (x, y, wide, TALL), query)
-        if wide >= ROOM and number < figure.answers:
-            rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
-            # the text on c4 is white
-            on = (
-                f"c{_colour_place(figure, number) % COLOURS}"
-                if rgb is None
-                else "c4"
-                if _dark(rgb)
-                else ""
-            )
-            text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
+            _piece(made, look, (x, y, wide, TALL), query)
+        if wide >= ROOM and look.on is not None:
+            said = numerals.share(share, 2)
+            text(made, x + wide / 2, y + 13.5, said, f"fig-in {look.on} middle")
         x += wide
 
 
 def _piece(
-    made: ET.Element,
-    figure: Stacked,
-    number: int,
-    box: tuple[float, float, float, float],
-    query: str = "",
+    made: ET.Element, look: _Look, box: tuple[float, float, float, float], query: str = ""
 ) -> None:
-    """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a
-    hatching.
-    """
+    """A piece of a bar, or its sample in the legend."""
     x, y, width, height = (round(v, 2) for v in box)
-    other = number - figure.answers
-    rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
-    if rgb is not None:
-        shape(made, "rect", "fig-own", x=x, y=y, width=width, height=height)
-        made[-1].set("fill", "#{:02x}{:02x}{:02x}".format(*rgb))
-        link_outputs(made, query)
-        return
-    place = _colour_place(figure, number)
-    name = f"c{place % COLOURS}" if other < 0 else f"g{other % 4}"
-    shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
+    shape(made, "rect", look.name, x=x, y=y, width=width, height=height)
+    if look.fill:
+        made[-1].set("fill", look.fill)
     link_outputs(made, query)
-    if other >= 0 or place >= COLOURS:
-        hatch(made, x, y, width, height, max(0, other) % 3)
+    if look.hatching is not None:
+        hatch(made, x, y, width, height, look.hatching)
 
 
-def _colour_place(figure: Stacked, number: int) -> int:
-    return figure.colours[number] if figure.colours else number
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a part is drawn: its class, its own colour or "", the class of a number in it, where it
+    has one, and the kind of its hatching.
+    """
+
+    name: str
+    fill: str = ""
+    on: str | None = None
+    hatching: int | None = None
+
+
+def _looks(figure: Stacked) -> Iterator[_Look]:
+    """Of each part: answers in colours, no-answers in greys with a hatching."""
+    own = colour.own(figure.parts[: figure.answers])
+    for number, part in enumerate(figure.parts):
+        rgb, other = own.get(part), number - figure.answers
+        place = figure.colours[number] if figure.colours else number
+        if rgb is not None:  # the text on c4 is white
+            yield _Look("fig-own", "#{:02x}{:02x}{:02x}".format(*rgb), "c4" if _dark(rgb) else "")
+        elif other >= 0:
+            yield _Look(f"fig-part g{other % 4}", hatching=other % 3)
+        else:
+            name = f"c{place % COLOURS}"
+            yield _Look(f"fig-part {name}", "", name, 0 if place >= COLOURS else None)
 
 
 def _dark(rgb: colour.Rgb) -> bool:
