@@ -135,7 +135,7 @@ class TestTheDesign:
 def table(
     seed: int, objects: Sequence[str] = ("car", "cup"), subject: str = "s"
 ) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """Images of every prompt with attributes of all shapes: even, skewed, sparse, single-has_value, with a raw colour."""
+    """Images of every prompt with attributes of all shapes: even, skewed, sparse, single-valued, with a raw colour."""
     draw = random.Random(seed)
     images = []
     for thing in objects:

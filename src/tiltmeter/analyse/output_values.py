@@ -76,11 +76,6 @@ def group_of(outputs: Sequence[Values]) -> OutputGroup:
     return outputs if isinstance(outputs, OutputGroup) else OutputGroup(outputs)
 
 
-def has_value(one: Values, attribute: str) -> bool:
-    """True if an output has a value of an attribute, not one of the words for none."""
-    return one.get(attribute, NONE) not in MISSING
-
-
 def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
     """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
     value.
