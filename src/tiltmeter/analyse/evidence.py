@@ -60,16 +60,18 @@ def gather(
     labels = short_names([row.subject for row in rows], named)
     among = {key: StratumRows(own) for key, own in by_stratum.items()}
     for spec, raw in leads:
-        here = by_stratum[claims.stratum(protocol, raw)]
+        stratum = claims.stratum(protocol, raw)
+        here = among[stratum]
         of = {
-            name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED, MISSING)
+            name: _same_place(here.of_measure.get(spec.name + name, ()), raw)
+            for name in (BOUNDS, CORRECTED, MISSING)
         }
         corrected = of[CORRECTED]
         usable = corrected is not None and corrected.value is not None
-        captured = next((e.value for e in here if e.measure == CAPTURED), None)
+        captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
         row = corrected if corrected is not None and usable else raw
-        nuisances = tuple(_nuisances(protocol, spec, raw, here))
+        nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
         yield Claim(
             spec=spec,
             row=row,
@@ -78,7 +80,7 @@ def gather(
             missing=of[MISSING],
             uncorrected=corrected.note if corrected is not None and not usable else "",
             about=_about(raw, alike[spec.name]),
-            parts=tuple(_parts(protocol, spec, raw, kin[spec.name][claims.stratum(protocol, raw)])),
+            parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
             captured=captured,
             drawn=mode is None or not mode.logprobs,
@@ -88,7 +90,7 @@ def gather(
                 spec,
                 row,
                 labels[row.subject],
-                moved(spec, raw, among[claims.stratum(protocol, raw)]),
+                moved(spec, raw, here),
                 _highest(nuisances),
             )
             | _left_open(of[BOUNDS], of[MISSING]),
@@ -113,14 +115,12 @@ def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, s
     }
 
 
-def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estimate | None:
+def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
     return next(
         (
             row
             for row in rows
-            if row.measure == measure
-            and row.condition == raw.condition
-            and (row.contrast or {}) == (raw.contrast or {})
+            if row.condition == raw.condition and (row.contrast or {}) == (raw.contrast or {})
         ),
         None,
     )
@@ -209,16 +209,18 @@ def _nuisance_specs(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, Me
 
 
 def _nuisances(
-    protocol: Protocol, spec: MeasureSpec, raw: Estimate, here: Sequence[Estimate]
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
     for factor, other in _nuisance_specs(protocol, spec):
-        for row in here:
-            if row.measure == other.name and row.condition == raw.condition and row.p is not None:
+        for row in of_measure.get(other.name, ()):
+            if row.condition == raw.condition and row.p is not None:
                 levels = {
                     wording.title(protocol, factor, one.condition[factor]): one.value
-                    for one in here
-                    if one.measure == spec.name
-                    and one.value is not None
+                    for one in of_measure[spec.name]
+                    if one.value is not None
                     and one.condition == {**raw.condition, factor: one.condition.get(factor, "")}
                 }
                 yield factor, row, levels

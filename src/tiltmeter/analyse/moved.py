@@ -33,13 +33,17 @@ class Moved(NamedTuple):
 
 
 class StratumRows:
-    """The rows of one stratum; those of one attribute by its name, since hundreds of claims ask."""
+    """The rows of one stratum; those of one measure or attribute by its name, since hundreds of
+    claims ask.
+    """
 
     def __init__(self, rows: Sequence[Estimate]) -> None:
         self.all = rows
+        self.of_measure: dict[str, list[Estimate]] = {}
         self.of_attribute: dict[str, list[Estimate]] = {}
         self.tested: dict[str, list[Estimate]] = {}  # of one attribute each, by measure
         for row in rows:
+            self.of_measure.setdefault(row.measure, []).append(row)
             if "attribute" in row.condition:
                 self.of_attribute.setdefault(row.condition["attribute"], []).append(row)
                 if row.p is not None:
