@@ -6,11 +6,11 @@ that several items share (`pooling.py`) is counted once for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -277,8 +277,11 @@ class Counted:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
             return every.filter(wanted) if attributes else every
-        rows = labels.of_annotator(self.store, annotator, attributes)
-        frame = pl.concat(_pieces(rows, annotator, self._cells[1]))
+        has_weights = annotator in labels.with_weights(self.store)
+        lists = _LISTS if has_weights else {n: _LISTS[n] for n in ("attribute", "value")}
+        rows = labels.of_annotator(self.store, annotator, list(lists), attributes)
+        added = {"annotator": pl.lit(annotator)} | ({} if has_weights else {"weight": pl.lit(1.0)})
+        frame = pl.concat(_pieces(rows, lists, self._cells[1])).with_columns(**added)
         if not attributes:
             self._all[annotator] = frame
         return frame
@@ -310,19 +313,20 @@ class Counted:
 
 
 def _pieces(
-    rows: Iterator[tuple[str, str, str, str]], annotator: str, places: pl.DataFrame
+    rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
     """Labels as frames, so that few of them at a time are objects of Python; at least one. Outputs
-    are numbered, and have the `cell` that is their place among `places`.
+    are numbered, and have the `cell` that is their place among `places`. kinds: of the columns that
+    rows have as JSON arrays after the output.
     """
-    columns, number = dict.fromkeys(("output", *_LISTS), pl.String), 0
-    lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in _LISTS.items()]
+    columns, number = dict.fromkeys(("output", *kinds), pl.String), 0
+    lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
     while True:
         piece = by_columns(columns, list(islice(rows, PIECE)))
         near = take_near(places, piece["output"]).rename({"place": "cell"})
         piece = piece.join(near, on="output", maintain_order="left")
         found = piece.with_columns(lists).with_row_index("number", offset=number)
-        yield found.with_columns(annotator=pl.lit(annotator)).explode(list(_LISTS))
+        yield found.explode(list(kinds))
         if len(piece) < PIECE:
             return
         number += len(piece)

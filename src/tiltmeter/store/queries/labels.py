@@ -230,17 +230,17 @@ def number_of_values(store: Store, annotator: str, attribute: str) -> int:
 
 
 def of_annotator(
-    store: Store, annotator: str, attributes: Sequence[str] = ()
-) -> Iterator[tuple[str, str, str, str]]:
-    """What one annotator said of some attributes, or of all: (output, attributes, values, weights),
-    by output. The last three are JSON arrays of one length, in this order: a row costs more in
-    Python than a label does.
+    store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
+) -> Iterator[tuple[str, ...]]:
+    """What one annotator said of some attributes, or of all: (output, *columns), by output. columns
+    are of `labels`; each is a JSON array, all of one length: a row costs more in Python than a
+    label does.
     """
+    arrays = ", ".join(f"json_group_array({name})" for name in columns)
     marks = ",".join("?" * len(attributes))
     which = f" AND attribute IN ({marks})" if attributes else ""
     return store.rows(
-        "SELECT output, json_group_array(attribute), json_group_array(value),"
-        f" json_group_array(weight) FROM labels WHERE current AND annotator = ?{which}"
+        f"SELECT output, {arrays} FROM labels WHERE current AND annotator = ?{which}"
         " GROUP BY output",
         (annotator, *attributes),
     )
