@@ -7,6 +7,7 @@ an attribute of their own, which ends in `_vote`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -262,32 +263,43 @@ def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
     """How many outputs have a value, of any attribute, that is none of the words for nothing; in
     the order of their first outputs.
     """
-    return _count_cells(store, "''", "value NOT IN", nothing)
+    query = f"""
+SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
+WHERE EXISTS (SELECT 1 FROM labels l WHERE l.output = t.id AND l.annotator = a.value AND l.current
+              AND l.value NOT IN ({_marks(nothing)}))
+GROUP BY 1, 2, 3, 4 ORDER BY min(t.id), 2"""
+    return _cell_counts(store, query, (json.dumps(sorted(machines(store))), *nothing))
 
 
 def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
     """How many outputs have one of some values, by attribute; in the order of their first
     outputs.
     """
-    return _count_cells(store, "attribute", "value IN", values)
+    return _count_by_attribute(store, "value", values)
 
 
 def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
     """How many outputs have a label of some attributes, by attribute; in the order of their first
     outputs.
     """
-    return _count_cells(store, "attribute", "attribute IN", attributes)
+    return _count_by_attribute(store, "attribute", attributes)
 
 
-def _count_cells(
-    store: Store, attribute: str, which: str, values: Sequence[str]
-) -> list[CellCount]:
+def _count_by_attribute(store: Store, column: str, values: Sequence[str]) -> list[CellCount]:
     query = f"""
 SELECT t.subject, l.annotator, t.mode, t.factors, l.attribute, count(*)
-FROM (SELECT DISTINCT output, annotator, {attribute} AS attribute FROM labels
-      WHERE current AND {_BY_MACHINES} AND {which} ({",".join("?" * len(values))})) l
+FROM (SELECT DISTINCT output, annotator, attribute FROM labels
+      WHERE current AND {_BY_MACHINES} AND {column} IN ({_marks(values)})) l
 JOIN trials t ON t.id = l.output
 GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.output), 2, 5"""
+    return _cell_counts(store, query, values)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _cell_counts(store: Store, query: str, values: Sequence[str]) -> list[CellCount]:
     return [
         CellCount(subject, annotator, mode, levels(factors), about, outputs)
         for subject, annotator, mode, factors, about, outputs in store.rows(query, values)
