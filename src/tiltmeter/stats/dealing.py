@@ -77,11 +77,11 @@ def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.
 def pack_rows(flags: NDArray[np.bool_]) -> Words:
     """Flags of rows as words, shape (rows, columns) to (words, columns)."""
     rows, columns = flags.shape
-    padded = np.zeros((math.ceil(rows / WORD) * WORD, columns), dtype=bool)
-    padded[:rows] = flags
-    packed = np.packbits(padded, axis=0, bitorder="little").reshape(-1, WORD // 8, columns)
-    found: Words = np.ascontiguousarray(packed.transpose(0, 2, 1)).view("<u8")[..., 0]
-    return found.astype(np.uint64, copy=False)
+    padded = np.zeros((columns, math.ceil(rows / WORD) * WORD), dtype=bool)
+    padded[:, :rows] = flags.T  # numpy packs what lies together ten times as fast
+    packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").T
+    found: Words = np.ascontiguousarray(packed, dtype=np.uint64)
+    return found
 
 
 def count_dealt(dealt: Words, packed: Words) -> Numbers:
