@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import groupby
+from itertools import count, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -80,14 +80,17 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
+    places = cache(_places_by_annotator)
     for output, annotators, attributes, values, _ in label_sets.by_output(store):
         subject, mode, factors = trials[output]
-        labels = sorted(zip(read(annotators), read(attributes), json.loads(values), strict=True))
-        for annotator, own in groupby(labels, itemgetter(0)):
+        said = json.loads(values)
+        for annotator, own in places(annotators, attributes):
             outputs = found.setdefault((subject, annotator, mode), {})
             if output not in outputs:
                 outputs[output] = LabelledOutput(factors, {})
-            outputs[output].values.update(label[1:] for label in own)
+            known = outputs[output].values
+            for attribute, place in own:
+                known[attribute] = max(known.get(attribute, ""), said[place])
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
@@ -103,6 +106,17 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         lists,
         chosen_on,
     )
+
+
+def _places_by_annotator(
+    annotators: str, attributes: str
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Of two JSON arrays of one length, each annotator with its attributes and their places."""
+    named = zip(json.loads(annotators), json.loads(attributes), count(), strict=False)
+    return [
+        (annotator, [(attribute, place) for _, attribute, place in own])
+        for annotator, own in groupby(sorted(named), itemgetter(0))
+    ]
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:

@@ -25,6 +25,8 @@ from ..store.queries.state import fingerprint
 from .options import Asking
 
 WORKED_OUT = ("detect", "test_items")  # functions, which no file holds
+# all of a row but how it was worked out, which is done
+KEPT = tuple(one.name for one in fields(Estimate) if one.name not in WORKED_OUT)
 
 
 def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
@@ -62,13 +64,11 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
     from ..analyse import run_estimates
 
     rows = run_estimates.estimates(store, protocol, variant)
-    cache.keep_text(key, json.dumps(list(map(_fields, rows))))
+    if key:
+        cache.keep_text(
+            key, json.dumps([{name: getattr(row, name) for name in KEPT} for row in rows])
+        )
     return rows
-
-
-def _fields(row: Estimate) -> dict[str, Json]:
-    """All of a row but how it was worked out, which is done."""
-    return {one.name: getattr(row, one.name) for one in fields(row) if one.name not in WORKED_OUT}
 
 
 def warnings_if_finished(
