@@ -45,3 +45,20 @@ def test_one_name_says_more_than_its_group(women: list[str], men: list[str], sai
     keys = {"prompt": prompt, "tables": [{"rows": rows}, KEYS["tables"][1]], "measures": [measure]}
     found = thin_design(Protocol.declare(**{**KEYS, **keys}))
     assert said in " ".join(found) and bool(found) == bool(said)
+
+
+def test_words_that_another_table_brings_tell_levels_apart() -> None:
+    rows = [
+        {"who": who, "code": f"{who} {name}", "person": name}
+        for who in ("women", "men")
+        for name in ("Alex", "Kim")
+    ]
+    titles = [{"code": row["code"], "title": f"a {row['code']}"} for row in rows]
+    prompt = KEYS["prompt"].replace("{who}", "{person}, {title}")
+    measure = {
+        **KEYS["measures"][0],
+        "contrast": {"factor": "who", "level": "women", "baseline": "men"},
+    }
+    tables = [{"rows": rows}, {"rows": titles}, KEYS["tables"][1]]
+    keys = {**KEYS, "prompt": prompt, "tables": tables, "measures": [measure]}
+    assert "same words" not in " ".join(thin_design(Protocol.declare(**keys)))

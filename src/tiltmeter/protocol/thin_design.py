@@ -85,13 +85,17 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
     """
     asked = _asked(protocol)
     for factor in _compared(protocol):
-        levels: dict[tuple[str, ...], dict[str, None]] = {}
+        levels: dict[tuple[tuple[str, ...], ...], dict[str, None]] = {}
         own = [table for table in protocol.tables if factor in table[0]]
-        for row in own[0] if len(own) == 1 else ():  # of several, another may tell levels apart
+        if len(own) != 1:  # of several, another may tell levels apart
+            continue
+        linked = {name for table in protocol.tables if table is not own[0] for name in table[0]}
+        for row in own[0]:
             words = tuple(row[name] for name in row if name in asked)
+            others = tuple(row[name] for name in row if name in linked)  # which may bring words
             if any(words) and factor in row:
-                levels.setdefault(words, {})[row[factor]] = None
-        shared = {" ".join(words): of for words, of in levels.items() if len(of) > 1}
+                levels.setdefault((words, others), {})[row[factor]] = None
+        shared = {" ".join(words): of for (words, _), of in levels.items() if len(of) > 1}
         if shared:
             yield _shared_words_sentence(factor, shared)
 
