@@ -29,7 +29,8 @@ def test_short_rows_are_filled_up_where_they_may_be() -> None:
     ("text", "said"),
     [
         ("a,a\n1,2\n", "line 1 has the column 'a' twice. Its columns: a, a."),
-        ("a,\n1,2\n", "line 1 has a column without a name"),
+        ("a,,b\n1,,2\n", "line 1 has a column without a name"),
+        ("a,\n1,\n1,2\n", "line 3 has a cell in a column without a name"),
         ("a\n1\n", "line 1 has no column b, c. It needs: a, b, c."),
         ("a,b,c\n1,2,3,4\n", "line 2 has not as many cells as the header: 4, not 3"),
         ('a,b,c\n1,2,"3\n', "line 2 is not CSV (unexpected end of data)"),
@@ -51,6 +52,14 @@ def test_what_a_spreadsheet_of_germany_writes_is_read(code: str, tmp_path: Path)
     ((line, row),) = read_rows(tmp_path / "a.csv")
     asked = "Soll Jürgen, ein größerer Koch, „gehen“?"
     assert (line, row) == (2, {"Frage": asked, "Gruppe": "älter"})
+
+
+def test_what_excel_puts_around_a_table_is_left_out() -> None:
+    text = "sep=;\r\njob, or none;who;;\r\nnurse;Ann;;\r\ncook;Bo\r\n"
+    assert list(numbered_rows(text)) == [
+        (3, {"job, or none": "nurse", "who": "Ann"}),
+        (4, {"job, or none": "cook", "who": "Bo"}),
+    ]
 
 
 def test_a_header_with_a_comma_in_a_name_is_parted_by_what_it_has_most_of() -> None:

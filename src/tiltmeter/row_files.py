@@ -25,6 +25,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
 _CODE_PAGES = ("cp1250", "cp1252", "cp1254", "cp1257")
 _OTHER_SCRIPT = re.compile(rb"[\xa0-\xff]{3}")  # letters of a code page or of two bytes each
+_NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line for Excel alone
 
 
 class BadTable(UsageError):
@@ -81,32 +82,41 @@ def numbered_rows(
     text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
     """(line, row) of a text with a header; the line, from 1, is the one on which the row ends.
-    Empty lines are left out, with delimiters or without, and spaces around the names of columns.
+    Empty lines are left out, with delimiters or without, spaces around the names of columns, and
+    columns at the end that have neither a name nor anything in them.
 
-    delimiter:  "" for a comma, a semicolon or a tab: what the first line has most of.
+    delimiter:  "" for a comma, a semicolon or a tab: what `sep=` names, or the header has most of.
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
     needs:      columns that must be there.
     Raises BadTable: a column that has no name, or one twice; a row with more or fewer cells.
     """
-    head = text.partition("\n")[0]
-    delimiter = delimiter or max(_DELIMITERS, key=head.count)
+    named = _NAMED_DELIMITER.match(text)
+    above = 1 if named else 0  # lines
+    if named:
+        text, delimiter = text[named.end() :], delimiter or named[1]
+    delimiter = delimiter or max(_DELIMITERS, key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(reader, ())]
+        width = len(header)
+        while header and not header[-1]:
+            header.pop()
         _refuse_header(header, needs)
         for cells in reader:
             if not any(cells) and len(cells) != 1:
                 continue
-            if len(cells) > len(header) or (len(cells) < len(header) and not short_rows):
+            line = above + reader.line_num
+            if len(cells) > width or (len(cells) < len(header) and not short_rows):
                 raise BadTable(
-                    f"line {reader.line_num} has not as many cells as the header: {len(cells)}, "
-                    f"not {len(header)}. A cell with {_DELIMITERS[delimiter]} in it is put in "
-                    "quotation marks."
+                    f"line {line} has not as many cells as the header: {len(cells)}, not {width}. "
+                    f"A cell with {_DELIMITERS[delimiter]} in it is put in quotation marks."
                 )
+            if any(cells[len(header) :]):
+                raise BadTable(f"line {line} has a cell in a column without a name.")
             missing = [""] * (len(header) - len(cells))
-            yield reader.line_num, dict(zip(header, [*cells, *missing], strict=True))
+            yield line, dict(zip(header, [*cells[: len(header)], *missing], strict=True))
     except csv.Error as error:
-        raise BadTable(f"line {reader.line_num} is not CSV ({error}).") from None
+        raise BadTable(f"line {above + reader.line_num} is not CSV ({error}).") from None
 
 
 def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
