@@ -163,7 +163,7 @@ def posterior(x: np.ndarray, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     """`beta_binomial.posterior_limits` of many tables with the same outputs an item."""
     size = (beta_binomial.MEANS, beta_binomial.CORRELATIONS)
     _, both, weight = beta_binomial._grid()
-    rising = beta_binomial._table()[: outputs + 1]
+    rising = beta_binomial._table(outputs.bit_length())[: outputs + 1]
     whole = x.shape[1] * (special.gammaln(both + outputs) - special.gammaln(both))
     edges = np.arange(size[0] + 1) / size[0]
     found = []

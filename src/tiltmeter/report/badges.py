@@ -22,6 +22,7 @@ from .summary import Missing
 SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
 NAMED = 3  # claims that a badge names
 LEVELS = 4  # of a factor that have a badge each
+MOST = 7  # for which the first screen has room
 KINDS = {
     Word.TILT: ("tilt", "▲", "tilt found"),
     Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
@@ -38,9 +39,18 @@ KINDS = {
 
 def badges(
     store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
+) -> tuple[Badge, ...]:
+    """Those of verdicts, then what qualifies them all. Where there are too many, the last verdicts
+    have none: what they are stands in the table, what could turn the first ones does not.
+    """
+    rest = tuple(_qualifying_badges(store, protocol, judged, missing))
+    verdicts = tuple(_verdict_badges(protocol, judged))
+    return verdicts[: max(1, MOST - len(rest))] + rest
+
+
+def _qualifying_badges(
+    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
 ) -> Iterator[Badge]:
-    """All badges, those of verdicts first."""
-    yield from _verdict_badges(protocol, judged)
     for one in judged:
         for caution in one.verdict.cautions:
             factor = caution.code.partition("_effect")[0].partition("_reverses")[0]

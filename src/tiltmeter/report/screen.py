@@ -27,7 +27,6 @@ from .model import Screen
 from .summary import Missing
 
 LEDE_CHARACTERS = 360  # for which the first screen has room
-BADGES = 6
 QUIET = (Word.NO_DIFFERENCE, Word.NO_TEST, Word.NOT_MEASURED)  # verdicts that claim nothing
 AS_LABELLED = "Labels as they are, before gold corrects the number."
 BETWEEN = f" {numerals.MINUS} "  # the ends of a contrast
@@ -68,7 +67,7 @@ def screen(
         names=told,
         headline=headline(protocol, judged, lead),
         lede=tuple(text for text, _ in lede),
-        badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
+        badges=badges.badges(store, protocol, judged, missing),
         figure=None,
         prompt=None,
         caution=CAUTION,
