@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..instruments.images import taxonomy
 from ..protocol import EVERY, FEW_OUTPUTS, Protocol
 from ..store import Store
-from ..store.queries import labels, trials
+from ..store.queries import label_counts, labels, trials
 
 SHOWN = 5  # places that a warning names
 
@@ -38,11 +38,11 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
         return []
     item, aside = protocol.item, [n for n, mode in protocol.modes.items() if mode.for_discovery]
     asked = [(one[item], one[factor]) for one in trials.cells_outside(store, aside)]
-    with_value = labels.count_with_value(store, taxonomy.RESERVED)
-    without = labels.count_of_values(store, taxonomy.RESERVED)
-    none = labels.count_of_values(store, (taxonomy.NOT_APPLICABLE,)) if without else []
+    with_value = label_counts.count_with_value(store, taxonomy.RESERVED)
+    without = label_counts.count_of_values(store, taxonomy.RESERVED)
+    none = label_counts.count_of_values(store, (taxonomy.NOT_APPLICABLE,)) if without else []
     attributes = list(dict.fromkeys(one.attribute for one in none))
-    labelled = labels.count_of_attributes(store, attributes) if attributes else []
+    labelled = label_counts.count_of_attributes(store, attributes) if attributes else []
     texts: list[str] = []
     for whose in dict.fromkeys(one[:3] for one in (*with_value, *without)):
         groups, absent, of = (
@@ -55,7 +55,7 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
 
 
 def _sum_counts(
-    counts: Sequence[labels.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
+    counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
 ) -> Counter[tuple[str, str]]:
     """Outputs of one subject, annotator and mode by the levels of two factors; the second "": by
     attribute.

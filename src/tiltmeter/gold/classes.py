@@ -14,7 +14,7 @@ from ..stats import confusion
 from ..stats.multiclass import corrected_shares
 from ..stats.results import Interval
 from ..store import Store
-from ..store.queries import labels
+from ..store.queries import label_counts
 from . import GoldPair
 
 
@@ -49,7 +49,7 @@ def shares(
     kept = [row for row in rows if row.said in code]
     said = [
         (one.subject, one.levels.get(protocol.item, ""), one.value, one.weight)
-        for one in labels.condition_weights(store, annotator, attribute)
+        for one in label_counts.condition_weights(store, annotator, attribute)
         if one.value in code
     ]
     items = {

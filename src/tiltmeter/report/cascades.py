@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..records import Json
 from ..store import Store
-from ..store.queries import calls, labels, settings
+from ..store.queries import calls, label_counts, settings
 
 
 class Shares(NamedTuple):
@@ -60,9 +60,9 @@ def shares(store: Store) -> list[Shares]:
             name,
             kept.judge,
             kept.sure,
-            labels.answers(store, name),
+            label_counts.answers(store, name),
             asked.get((name, kept.judge), 0),
-            labels.asked_in_vain(store, name),
+            label_counts.asked_in_vain(store, name),
         )
         for name, kept in settings.cascades(store).items()
     ]

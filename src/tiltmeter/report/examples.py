@@ -19,7 +19,7 @@ from ..protocol.tables import SEVERAL
 from ..records import Output, Trial
 from ..stats.results import count_of
 from ..store import Store
-from ..store.queries import labels, outputs
+from ..store.queries import label_counts, labels, outputs
 from .model import Example, ExampleGroup, Examples
 
 LIMIT = 400  # answers in one page
@@ -42,7 +42,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
             total,
         )
     first = main(store, protocol)
-    by_label = labels.number_of_values(store, *first) <= MANY
+    by_label = label_counts.number_of_values(store, *first) <= MANY
     rows = outputs.by_label(store, *first, UNLABELLED) if by_label else outputs.by_outcome(store)
     alike = sorted(rows, key=lambda one: (one.subject, one.mode, -len(one.ids), one.value))
     quota = _quota([len(one.ids) for one in alike], limit)

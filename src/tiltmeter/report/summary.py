@@ -13,7 +13,7 @@ from ..protocol import Protocol, wording
 from ..records import HUMAN, NEITHER, OUTCOMES
 from ..stats.results import count_of
 from ..store import Store
-from ..store.queries import labels
+from ..store.queries import label_counts
 from ..store.queries.trials import Part
 from . import audits, findings
 from .examples import main
@@ -197,7 +197,7 @@ class Missing:
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
     """How much of what the first instrument labelled is refused, unreadable or else no answer."""
     annotator, attribute = main(store, protocol)
-    of = labels.value_weights(store, annotator, attribute)
+    of = label_counts.value_weights(store, annotator, attribute)
     counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()
     total = sum(of.values())
     none = {v: weight for v, weight in of.items() if v in OUTCOMES and v not in counted}

@@ -1,0 +1,129 @@
+"""How many outputs annotators labelled how: counts and sums of weights, which SQLite makes. Only
+current labels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...records import ANSWER, INVALID, UNRESOLVED, UNSURE
+from .. import Store
+from ..rows import levels
+from . import labels
+
+
+class CellCount(NamedTuple):
+    """How many outputs of one cell of the design a machine labelled; attribute: "" for any."""
+
+    subject: str
+    annotator: str
+    mode: str
+    levels: Mapping[str, str]
+    attribute: str
+    outputs: int
+
+
+class ConditionWeight(NamedTuple):
+    """How often a value was given to the outputs of a subject in one cell of the design."""
+
+    subject: str
+    levels: Mapping[str, str]
+    value: str
+    weight: float
+
+
+def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, float]:
+    """Value → sum of the weights with which an annotator gave it, the commonest first."""
+    query = (
+        "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND current"
+        " GROUP BY 1 ORDER BY 2 DESC"
+    )
+    return dict(store.rows(query, (annotator, attribute)))
+
+
+def answers(store: Store, annotator: str) -> int:
+    """How many outputs that are answers an annotator labelled."""
+    query = (
+        "SELECT count(DISTINCT l.output) FROM labels l JOIN outputs o ON o.trial = l.output"
+        " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
+    )
+    return int(store.first(query, (annotator, ANSWER))[0])
+
+
+def asked_in_vain(store: Store, annotator: str) -> int:
+    """How many outputs an annotator asked a model about, and has no label of all the same."""
+    query = (
+        "SELECT count(DISTINCT output) FROM labels WHERE current AND annotator = ?1"
+        " AND value IN (?2, ?3, ?4)"
+        " AND output IN (SELECT output FROM label_calls WHERE annotator = ?1)"
+    )
+    return int(store.first(query, (annotator, UNSURE, INVALID, UNRESOLVED))[0])
+
+
+def number_of_values(store: Store, annotator: str, attribute: str) -> int:
+    """How many different values an annotator gave an attribute."""
+    query = (
+        "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
+    )
+    return int(store.first(query, (annotator, attribute))[0])
+
+
+def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[ConditionWeight]:
+    """Sums of weights by subject, cell of the design and value, in that order."""
+    query = (
+        "SELECT t.subject, t.factors, l.value, sum(l.weight)"
+        " FROM labels l JOIN trials t ON t.id = l.output"
+        " WHERE l.current AND l.annotator = ? AND l.attribute = ?"
+        " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    for subject, factors, value, weight in store.rows(query, (annotator, attribute)):
+        yield ConditionWeight(subject, levels(factors), value, weight)
+
+
+def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
+    """How many outputs have a value, of any attribute, that is none of the words for nothing; in
+    the order of their first outputs.
+    """
+    query = f"""
+SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
+WHERE EXISTS (SELECT 1 FROM labels l WHERE l.output = t.id AND l.annotator = a.value AND l.current
+              AND l.value NOT IN ({_marks(nothing)}))
+GROUP BY 1, 2, 3, 4 ORDER BY min(t.id), 2"""
+    return _cell_counts(store, query, (json.dumps(sorted(labels.machines(store))), *nothing))
+
+
+def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
+    """How many outputs have one of some values, by attribute; in the order of their first
+    outputs.
+    """
+    return _count_by_attribute(store, "value", values)
+
+
+def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
+    """How many outputs have a label of some attributes, by attribute; in the order of their first
+    outputs.
+    """
+    return _count_by_attribute(store, "attribute", attributes)
+
+
+def _count_by_attribute(store: Store, column: str, values: Sequence[str]) -> list[CellCount]:
+    query = f"""
+SELECT t.subject, l.annotator, t.mode, t.factors, l.attribute, count(*)
+FROM (SELECT DISTINCT output, annotator, attribute FROM labels
+      WHERE current AND {labels.BY_MACHINES} AND {column} IN ({_marks(values)})) l
+JOIN trials t ON t.id = l.output
+GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.output), 2, 5"""
+    return _cell_counts(store, query, values)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _cell_counts(store: Store, query: str, values: Sequence[str]) -> list[CellCount]:
+    return [
+        CellCount(subject, annotator, mode, levels(factors), about, outputs)
+        for subject, annotator, mode, factors, about, outputs in store.rows(query, values)
+    ]
