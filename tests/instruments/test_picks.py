@@ -495,7 +495,7 @@ def test_5_000_answers_take_about_as_long_as_ten_million_additions() -> None:
         *((seconds(looped), seconds(lambda part=part: read(part))) for part in range(10)),
         strict=True,
     )
-    assert min(reading) < min(loop), (reading, loop)
+    assert min(reading) < 0.8 * min(loop), (reading, loop)
 
 
 class TestAListOfOnesOwn:

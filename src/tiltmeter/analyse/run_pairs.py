@@ -4,7 +4,7 @@ against the margin, and where both have gold the corrected difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -102,15 +102,8 @@ class RunPair:
         blank = self.pairing.blank(condition, "share", self.by)
         held = self._held_against(name)
         base = replace(
-            blank,
+            _with_interval(blank, found, items),
             contrast={**(blank.contrast or {}), **held},
-            value=found.value,
-            low=found.low,
-            high=found.high,
-            confidence=found.confidence if found.low is not None else None,
-            interval_method=found.method,
-            n=round(found.n or 0.0, 6),
-            clusters=len(items),
             cautions=found.cautions,
             note=join_notes(found.note, _note_items(sides, asked, items, sense)) or "",
         )
@@ -169,17 +162,8 @@ class RunPair:
         ]
         alone = len(before) == 1
         found, gaps, shares = (_share_difference if alone else _gap_difference)(arrays)
-        row = replace(
-            base.without_value(base.measure + MISSING),
-            value=found.value,
-            low=found.low,
-            high=found.high,
-            confidence=found.confidence if found.low is not None else None,
-            interval_method=found.method,
-            n=round(found.n or 0.0, 6),
-            clusters=len(items),
-            note=found.note or "",
-        )
+        clear = replace(base.without_value(base.measure + MISSING), note=found.note or "")
+        row = _with_interval(clear, found, items)
         if alone:
             row = _with_test_of_shares(row, arrays, found, self.pairing.before)
         else:
@@ -331,6 +315,20 @@ def _share_difference(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Foun
     ((xa, na),), ((xb, nb),) = arrays
     found = rates.clustered_difference(successes_a=xb, n_a=nb, successes_b=xa, n_b=na)
     return found, xb / nb - xa / na, (_ratio(xa, na), _ratio(xb, nb))
+
+
+def _with_interval(row: Estimate, found: Interval, items: Collection[str]) -> Estimate:
+    """The row with a difference that was found over the items."""
+    return replace(
+        row,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        confidence=found.confidence if found.low is not None else None,
+        interval_method=found.method,
+        n=round(found.n or 0.0, 6),
+        clusters=len(items),
+    )
 
 
 def _with_test_of_shares(
