@@ -36,8 +36,8 @@ from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
 from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages import protocol_snapshot
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import protocol_snapshot
 from tiltmeter.store import Store
 
 PROTOCOL = "soda"

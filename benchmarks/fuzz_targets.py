@@ -38,7 +38,7 @@ from tiltmeter.models.providers.replicate import ReplicatePredictions
 from tiltmeter.protocol.load import load
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages.label import annotators
+from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
 

@@ -65,7 +65,8 @@ def call_what_reads() -> None:
 
 def load_protocols() -> None:
     from tiltmeter import registry
-    from tiltmeter.api import init, own_prompts, selftest
+    from tiltmeter.api.check import selftest
+    from tiltmeter.api.start import init, own_prompts
     from tiltmeter.instruments.text.language import language
     from tiltmeter.models import error_rates, kinds
     from tiltmeter.protocol.source_lines import SourceLocation

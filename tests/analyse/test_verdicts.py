@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict, Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
 from tiltmeter.stats.detectable import divergence_shift

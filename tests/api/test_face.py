@@ -141,7 +141,7 @@ def test_a_caller_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     notes = {int(line.split(":")[0]): line for line in lines if ": note: Revealed" in line}
     assert "model: str | (def (*Any" in notes[4]
     assert "'samples'?: int | None" in notes[4]
-    assert notes[4].endswith('-> tiltmeter.api.run_folder.Run"')
+    assert notes[4].endswith('-> tiltmeter.api.runs.run_folder.Run"')
     assert notes[5].endswith('"int"') and notes[6].endswith('frames.Frame"')
     assert notes[7].endswith('"tiltmeter.protocol.Protocol"')
     errors = [line for line in lines if ": error: " in line]

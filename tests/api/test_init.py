@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import api, registry
-from tiltmeter.api import init
+from tiltmeter.api.start import init
 from tiltmeter.cli import main
 
 TILTED = {

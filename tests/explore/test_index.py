@@ -22,7 +22,7 @@ from tiltmeter.explore.page import page
 from tiltmeter.explore.parts import NONE
 from tiltmeter.explore.view import View
 from tiltmeter.records import Label, Output, Sampling, Trial
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
 from tiltmeter.store.queries.labels import RankedLabel
 

@@ -17,8 +17,8 @@ from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import PICTURES, page
 from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Output, Sampling, Trial
-from tiltmeter.stages import protocol_snapshot
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import protocol_snapshot
 from tiltmeter.store import Store
 
 WORDS, CUES = ("guard", "cook", "novice", "idol", "victim", "sentry"), ("masculine", "feminine")

@@ -13,8 +13,8 @@ from PIL import Image
 import tiltmeter
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse.counted import Counted
-from tiltmeter.analyse.queries import query_of
+from tiltmeter.analyse.claims.output_query import query_of
+from tiltmeter.analyse.whole_run.outputs_behind import Counted
 from tiltmeter.errors import UsageError
 from tiltmeter.explore import rendering
 from tiltmeter.explore.detail import detail

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.api import deposits
+from tiltmeter.api.handover import deposits
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.formats import crate, private
 from tiltmeter.store import Store

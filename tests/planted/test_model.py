@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tiltmeter import api, registry
-from tiltmeter.api import init
+from tiltmeter.api.start import init
 from tiltmeter.errors import (
     Incapable,
     MissingKey,

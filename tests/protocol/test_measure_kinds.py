@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse import kinds, rows
+from tiltmeter.analyse import kinds
+from tiltmeter.analyse.measures import estimate_rows
 from tiltmeter.errors import ProtocolError, UnknownName
 from tiltmeter.protocol import MeasureSpec, Protocol, schema
 from tiltmeter.protocol.built_in_measures import KINDS
@@ -114,7 +115,7 @@ def test_the_unit_is_that_of_the_kind_where_a_file_names_none() -> None:
 
 def test_the_old_address_of_a_row_works_with_a_warning() -> None:
     with pytest.warns(DeprecationWarning, match=r"rows\.estimate_row"):
-        assert kinds._row is rows.estimate_row
+        assert kinds._row is estimate_rows.estimate_row
 
 
 def test_every_setting_of_a_measure_reaches_its_spec() -> None:

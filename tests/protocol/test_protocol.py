@@ -9,7 +9,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.protocol.load import load
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 
 TWO_GROUPS = """\
 name = "letters"

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.api import init
+from tiltmeter.api.start import init
 from tiltmeter.protocol import (
     FIGURES,
     InstrumentSpec,

@@ -30,7 +30,7 @@ from tiltmeter.protocol.tables import Row
 from tiltmeter.protocols.protext import command, inference, shipped
 from tiltmeter.protocols.protext import own as corpus
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 from tiltmeter.stats.confusion import confusion as errors
 from tiltmeter.stats.correction import rogan_gladen
 

@@ -11,10 +11,11 @@ from typing import Any
 from tiltmeter.protocol.histogram import Histogram as Counts
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, html
-from tiltmeter.report.figure_model import Dot, Dots, Figure, Plot, Strip
 from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.figures.svg import without_links
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.page_model.figures import Dot, Dots, Figure, Plot, Strip
+from tiltmeter.report.render import html
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
 VERSUS = {"side": "gendered − en"}

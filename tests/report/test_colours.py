@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tiltmeter.report import html
+from tiltmeter.report.render import html
 
 Matrix = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), A Physiologically-based Model for Simulation of Color Vision Deficiency: severity 1.

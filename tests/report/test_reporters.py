@@ -23,8 +23,9 @@ from tests.report.conftest import HOSTILE
 from tiltmeter.errors import StoreError
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, data, html, markdown, terminal, terminal_screen
-from tiltmeter.report.model import Column, Content, Table, alone
+from tiltmeter.report.page_model.page import Column, Content, Table, alone
+from tiltmeter.report.render import html, json_csv, markdown, terminal, terminal_screen
+from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -144,7 +145,7 @@ def test_a_hole_is_a_dash_in_the_page(page: str) -> None:
 def test_json_and_csv_hold_the_estimates_as_they_are(
     built: Content, estimates: list[Estimate]
 ) -> None:
-    text = data.as_json(built.run_info, estimates)
+    text = json_csv.as_json(built.run_info, estimates)
     loaded = json.loads(text)
     assert loaded["schema"] == 1 and loaded["run"]["answered"] == 1295
     stars = [row.pop("stars") for row in loaded["estimates"]]
@@ -152,7 +153,7 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
     read = [Estimate(**row) for row in loaded["estimates"]]
     assert read == [replace(estimate, cautions=()) for estimate in estimates]  # codes of the note
     assert "\u202e" not in text
-    rows = list(csv.DictReader(io.StringIO(data.as_csv(estimates))))
+    rows = list(csv.DictReader(io.StringIO(json_csv.as_csv(estimates))))
     assert len(rows) == len(estimates)
     for row, estimate in zip(rows, estimates, strict=True):
         for name in ("value", "low", "high", "p", "p_adjusted", "n", "detectable"):
@@ -170,7 +171,7 @@ def test_a_page_without_a_claim_is_written(built: Content) -> None:
 
 def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        data.as_json({}, [replace(estimates[0], value=float("nan"))])
+        json_csv.as_json({}, [replace(estimates[0], value=float("nan"))])
 
 
 def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> None:

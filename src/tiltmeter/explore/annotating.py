@@ -28,7 +28,7 @@ from ..gold.answers import State
 from ..gold.review import Review, open_review
 from ..gold.whole_outputs import WholeOutputTask, open_whole_outputs
 from ..protocol import EVERY
-from ..report.sanitize import visible
+from ..report.page_model.sanitize import visible
 from ..store.queries import trials
 from . import rendering, security
 from .desk_end import end_of_task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analyse.queries import MODE, OutputQuery
+from ..analyse.claims.output_query import MODE, OutputQuery
 from .index import Index
 from .parts import SUBJECT, Banner
 from .view import View

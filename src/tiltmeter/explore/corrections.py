@@ -13,7 +13,7 @@ from typing import TypedDict
 from ..errors import UsageError
 from ..gold import annotation, people
 from ..records import CORRECTED, VOTE, Label
-from ..report.sanitize import all_visible
+from ..report.page_model.sanitize import all_visible
 from ..store.queries import labels, outputs
 from .index import Source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..analyse.queries import OutputQuery
+from ..analyse.claims.output_query import OutputQuery
 from .index import Index
 from .parts import LABEL, MODE, OUTCOME, SUBJECT
 from .view import ALL, View

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from ..analyse import numerals, verdicts
-from ..analyse.background import read_background
-from ..analyse.reading import CORRECTED
-from ..analyse.run_estimates import estimates
+from ..analyse.claims import verdicts
+from ..analyse.claims.background import read_background
+from ..analyse.estimates import estimates
+from ..analyse.words import numerals
+from ..analyse.words.reading import CORRECTED
 from ..gold import agreement, validation
-from ..report.sanitize import all_visible
+from ..report.page_model.sanitize import all_visible
 from .index import Source
 
 ENOUGH = "No headline number needs more labels for its correction."

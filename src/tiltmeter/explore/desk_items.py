@@ -13,7 +13,7 @@ from ..gold.whole_outputs import WholeOutputTask
 from ..protocol import Protocol
 from ..protocol.keys import AnnotationKeys
 from ..protocol.tables import Row
-from ..report.sanitize import all_visible
+from ..report.page_model.sanitize import all_visible
 from ..store.queries import outputs
 from . import pronoun_marks
 from .detail import picture, shorten

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..analyse import numerals, signature
+from ..analyse.whole_run import signature
+from ..analyse.words import numerals
 from ..errors import StoreError, UsageError
 from ..images import Unusable, check_picture
 from ..protocol.tables import SEVERAL

@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ..analyse.counted import Counted
-from ..analyse.queries import query_of
-from ..analyse.run_estimates import estimates
+from ..analyse.claims.output_query import query_of
+from ..analyse.estimates import estimates
+from ..analyse.whole_run.outputs_behind import Counted
 from ..records import ANSWER, Json
-from ..report.sanitize import all_visible
+from ..report.page_model.sanitize import all_visible
 from ..store.queries import outputs
 from .index import Index
 from .parts import NONE

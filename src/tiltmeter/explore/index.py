@@ -22,14 +22,14 @@ from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
 
-from ..analyse.model_labels import given_names
-from ..analyse.queries import OutputQuery
+from ..analyse.claims.output_query import OutputQuery
+from ..analyse.words.short_model_names import given_names
 from ..errors import UsageError
 from ..protocol import EVERY, Protocol, wording
 from ..protocol.contrasts import contrast_factor
 from ..protocol.tables import SEVERAL, Row
 from ..records import HUMAN, OUTCOMES, VOTE
-from ..stages import protocol_snapshot
+from ..stages.steps import protocol_snapshot
 from ..store import Store
 from ..store.output_table import LabelRow, OutputRow, OutputTable
 from ..store.queries import calls, labels, outputs, own_labels, trials
@@ -194,7 +194,7 @@ class Index:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:
             self.table.column(name)
-        from ..analyse.counted import Counted  # with numpy and polars
+        from ..analyse.whole_run.outputs_behind import Counted  # with numpy and polars
 
         for source in self.sources.values():
             for output in Counted(source.store, source.protocol).outputs(query):

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from ..report.sanitize import visible
+from ..report.page_model.sanitize import visible
 from . import parts, view
 from .detail import Detail
 

@@ -33,8 +33,9 @@ class ReportPages:
 
 
 def _page(source: Source, study: int, names: Mapping[str, str]) -> str:
-    from ..analyse.run_estimates import estimates  # numpy, scipy and polars
-    from ..report import html, multi_run
+    from ..analyse.estimates import estimates  # numpy, scipy and polars
+    from ..report.render import html
+    from ..report.several_runs import multi_run
 
     rows = estimates(source.store, source.protocol)
     analysed = multi_run.Analysed(source.store, source.protocol, rows)
@@ -44,7 +45,7 @@ def _page(source: Source, study: int, names: Mapping[str, str]) -> str:
 
 def response(page: str) -> HTMLResponse:
     """A page with its own content policy, which allows its style sheet and its script by hash."""
-    from ..report import html
+    from ..report.render import html
 
     policy = f"{html.policy()}; frame-ancestors 'none'"
     return HTMLResponse(page, headers={"Content-Security-Policy": policy})

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from ..errors import StoreError, UsageError
 from ..images import Unusable
-from ..report.sanitize import visible
+from ..report.page_model.sanitize import visible
 from .parts import Card, Page
 
 SIDE, GAP, LINE = 128, 8, 18  # pixels: of a picture, between them, of a line of text

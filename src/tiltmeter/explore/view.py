@@ -23,7 +23,7 @@ class View:
     `by`.
     attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
     show: pairs, wall or counts; changed: of pairs only those whose label changes; order: of the
-    list of items; query: the outputs of a number (analyse/queries.py); number: what it was.
+    list of items; query: the outputs of a number (analyse/output_query.py); number: what it was.
     """
 
     study: int = 0

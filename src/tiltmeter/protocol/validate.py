@@ -1,7 +1,7 @@
 """What the names in a protocol must agree with: columns, factors and their levels, values of
 instruments, other measures.
 
-The shape of its file is checked before (checking.py, schema.toml). Every error names the place, and
+The shape of its file is checked before (schema.py, schema.toml). Every error names the place, and
 the nearest name.
 """
 
