@@ -44,6 +44,13 @@ INSIDE = {
         ("estimates",),
         ("between_runs",),
     ),
+    "explore": (
+        ("selection",),
+        ("browse", "rendering"),
+        ("security",),
+        ("annotation",),
+        ("server", "static"),
+    ),
     "api": (("options",), ("stopping",), ("runs", "planning"), ("start", "check", "handover")),
     "report": (
         ("page_model",),
@@ -69,7 +76,8 @@ GROUND = {
 }  # imports on the ground floor, which every other room stands on
 MOST_FILES = 16  # side by side in one folder
 VERBS_AND_PLUG_INS = {"cli", "models/providers"}  # one file each: as many as there are
-MOST_ARROWS = 75  # between the rooms inside analyse, report, stages and api
+LARGEST = ("analyse", "api", "report", "stages")
+MOST_ARROWS = 75  # between the rooms inside these
 
 
 def imports(path: Path) -> Iterator[tuple[str, ...]]:
@@ -135,7 +143,9 @@ def test_imports_go_down_inside_a_room(room: str) -> None:
 
 
 def test_few_arrows_stand_between_inner_rooms() -> None:
-    arrows = [(room, a, b) for room in INSIDE for a, into in inner_graph(room).items() for b in into]
+    arrows = [
+        (room, a, b) for room in LARGEST for a, into in inner_graph(room).items() for b in into
+    ]
     assert len(arrows) <= MOST_ARROWS
 
 

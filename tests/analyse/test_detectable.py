@@ -8,7 +8,7 @@ import pytest
 from tiltmeter.analyse.measures import estimate_rows
 from tiltmeter.analyse.words import reading
 from tiltmeter.records import Estimate
-from tiltmeter.stats.detectable import observed_shift
+from tiltmeter.stats.power.detectable import observed_shift
 from tiltmeter.stats.results import Interval, Test
 
 DIFFERENCES = np.random.default_rng(3).standard_normal(30) * 0.1

@@ -12,7 +12,7 @@ from tiltmeter.analyse.claims import verdicts
 from tiltmeter.analyse.words import headlines, largest_shift, short_model_names
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import Protocol
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 
 ROLES, DIALOGUES, SODA = (registry.protocol(name) for name in ("roles", "dialogues", "soda"))

@@ -17,7 +17,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName
 from tiltmeter.instruments.judges.text import ChoiceJudge
 from tiltmeter.records import UNRESOLVED, Answered, Steps
-from tiltmeter.stats import correction, rates
+from tiltmeter.stats import rates
+from tiltmeter.stats.judges import correction
 from tiltmeter.store import Store
 from tiltmeter.store.queries import label_sets
 
@@ -131,7 +132,7 @@ def test_a_judge_with_a_default_class_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 def test_a_correction_that_was_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     from tiltmeter.analyse.correction import correct as judged
-    from tiltmeter.stats.correction import Corrected
+    from tiltmeter.stats.judges.correction import Corrected
 
     def uncorrected(said: Any, own: Any) -> Corrected:
         (x, n), *_ = said

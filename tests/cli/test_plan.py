@@ -21,7 +21,7 @@ from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stages.planning import cost
 from tiltmeter.stages.planning import power as design
 from tiltmeter.stages.planning.plan import Choices
-from tiltmeter.stats.detectable import Design, planned_power, planned_shift
+from tiltmeter.stats.power.detectable import Design, planned_power, planned_shift
 from tiltmeter.store import Store
 
 SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"

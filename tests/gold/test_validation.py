@@ -18,7 +18,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.gold import intake, validation
 from tiltmeter.records import Estimate, Label
-from tiltmeter.stats import confusion, correction
+from tiltmeter.stats.judges import confusion, correction
 
 from .test_gold import CHOICE, ROLES, read, write
 

@@ -8,7 +8,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.stages.planning import plan
 
 TWO_GROUPS = """\

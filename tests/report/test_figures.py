@@ -19,7 +19,7 @@ from tests.report import gallery
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import FIGURES, Protocol
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import figures
 from tiltmeter.report.figures import axes, forest, stacked, svg

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from tests.report.conftest import HOSTILE
 from tiltmeter.errors import StoreError
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report.page_model.page import Column, Content, Table, alone
 from tiltmeter.report.render import html, json_csv, markdown, terminal, terminal_screen
@@ -400,7 +400,7 @@ def test_a_page_that_cannot_be_written_says_what_to_type(built: Content, tmp_pat
 
 def test_colours_have_contrast() -> None:
     """WCAG 2.1 AA: 4.5 : 1 for text, 3 : 1 for what is drawn, in light and in dark."""
-    css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    css = (Path(html.__file__).parents[1] / "templates" / "style.css").read_text(encoding="utf-8")
     parts = css.split("@media (prefers-color-scheme: dark)")[:2]
     light, dark = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in parts)
     for theme in (light, light | dark):

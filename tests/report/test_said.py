@@ -15,8 +15,8 @@ from tiltmeter.analyse.claims import evidence, verdicts
 from tiltmeter.analyse.claims.verdicts import NOTHING_KNOWN, Verdict, Word
 from tiltmeter.analyse.words import sentences
 from tiltmeter.protocol import Protocol
-from tiltmeter.protocol.load import load
-from tiltmeter.protocol.thin_design import thin_design
+from tiltmeter.protocol.design.thin_design import thin_design
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report.first_screen import screen
 from tiltmeter.report.first_screen.badges import KINDS

@@ -78,7 +78,7 @@ def command(typed: AnnotateValues) -> None:
         _progress(typed.run)
         return
     purpose = typed.purpose()
-    from ..explore import annotating
+    from ..explore.annotation import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(

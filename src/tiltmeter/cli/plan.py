@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..protocol.thin_design import thin_design
+from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
 from .options import (
     as_json,

@@ -15,7 +15,7 @@ from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
     from ..protocol import Protocol
-    from ..protocol.tables import Row
+    from ..protocol.design.tables import Row
 
 FILE = ".toml"  # ends a protocol that is named by its path
 BAR = 50  # characters of the longest bar
@@ -149,8 +149,8 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 def _limits(declared: Protocol) -> Iterator[Section]:
     """What to know before it is relied on."""
-    from ..protocol import prompt_pairs
-    from ..protocol.thin_design import thin_design
+    from ..protocol.design import prompt_pairs
+    from ..protocol.design.thin_design import thin_design
 
     differences = prompt_pairs.prompt_differences(declared)
     yield _list("Held against each other", list(map(prompt_pairs.sentence, differences)), 2)

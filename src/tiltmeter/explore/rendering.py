@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..report.page_model.sanitize import visible
-from . import parts, view
-from .detail import Detail
+from .selection import parts, view
+from .selection.detail import Detail
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...records import Estimate
-from ...stats import chance, independent
+from ...stats import independent
 from ...stats.arguments import Codes
-from ...stats.pooled_permutation import PooledCell, pooled_score
-from ...stats.shuffling import Shuffles
+from ...stats.shuffles import chance
+from ...stats.shuffles.pooled_permutation import PooledCell, pooled_score
+from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import Group, Table
 from ..counts.whole_outputs import DRAWS
 from ..measures.divergences import UNIT, adjusted_row, codes_of, exact

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol, few_items
-from ...protocol.contrasts import each_contrast
+from ...protocol.design.contrasts import each_contrast
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...store import Store, served_models

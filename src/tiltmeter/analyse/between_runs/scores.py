@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
-from ...stats.compared_permutation import ComparedCell, score_difference
-from ...stats.pooled_permutation import Score
+from ...protocol.design.tables import SEVERAL
 from ...stats.results import join_notes
-from ...stats.shuffling import Shuffles
+from ...stats.shuffles.compared_permutation import ComparedCell, score_difference
+from ...stats.shuffles.pooled_permutation import Score
+from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import Table
 from ..counts.value_counts import Values, codes
 from ..counts.whole_outputs import BaseAndGroups, Place, split_by_base

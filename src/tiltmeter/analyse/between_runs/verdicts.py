@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...protocol import MeasureSpec, Protocol
-from ...protocol.keys import SentenceKeys
+from ...protocol.source.keys import SentenceKeys
 from ...records import Estimate
 from ...store.queries.settings import Progress
 from ..claims import background, verdicts

@@ -16,8 +16,8 @@ from ... import gold
 from ...gold import GoldPair
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import Estimate
-from ...stats import youden
-from ...stats.confusion import Confusion, confusion, error_gaps
+from ...stats.judges import youden
+from ...stats.judges.confusion import Confusion, confusion, error_gaps
 from ...stats.results import ALPHA, Interval
 from ...store import Store
 from ...store.queries import label_sets, settings, trials

@@ -20,7 +20,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.contrasts import each_contrast
+from ...protocol.design.contrasts import each_contrast
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.multiplicity import Method

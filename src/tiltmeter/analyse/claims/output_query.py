@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
-from ...protocol.tables import SEVERAL
 from ...records import Estimate, Json
 from ..words.reading import BOUNDS, CAPTURED, CODE, CORRECTED, MISSING, OUTCOME_RATE, STRATA
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from ...protocol import Protocol
 from ...records import Estimate, Json
-from ...stats import multiplicity, youden
+from ...stats import multiplicity
+from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ..words import headlines, sentences
 from .background import Background, GoldFacts

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...stats import correction, prediction_powered
-from ...stats.confusion import Confusion
-from ...stats.correction import Corrected
-from ...stats.prediction_powered import Powered, Sums
+from ...stats.judges import correction, prediction_powered
+from ...stats.judges.confusion import Confusion
+from ...stats.judges.correction import Corrected
+from ...stats.judges.prediction_powered import Powered, Sums
 from ...stats.results import FEW_GOLD, Interval, join_notes
 from ..counts.count_table import Floats
 from .ratio_estimator import Counts, powered_contrast

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...stats import prediction_powered
-from ...stats.prediction_powered import Powered, Sums
+from ...stats.judges import prediction_powered
+from ...stats.judges.prediction_powered import Powered, Sums
 from ...stats.results import Interval, join_notes
 from ..counts.count_table import Floats
 

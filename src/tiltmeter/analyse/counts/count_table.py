@@ -12,9 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import OUTCOMES
-from ...stats.shuffling import Shuffles
+from ...stats.shuffles.shuffling import Shuffles
 from .whole_outputs import DRAWS, LabelledOutputs, shuffles_of
 
 Floats = NDArray[np.float64]

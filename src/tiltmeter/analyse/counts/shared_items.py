@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 
 # a column: the items that were asked together, "" where an item was asked by itself
 SHARED = "shared"

@@ -1,8 +1,8 @@
 """Outputs with all their attributes together, which a divergence over attributes is measured on.
 
-Sums of labels (`count_table.py`) have forgotten which labels were one output's; to shuffle outputs whole
-they must be known. They are held against each other inside one object: the
-outputs of its base prompt and of each group.
+Sums of labels (`count_table.py`) have forgotten which labels were one output's; to shuffle outputs
+whole they must be known. They are held against each other inside one object: the outputs of its
+base prompt and of each group.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import numpy as np
 
 from ...instruments.images import taxonomy
 from ...protocol import FEW_OUTPUTS, MeasureSpec, Protocol
-from ...stats.permutation import Permuted
 from ...stats.results import join_notes
-from ...stats.shuffling import KeptDraws, Shuffles
+from ...stats.shuffles.permutation import Permuted
+from ...stats.shuffles.shuffling import KeptDraws, Shuffles
 from ...store import Store
 from ...store.queries import label_sets
 from .value_counts import OutputGroup, Values, count_with_value, values_seen

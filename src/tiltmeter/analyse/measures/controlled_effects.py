@@ -19,11 +19,12 @@ import numpy as np
 import polars as pl
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
-from ...stats import association, rates, resampling
-from ...stats.detectable import observed_shift
+from ...stats import association, rates
+from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, count_of, join_notes
+from ...stats.shuffles import resampling
 from ..counts.count_table import Cut, Floats, Group, Key, Table, together
 from ..counts.shared_items import SHARED
 from .estimate_rows import by_t, estimate_row, finite, row_of, sign_flip_of, with_test

@@ -12,11 +12,11 @@ import polars as pl
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import chance, divergence, permutation
 from ...stats.arguments import Codes
-from ...stats.detectable import divergence_shift
-from ...stats.permutation import Permuted
+from ...stats.power.detectable import divergence_shift
 from ...stats.results import join_notes
+from ...stats.shuffles import chance, divergence, permutation
+from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import Table
 from .estimate_rows import Detect, finite
 

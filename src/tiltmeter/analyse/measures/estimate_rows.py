@@ -15,9 +15,11 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import power, rates, resampling
-from ...stats.detectable import observed_shift
+from ...stats import rates
+from ...stats.power import power
+from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
+from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..words.reading import BOUNDS
 

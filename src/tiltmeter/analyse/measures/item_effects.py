@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ..counts.count_table import Table
 from ..words.numerals import share

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import homogeneity
 from ...stats.results import Test
+from ...stats.shuffles import homogeneity
 from ..counts.count_table import Floats, Group, Pair, Table
 from .estimate_rows import generator_of
 

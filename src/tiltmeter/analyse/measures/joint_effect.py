@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
-from ...stats import conditions, rates
-from ...stats.detectable import observed_tested_shift
+from ...stats import rates
+from ...stats.power.detectable import observed_tested_shift
+from ...stats.shuffles import conditions
 from ..counts.count_table import Floats, Table
 from .controlled_effects import TESTED, Sides, item_sides
 from .estimate_rows import finite, generator_of, with_test

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import permutation
-from ...stats.permutation import Permuted
 from ...stats.results import join_notes
+from ...stats.shuffles import permutation
+from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import Group, Table
 from .estimate_rows import estimate_row, finite, one_item
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import conditions
 from ...stats.results import join_notes
+from ...stats.shuffles import conditions
 from ..counts.count_table import Group, Table
 from .estimate_rows import DRAWS, finite, generator_of, row_of
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...stats import means, rates
 from ...stats.results import Interval, count_of, join_notes

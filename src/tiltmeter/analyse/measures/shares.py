@@ -9,9 +9,10 @@ import polars as pl
 
 from ...protocol import MeasureSpec, few_items
 from ...records import OUTCOMES, Estimate
-from ...stats import association, independent, rates, resampling
+from ...stats import association, independent, rates
 from ...stats.results import Interval
 from ...stats.share_shifts import shift_from_value, shift_of_share
+from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..words.reading import MISSING
 from .estimate_rows import (

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...instruments.images import taxonomy
 from ...records import Estimate
-from ...stats import divergence, permutation
-from ...stats.permutation import Permuted
+from ...stats.shuffles import divergence, permutation
+from ...stats.shuffles.permutation import Permuted
 from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
 from ..counts.whole_outputs import PUBLISHED_DRAWS, BaseAndGroups, notes
 

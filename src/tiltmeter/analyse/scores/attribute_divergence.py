@@ -21,10 +21,10 @@ import numpy as np
 
 from ...protocol import MeasureSpec, Variant
 from ...records import Estimate
-from ...stats import divergence, permutation
-from ...stats.chance import expected_divergence
-from ...stats.permutation import Permuted
 from ...stats.results import join_notes
+from ...stats.shuffles import divergence, permutation
+from ...stats.shuffles.chance import expected_divergence
+from ...stats.shuffles.permutation import Permuted
 from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
 from ..measures.estimate_rows import row_of

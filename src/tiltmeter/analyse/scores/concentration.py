@@ -12,7 +12,7 @@ import numpy as np
 
 from ...protocol import MeasureSpec, Variant
 from ...records import Estimate
-from ...stats import divergence, permutation
+from ...stats.shuffles import divergence, permutation
 from ..counts.value_counts import (
     MISSING,
     Values,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...protocol import MeasureSpec, Variant
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
-from ...stats.permutation import Permuted
-from ...stats.pooled_permutation import Pooled, PooledCell, Score, pooled_score
 from ...stats.results import join_notes
-from ...stats.shuffling import Shuffles
+from ...stats.shuffles.permutation import Permuted
+from ...stats.shuffles.pooled_permutation import Pooled, PooledCell, Score, pooled_score
+from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import Table
 from ..counts.value_counts import OutputGroup, Values, codes, count_with_value
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, Place, split_by_base

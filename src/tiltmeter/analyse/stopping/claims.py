@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from ...errors import UsageError
 from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...protocol.stopping import stopping_measures
-from ...protocol.tables import SEVERAL
 from ...records import ANSWER, Estimate, Label, Output, Trial
 from ...stats.stopping.after import widening
 from ...store import Store

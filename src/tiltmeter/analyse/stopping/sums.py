@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.contrasts import each_contrast
-from ...protocol.tables import SEVERAL
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
 from ..counts.count_table import Floats, Table

@@ -20,7 +20,7 @@ import polars as pl
 from ...errors import UnknownName
 from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
-from ...protocol.contrasts import each_contrast
+from ...protocol.design.contrasts import each_contrast
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity

@@ -1,7 +1,7 @@
 """The outputs and labels that a query names, read from a run by the same steps as its estimates.
 
-Sums of labels (`counts/label_counts.py`) have forgotten whose they were; here each keeps its output. An output
-that several items share (`counts/shared_items.py`) is counted once for each of them.
+Sums of labels (`counts/label_counts.py`) have forgotten whose they were; here each keeps its
+output. An output that several items share (`counts/shared_items.py`) is counted once for each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ... import registry
 from ...protocol import Protocol, Variant
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...store import Store
 from ...store.queries import labels
 from ..claims.output_query import OutputQuery

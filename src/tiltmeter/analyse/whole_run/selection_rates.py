@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...protocol import MeasureSpec, Protocol
-from ...protocol.keys import SelectionKeys
+from ...protocol.source.keys import SelectionKeys
 from ...stats import rates
 from ...stats.impact import impact_ratios
 from ...stats.results import Interval

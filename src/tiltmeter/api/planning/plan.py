@@ -10,7 +10,8 @@ from ... import registry
 from ...errors import Incapable
 from ...models import Model
 from ...models.kinds import makes
-from ...protocol import Protocol, prompt_pairs, told_by
+from ...protocol import Protocol, told_by
+from ...protocol.design import prompt_pairs
 from ...records import Request, Sampling, Trial
 from ...stages.engine.limits import Limits
 from ...stages.planning import cost

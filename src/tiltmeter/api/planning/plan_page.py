@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ...display import Page
-from ...protocol import prompt_pairs
+from ...protocol.design import prompt_pairs
 from ...records import Json
 from ...stages.planning import cost
 from ...stages.planning import plan as planning

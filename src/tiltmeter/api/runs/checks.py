@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
 from ...protocol import thresholds as bounds
-from ...protocol.thin_design import thin_design
+from ...protocol.design.thin_design import thin_design
 from ...protocol.thresholds import Threshold
 from ...records import UNRESOLVED, Estimate
 from ...stages.steps import injection_count

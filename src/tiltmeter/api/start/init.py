@@ -16,7 +16,7 @@ from ... import registry
 from ...errors import UnknownName, UsageError
 from ...planted.model import planted
 from ...protocol import EVERY, Protocol
-from ...protocol.contrasts import each_contrast
+from ...protocol.design.contrasts import each_contrast
 from ...row_files import Row
 from . import own_prompts
 

@@ -21,7 +21,7 @@ from ...stages.planning.plan import Choices
 from ...stages.planning.planned_claims import labels_of
 from ...stages.planning.power import POWER, share_of, sides_of
 from ...stats.arguments import Floats
-from ...stats.detectable import Design, planned_shift
+from ...stats.power.detectable import Design, planned_shift
 from ...stats.stopping.design import StoppingDesign, items_needed
 from ...stats.stopping.planned import (
     ForecastClaim,

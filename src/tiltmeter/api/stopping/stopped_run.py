@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ... import registry
 from ...errors import RunMismatch, UsageError
 from ...protocol import EVERY, Protocol
-from ...protocol.keys import StopKeys
+from ...protocol.source.keys import StopKeys
 from ...protocol.stopping import LOOKS, stopping_measures
 from ...records import Json
 from ...stages.engine.limits import Tally

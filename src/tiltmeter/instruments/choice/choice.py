@@ -11,7 +11,7 @@ it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options a
 and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
 the options one a line.
 
-A mention (mentions.py) is an option's form as a whole word, the longest form first. Other forms of a
+A mention (mentions.py) is an option's form as a whole word, longest first. Other forms of a
 pronoun are not its subject form: "her", "his" and "him" are no mention, though they may follow one
 ("she/her"). In scripts without spaces a form counts inside a run of characters, except within a
 listed word (其他, 彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he"

@@ -12,7 +12,7 @@ from ...analyse.claims.verdicts import Word
 from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines
 from ...protocol import Protocol, wording
-from ...protocol.thin_design import NO_CUE, thin_design
+from ...protocol.design.thin_design import NO_CUE, thin_design
 from ...store import Store
 from ...store.queries import labels
 from ..page_model.page import Badge

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from ...analyse.words import numerals
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Output, Trial
 from ...stats.results import count_of
 from ...store import Store

@@ -16,7 +16,7 @@ from hashlib import sha256
 from ... import images
 from ...errors import StoreError
 from ...protocol import Protocol
-from ...protocol.contrasts import contrast_factor
+from ...protocol.design.contrasts import contrast_factor
 from ...records import ANSWER, VOTE
 from ...store import Store
 from ...store.queries import labels, outputs

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...analyse.words import numerals
 from ...protocol import MeasureSpec, Protocol
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
 from ...store.queries import outputs

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from ...analyse.words import numerals
 from ...protocol import MeasureSpec, Protocol, wording
-from ...protocol.contrasts import contrast_factor
+from ...protocol.design.contrasts import contrast_factor
 from ...records import Output, Trial
 from ...store import Store
 from ...store.queries import labels, outputs

@@ -14,7 +14,7 @@ from ...analyse.claims.verdicts import Word
 from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.short_model_names import short_names
 from ...protocol import Protocol, wording
-from ...protocol.thin_design import NO_CUE, cues_not_asked
+from ...protocol.design.thin_design import NO_CUE, cues_not_asked
 from ...stats.results import ALPHA
 from ...store import Store
 from ...store.queries import settings

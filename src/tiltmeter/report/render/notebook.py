@@ -17,7 +17,7 @@ from pathlib import Path
 from ...analyse.claims.verdicts import Verdict
 from ...errors import UnknownName
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from .. import figures
 from ..figures import files, of_tables

@@ -16,7 +16,7 @@ from ...analyse.whole_run import warnings
 from ...analyse.words import numerals, reading
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
-from ...protocol.thin_design import thin_design
+from ...protocol.design.thin_design import thin_design
 from ...records import Estimate, __version__
 from ...stages.steps import injection_count
 from ...store import Store, served_models

@@ -13,8 +13,9 @@ from typing import Any
 from ...analyse.stopping.plan import StoppingPlan, read_plan
 from ...analyse.stopping.progress import read_progress
 from ...analyse.whole_run import signature
-from ...protocol import Protocol, prompt_pairs, wording
-from ...protocol.tables import SEVERAL
+from ...protocol import Protocol, wording
+from ...protocol.design import prompt_pairs
+from ...protocol.design.tables import SEVERAL
 from ...records import Json, __version__
 from ...store import Store
 from ...store.queries import labels, settings

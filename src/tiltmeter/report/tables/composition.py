@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ...errors import UnknownName
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ..page_model import audits
 from ..page_model.figures import Bar, Stacked
 from .cross_tables import CrossTable

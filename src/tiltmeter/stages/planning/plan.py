@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from ...errors import UnknownName, UsageError
 from ...protocol import EVERY, Mode, Protocol
-from ...protocol.tables import SEVERAL, Row
+from ...protocol.design.tables import SEVERAL, Row
 from ...records import Message, Request, Sampling, Trial, canonical, digest
 
 CROSS = "×"  # in a level: the intersection of two

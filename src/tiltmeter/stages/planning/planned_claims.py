@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from ... import registry
 from ...protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
+from ...protocol.design.tables import SEVERAL, Row
 from ...protocol.instrument_kinds import Labels
 from ...protocol.measures import measure_kind
-from ...protocol.tables import SEVERAL, Row
 from . import plan
 from .plan import Choices
 

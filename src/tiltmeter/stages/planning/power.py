@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 
 from ...errors import UsageError
 from ...protocol import MeasureSpec, Protocol, few_items
+from ...protocol.design.tables import SEVERAL, Row
 from ...protocol.instrument_kinds import Labels
 from ...protocol.measures import measure_kind
-from ...protocol.tables import SEVERAL, Row
-from ...stats.detectable import Design, divergence_shift, planned_power, planned_shift
 from ...stats.multiplicity import reach
+from ...stats.power.detectable import Design, divergence_shift, planned_power, planned_shift
 from ...stats.results import ALPHA
 from .plan import Choices
 from .planned_claims import (

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...protocol import MeasureSpec, Protocol
+from ...protocol.design.tables import Row
 from ...protocol.stopping import stopping_measures
-from ...protocol.tables import Row
 from .plan import Choices, cells, samples, shuffle_key
 
 Levels = tuple[str, ...]

@@ -10,8 +10,8 @@ from ...errors import ProtocolError, UsageError
 from ...instruments import Instrument, Learner, PictureParser, ReplyParser, SecondJudge
 from ...instruments.judges.cascade import Cascade
 from ...protocol import InstrumentSpec, Protocol
+from ...protocol.design.tables import Row
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from ...protocol.tables import Row
 from ...records import ANSWER, Answered, Label, LabelCall, Output, Reply, Trial
 from ...store import Store
 from ...store.queries import settings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...protocol import Protocol
-from ...protocol.tables import Row
+from ...protocol.design.tables import Row
 from ...store import Store
 from ...store.queries import looks as stored
 from ..planning import plan

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from ... import registry
 from ...errors import StoreError, UsageError
-from ...protocol import Protocol, load
-from ...protocol.source_lines import SourceLocation
-from ...protocol.tables import Beside
+from ...protocol import Protocol
+from ...protocol.design.tables import Beside
+from ...protocol.reading import load
+from ...protocol.source.source_lines import SourceLocation
 from ...records import Json
 from ...store import Store
 from ...store.queries import settings, trials
