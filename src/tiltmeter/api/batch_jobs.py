@@ -15,7 +15,7 @@ from ..store import Store
 from ..store.queries import batches
 from ..store.queries.batches import OPEN, UNFINISHED, BatchRow
 from . import options as arguments
-from .options import AskOptions
+from .option_records import AskOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from ..store.queries import settings
 from . import kept, stopped_run
 from . import options as arguments
 from .models import ModelGiven
-from .options import LabelOptions, RunOptions
+from .option_records import LabelOptions, RunOptions
 from .progress import Watch, notebook_watch
 from .run_folder import Run
 

@@ -19,7 +19,7 @@ from ..stages.label import annotators, missing_judges
 from ..stages.limits import Limits
 from . import options as arguments
 from .models import ModelGiven, model_names
-from .options import PlanOptions, RunOptions
+from .option_records import PlanOptions, RunOptions
 from .plan_model import Plan
 from .stopped_run import is_stopping
 

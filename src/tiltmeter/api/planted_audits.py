@@ -20,7 +20,7 @@ from ..store import Store
 from ..store.queries import labels
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold
-from .options import RunOptions
+from .option_records import RunOptions
 from .run_folder import Run
 
 AUDITS = "selftest.toml"

@@ -15,7 +15,7 @@ from ..store import Store
 from ..store.queries import tables as stored
 from ..store.queries import trials
 from . import checks, kept, tables
-from .tables import TableOptions
+from .option_records import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ..analyse.verdicts import Verdict
