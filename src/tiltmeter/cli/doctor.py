@@ -11,7 +11,7 @@ import click
 from .options import as_json, reach
 
 if TYPE_CHECKING:
-    from ..api.option_records import AskOptions
+    from ..api.options.records import AskOptions
     from ..models.kinds import Finding
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
@@ -39,8 +39,8 @@ def command(
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
     for is missing.
     """
-    from ..api import doctor
-    from ..api import options as arguments
+    from ..api.check import doctor
+    from ..api.options import options as arguments
 
     connect = arguments.connect(options)
     found = doctor.look(models, call=call, connect=connect)

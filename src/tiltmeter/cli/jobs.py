@@ -10,7 +10,7 @@ import click
 from .options import as_json, reach
 
 if TYPE_CHECKING:
-    from ..api.option_records import AskOptions
+    from ..api.options.records import AskOptions
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]
     the run last looked: nothing is asked without --cancel.
     """
     from .. import api
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
 
     found = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
     if as_json:

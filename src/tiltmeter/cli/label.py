@@ -9,7 +9,7 @@ import click
 from .options import Printing, as_json, batch, judge, reach, taxonomy
 
 if TYPE_CHECKING:
-    from ..api.option_records import LabelOptions
+    from ..api.options.records import LabelOptions
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The options of several verbs: those of their records (`api/option_records.py`), and those of
+"""The options of several verbs: those of their records (`api/options/records.py`), and those of
 printing, which Python does not have.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from ..api import option_forms
-from ..api.option_records import (
+from ..api.options import forms
+from ..api.options.records import (
     AskOptions,
     AuditOptions,
     BatchOptions,
@@ -78,7 +78,7 @@ def _stack(*options: Add) -> Add:
 
 def _option(record: Record, effective: bool) -> Add:
     option = record.option
-    value = option_forms.names if option.commas else option.value
+    value = forms.names if option.commas else option.value
     attributes: dict[str, object] = {"is_flag": True} if record.kind is bool else {}
     if option.default is not None:
         attributes |= {"default": option.default, "show_default": True}
@@ -187,7 +187,7 @@ label = click.option(
     "--label",
     "labels",
     multiple=True,
-    type=Parsed(option_forms.short_name),
+    type=Parsed(forms.short_name),
     metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from ..protocol.thin_design import thin_design
+from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
 from .options import (
     Printing,
@@ -32,7 +32,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..api.option_records import PlanOptions
+    from ..api.options.records import PlanOptions
 
     class PlanTyped(PlanOptions, total=False):
         """Adds an option that `api.plan` takes by itself."""
@@ -94,7 +94,7 @@ def command(
     tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
-    from ..analyse.model_labels import given_names
+    from ..analyse.words.short_model_names import given_names
     from .output import refuse_thresholds
     from .plan_sections import sections
 

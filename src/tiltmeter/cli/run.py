@@ -28,7 +28,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..api.option_records import RunOptions
+    from ..api.options.records import RunOptions
 
 
 @click.command()

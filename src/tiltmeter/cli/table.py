@@ -10,7 +10,7 @@ import click
 from .options import label, layout, variant
 
 if TYPE_CHECKING:
-    from ..api.option_records import TableOptions
+    from ..api.options.records import TableOptions
 
 
 @click.command()
@@ -46,7 +46,8 @@ def command(
     from rich.console import Console
 
     from .. import api
-    from ..report import cross_table_formats, terminal
+    from ..report.render import terminal
+    from ..report.tables import cross_table_formats
 
     tables = api.open_run(run).tables(*measures, variant=variant, labels=dict(labels), **layout)
     if out is None and format_ == "text":
