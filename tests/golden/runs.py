@@ -8,11 +8,7 @@ from pathlib import Path
 
 import tiltmeter
 from tests.golden.masks import as_lines, mask
-
-try:
-    from tiltmeter.api.check.planted_audits import PlantedAudit, audits, run_audit
-except ModuleNotFoundError:  # before the rooms of api/
-    from tiltmeter.api.planted_audits import PlantedAudit, audits, run_audit
+from tiltmeter.api.check.planted_audits import PlantedAudit, audits, run_audit
 
 TEXTS = ("note", "sentence", "headline")  # of a row: prose, which a rewording may change
 Items = Iterator[tuple[str, str]]  # name of an item → what it holds
