@@ -28,11 +28,12 @@ from ...records import Estimate
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import ALPHA
 from ..words.reading import CORRECTED
+from ..words.verdict_words import Word
 from . import verdicts
 from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
-Word = Literal["shown", "inconclusive", "cleared"]
+Answer = Literal["shown", "inconclusive", "cleared"]
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -49,7 +50,7 @@ class Outcome:
 
     threshold: Threshold
     estimate: Estimate
-    word: Word
+    word: Answer
     low: float | None
     high: float | None
     open: str = ""
@@ -164,7 +165,7 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:
     """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
     reference = claim.reference
-    if claim.p is None or reference is None or claim.word == verdicts.Word.TILT:
+    if claim.p is None or reference is None or claim.word == Word.TILT:
         return False
     return _fulfils(threshold, reference, reference) == "cleared"
 
@@ -182,7 +183,7 @@ def _by_interval(
     return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
 
 
-def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
+def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
     """Whether all, none or some of an interval fulfils the bound."""
     holds = OPERATORS[threshold.sign]
     if threshold.either:

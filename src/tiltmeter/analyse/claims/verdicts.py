@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from ...protocol import Protocol
@@ -18,6 +17,7 @@ from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ..words import headlines, sentences
+from ..words.verdict_words import BY_STATE, Word
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -27,30 +27,6 @@ LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
 _MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
-
-
-class Word(StrEnum):
-    """A verdict, in the order of precedence."""
-
-    NOT_MEASURED = "not measured"
-    JUDGE_REFUTED = "judge refuted"
-    NOT_SETTLED = "direction not settled"
-    TILT = "tilt"
-    NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
-    STILL_ASKED = "still asked"  # a run that stops early goes on with it
-    NO_DIFFERENCE = "no difference found"
-    ITEMS_DIFFER = "items differ"  # no difference found on average, over items that are not alike
-    UNDECIDED = "undecided"
-    NO_TEST = "no test made"
-    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
-    DIFFERENT = "different"
-    EQUIVALENT = "equivalent"
-
-
-# verdicts that say which way the items of a claim lie
-BY_ITEMS = (Word.ITEMS_DIFFER, Word.UNDECIDED)
-# of a claim that a run stops by, whose p alone decides; at the last look as of any run
-STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
 
 
 class Caution(NamedTuple):
@@ -128,7 +104,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
     word = _word(claim, known, unsettled, scarce or few)
-    told = sentences.items_differ(spec, row) if word in BY_ITEMS and _items_differ(row) else ""
+    told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
@@ -144,13 +120,13 @@ def judge(claim: Claim, background: Background) -> Verdict:
     return Verdict(
         word=word,
         headline=headlines.write(
-            word.value,
+            word,
             spec,
             claim.slots,
             row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
             [c.code for c in cautions],
         ),
-        sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
+        sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
         instrument=row.instrument,
@@ -247,8 +223,8 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.NOT_MEASURED
     if row.p is None:
         return Word.NO_TEST
-    if row.stopped and row.stopped["state"] in STOPPED:
-        return STOPPED[row.stopped["state"]]
+    if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
+        return BY_STATE[row.stopped["state"]]
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ...analyse.claims.verdicts import Verdict
 
 SHOWN, CLEARED = "shown", "cleared"  # words of a threshold
-SETTLED = ("tilt", "no difference found", "items differ")  # words of a verdict that says something
 
 
 def write_junit(
@@ -48,7 +47,7 @@ def _threshold_cases(checks: CheckResult) -> Iterator[ElementTree.Element]:
 def _headline_cases(verdicts: Iterable[Verdict]) -> Iterator[ElementTree.Element]:
     for verdict in verdicts:
         about = ", ".join((verdict.subject, *verdict.condition.values()))
-        how = "" if verdict.word in SETTLED else "skipped"
+        how = "" if verdict.word.record.settled else "skipped"
         yield _case("headlines", f"{verdict.measure} ({about})", how, verdict.sentence)
 
 
