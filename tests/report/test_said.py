@@ -137,7 +137,7 @@ def test_so_few_items_are_no_evidence_of_anything() -> None:
     found = verdict(AUDIT, few)
     assert (found.word, found.cautions[0].code) == (Word.UNDECIDED, "too_few_items")
     assert "3 items cannot show any difference: at least 6 are needed." in found.sentence
-    assert "borderline" not in found.headline + found.sentence + found.word.record.chip
+    assert "borderline" not in found.headline + found.sentence + found.word.chip
     assert verdict(AUDIT, replace(few, clusters=6)).word == Word.UNDECIDED  # borderline, as it is
     assert "borderline" in verdict(AUDIT, replace(few, clusters=6)).headline
 

@@ -48,7 +48,7 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
     """A verdict in two to five words, with the titles of levels where the protocol is given."""
     side = direction(spec, row, protocol)
     if word != Word.TILT or not side:
-        return word.record.chip
+        return word.chip
     return side if spec.contrast or spec.reference else f"tilts {side}"
 
 

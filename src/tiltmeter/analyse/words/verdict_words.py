@@ -7,22 +7,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
-Colour = Literal["tilt", "open", "none", "plain"]
 UNKNOWN = "Not known (too few data to say either)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Look(NamedTuple):
+    """A symbol for the screen and for tables of several runs, a colour of the style sheet, and the
+    weight of a claim: that of the lowest leads a page.
+    """
+
+    symbol: str
+    colour: Literal["tilt", "open", "none", "plain"]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictRecord:
     """One verdict on every surface.
 
-    code:     its name in style sheets.
-    chip:     two to five words; of a tilt without words for its direction.
     sentence: a template with the slots of `sentences.verdict`.
-    symbol:   one character, beside the chip and in tables of several runs.
-    colour:   the class of its badge.
-    weight:   which claim leads a page, the lowest first.
+    chip:     two to five words, if they are not the word; of a tilt without a direction.
     wording:  the key of a measure's `sentence` (protocol.toml) that words its headline.
     headline: a template in place of that key; "" if it is made from the measure's unit.
     ending:   replaces the full stop of the headline.
@@ -37,13 +42,10 @@ class VerdictRecord:
     """
 
     word: str
-    code: str
-    chip: str
+    look: Look
     sentence: str
-    symbol: str
-    colour: Colour
-    weight: int
-    wording: str = "undecided"
+    chip: str = ""
+    wording: str = ""
     headline: str = ""
     ending: str = "."
     badge: str = ""
@@ -69,51 +71,47 @@ class Word(StrEnum):
         member.record = record
         return member
 
+    @property
+    def chip(self) -> str:
+        """Two to five words."""
+        return self.record.chip or self.value
+
+    @property
+    def symbol(self) -> str:
+        """One character."""
+        return self.record.look.symbol
+
     # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
     DIFFERENT = VerdictRecord(
-        word="different",
-        code="tilt",
-        chip="different",
+        "different",
+        Look("▲", "tilt", weight=3),
         sentence="{subject}{tilts}.",
-        symbol="▲",
-        colour="tilt",
-        weight=3,
         change="Changed",
     )
     EQUIVALENT = VerdictRecord(
-        word="equivalent",
-        code="none",
-        chip="equivalent",
+        "equivalent",
+        Look("=", "none", weight=9),
         sentence=(
             "{subject} ({about}): equivalent. The {what} is {number}, and its 90 % interval lies "
             "within {margin} of 0."
         ),
-        symbol="=",
-        colour="none",
-        weight=9,
         change="Not changed (surely by less than {margin})",
     )
     TILT = VerdictRecord(
-        word="tilt",
-        code="tilt",
+        "tilt",
+        Look("▲", "tilt", weight=3),
         chip="difference found",
         sentence="{subject}{tilts}.",
-        symbol="▲",
-        colour="tilt",
-        weight=3,
         wording="tilt",
         badge="tilt found",
         settled=True,
         state="rejected",
     )
     NO_DIFFERENCE = VerdictRecord(
-        word="no difference found",
-        code="none",
+        "no difference found",
+        Look("○", "none", weight=9),
         chip="no difference found at this n",
         sentence="{subject}: no difference found at this n. {Tested}{power}.",
-        symbol="○",
-        colour="none",
-        weight=9,
         wording="none",
         headline="No difference was found for {subject} at this n.",
         badge="no difference found",
@@ -121,16 +119,13 @@ class Word(StrEnum):
         change=UNKNOWN,
     )
     ITEMS_DIFFER = VerdictRecord(  # no difference found on average, over items that are not alike
-        word="items differ",
-        code="differs",
+        "items differ",
+        Look("≠", "open", weight=4),
         chip="no average difference found, items differ",
         sentence=(
             "{subject}: no difference found on average at this n, but its items differ. "
             "{Tested}{power}.{reasons}"
         ),
-        symbol="≠",
-        colour="open",
-        weight=4,
         wording="none",
         headline=NO_DIFFERENCE.headline,
         ending=" on average, but items differ more than chance lets them.",
@@ -142,39 +137,29 @@ class Word(StrEnum):
         items=True,
     )
     UNDECIDED = VerdictRecord(
-        word="undecided",
-        code="undecided",
-        chip="undecided",
+        "undecided",
+        Look("◇", "open", weight=5),
         sentence="{subject}: undecided.{reasons} {Tested}.",
-        symbol="◇",
-        colour="open",
-        weight=5,
+        wording="undecided",
         headline="Whether {subject} tilts is undecided: the number is borderline.",
         counted="undecided",
         items=True,
         change=UNKNOWN,
     )
     NOT_SETTLED = VerdictRecord(
-        word="direction not settled",
-        code="unsettled",
-        chip="direction not settled",
+        "direction not settled",
+        Look("⇅", "open", weight=2),
         sentence="{subject}: direction not settled. On average {number}.{reasons}",
-        symbol="⇅",
-        colour="open",
-        weight=2,
         wording="unsettled",
         headline="Which way {subject} tilts cannot be said.",
         counted="with a direction that is not settled",
         change="Direction not settled",
     )
     JUDGE_REFUTED = VerdictRecord(
-        word="judge refuted",
-        code="refuted",
+        "judge refuted",
+        Look("✕", "open", weight=1),
         chip="judge refuted by gold",
         sentence="{subject}: {refuted} So nothing can be said; {raw}{number}.",
-        symbol="✕",
-        colour="open",
-        weight=1,
         wording="refuted",
         headline="Nothing can be said of {subject}: people's labels refute the judge.",
         badge="judge refuted by people",
@@ -182,16 +167,12 @@ class Word(StrEnum):
         change="Judge refuted by gold",
     )
     NOT_PURSUED = VerdictRecord(  # a run that stops early gave it up, and says nothing of it
-        word="not pursued",
-        code="given-up",
-        chip="not pursued",
+        "not pursued",
+        Look("◌", "none", weight=8),
         sentence=(
             "{subject}: not pursued. {Tested}. A tilt had little chance of being found by the last "
             "look; that is no finding that there is none."
         ),
-        symbol="◌",
-        colour="none",
-        weight=8,
         wording="pursued",
         headline=(
             "Whether {subject} tilts was not pursued: a tilt had little chance of being found."
@@ -202,13 +183,9 @@ class Word(StrEnum):
         change=UNKNOWN,
     )
     STILL_ASKED = VerdictRecord(  # a run that stops early goes on with it
-        word="still asked",
-        code="asked",
-        chip="still asked",
+        "still asked",
+        Look("…", "open", weight=6),
         sentence="{subject}: still asked. So far {tested}.",
-        symbol="…",
-        colour="open",
-        weight=6,
         wording="asked",
         headline="Whether {subject} tilts is still being asked.",
         counted="still asked",
@@ -216,26 +193,18 @@ class Word(StrEnum):
         change=UNKNOWN,
     )
     NO_TEST = VerdictRecord(
-        word="no test made",
-        code="shown",
-        chip="no test made",
+        "no test made",
+        Look("·", "plain", weight=7),
         sentence="{subject}: {number}; no test was made.",
-        symbol="·",
-        colour="plain",
-        weight=7,
         wording="shown",
         badge="measured, not tested",
         tested=False,
         change=UNKNOWN,
     )
     NOT_MEASURED = VerdictRecord(
-        word="not measured",
-        code="unmeasured",
-        chip="not measured",
+        "not measured",
+        Look("—", "plain", weight=10),
         sentence="{subject}: the {what} could not be measured. {Why}",
-        symbol="—",
-        colour="plain",
-        weight=10,
         wording="unmeasured",
         headline="Nothing could be measured for {subject}.",
         legend=None,
@@ -244,4 +213,4 @@ class Word(StrEnum):
 
 
 BY_STATE = {word.record.state: word for word in Word if word.record.state}
-BY_WEIGHT = tuple(sorted(Word, key=lambda word: word.record.weight))
+BY_WEIGHT = tuple(sorted(Word, key=lambda word: word.record.look.weight))

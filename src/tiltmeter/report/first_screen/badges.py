@@ -95,7 +95,7 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
 
 
 def _text(word: Word) -> str:
-    return word.record.badge or word.record.chip
+    return word.record.badge or word.chip
 
 
 def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged]) -> Badge:
@@ -106,8 +106,8 @@ def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged
     rows = tuple(
         place for place, one in enumerate(judged, 1) if any(one is own_one for own_one in own)
     )
-    text = f"{word.record.symbol} {text}"
-    return Badge(word.record.colour, text, f"#finding-{rows[0]}", query, rows)
+    text = f"{word.symbol} {text}"
+    return Badge(word.record.look.colour, text, f"#finding-{rows[0]}", query, rows)
 
 
 def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:

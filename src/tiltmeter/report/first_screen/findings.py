@@ -167,7 +167,7 @@ def _by_group(
             said = sentences.direction(spec, row) or "a difference found"
             if word == Word.NO_DIFFERENCE and given_up:
                 word = Word.NOT_PURSUED  # with the whole, before its full n
-            said = said if word == Word.TILT else word.record.chip
+            said = said if word == Word.TILT else word.chip
             parts.setdefault(said, []).append(row)
         told = "; ".join(
             f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
@@ -191,5 +191,5 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:
         return f"{name}: {number}; no test was made."
-    said = "" if word == Word.TILT else f"{word.record.chip}, "
+    said = "" if word == Word.TILT else f"{word.chip}, "
     return f"{name}: {said}{number}, {sentences.chance(estimate)}."

@@ -44,7 +44,7 @@ def leading(judged: Sequence[Judged]) -> Judged | None:
     return min(
         judged,
         key=lambda one: (
-            one.word.record.weight,
+            one.word.record.look.weight,
             measures.index(one.verdict.measure),
             -one.effect,
         ),

@@ -225,7 +225,7 @@ def _by_instruments(judged: Sequence[Judged], lead: Judged, text: str) -> str:
         if place != (one.verdict.measure, other.subject, other.condition, other.contrast):
             continue
         if one.word != Word.TILT:
-            found[other.instrument] = one.word.record.chip
+            found[other.instrument] = one.word.chip
         elif one.verdict.direction != lead.verdict.direction:
             found[other.instrument] = one.verdict.direction
     if lead.word != Word.TILT or not found:

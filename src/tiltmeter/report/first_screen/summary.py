@@ -53,7 +53,7 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
     """Sorts findings for a screen that has no room for all: tested ones by weight, then others."""
     record = finding.verdict.record
-    return not record.tested, record.weight
+    return not record.tested, record.look.weight
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -121,7 +121,7 @@ def _cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ..
         for name, level in levels.items()
         if level and name != "run" and any(_level(other, name) != level for other in others)
     ]
-    sign = row.verdict.record.symbol if row.verdict else "·"
+    sign = row.verdict.symbol if row.verdict else "·"
     return (
         ", ".join((measure, *told)),
         shorten(row.runs[1], LONGEST_NAME),

@@ -72,5 +72,5 @@ def _print(page: HistoryPage, console: Console, room: Room) -> None:
 def _choose_rows(page: HistoryPage, most: int) -> list[tuple[str, ...]]:
     """So many differences: those that are told, then the latest; in their order."""
     rows = list(enumerate(page.numbers.rows))
-    rows.sort(key=lambda row: (not row[1][-1].startswith(Word.DIFFERENT.record.symbol), -row[0]))
+    rows.sort(key=lambda row: (not row[1][-1].startswith(Word.DIFFERENT.symbol), -row[0]))
     return [row for _, row in sorted(rows[:most])]

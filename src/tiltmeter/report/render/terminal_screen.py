@@ -101,7 +101,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
         grid.add_column("95 % interval", justify="right", no_wrap=True)
     grid.add_column("p adj.", justify="right", no_wrap=True)
     for name, one in zip(names, shown, strict=True):
-        verdict = f"{one.verdict.record.symbol} {one.chip}"
+        verdict = f"{one.verdict.symbol} {one.chip}"
         interval = [one.interval] if with_interval else []
         grid.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
     return grid

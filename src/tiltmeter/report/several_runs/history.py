@@ -188,7 +188,7 @@ def _number_rows(words: HistoryWords, step: Step) -> Iterator[tuple[str, ...]]:
             f"{before} → {after}",
             reading.number(row, spec and replace(spec, null=0.0)),
             numerals.chance(one.p_adjusted),
-            f"{one.word.record.symbol} {one.word.value}",
+            f"{one.word.symbol} {one.word.value}",
         )
     if not step.verdicts:
         yield (*about, *[numerals.NOTHING] * 4, NOT_COMPARED)

@@ -145,7 +145,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 def _key(words: Container[Word]) -> str:
     """What the signs mean that the table has."""
     legends = [
-        f"{word.record.symbol} {word.record.legend or word.record.chip}"
+        f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word
         if word in words and word.record.legend is not None
     ]
@@ -178,5 +178,5 @@ def _cell(one: Judged) -> str:
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING
-    sign = one.verdict.word.record.symbol
+    sign = one.verdict.word.symbol
     return f"{sign} {reading.number(row, one.claim.spec)}"
