@@ -95,12 +95,11 @@ def command(
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
-    from .output import refuse_thresholds
+    from .output import refuse_gates
     from .plan_sections import sections
 
     declared = registry.protocol(protocol)
-    if printing.fail_if:
-        refuse_thresholds(declared, printing.fail_if)
+    refuse_gates(declared, printing)
     if trials:
         _write_trials(trials, api.trials(protocol, models, **options))
     plan = api.plan(
