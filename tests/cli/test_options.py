@@ -1,14 +1,19 @@
-"""One record per option: the command line, Python, tiltmeter.toml and docs/cli.md are made from it."""
+"""One record per option: the command line, Python, tiltmeter.toml and docs/cli.md are made from it.
+
+A new option and new formats of output are added to a copy of the package, and the files counted.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -21,30 +26,81 @@ from tiltmeter.cli import VERBS, group
 from tiltmeter.cli.options import Printing
 from tiltmeter.registry import protocol
 
-# A new option of `run`, for the test below: its record, and the field that takes its value.
+PAGE = """
+import contextlib, io
+from tiltmeter.cli import main
+def page(*arguments):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        code = main(list(arguments))
+    return [code, text.getvalue()]
+"""
 RECORD = """
     most_tries: Annotated[
         int, Option(default=7, least=1, in_folder=True, help="Tries of a call that fails.")
     ]
 """
 FIELD = "    most_tries: int = 7\n"
-SCRIPT = """
-import contextlib, io, json
+OPTION = """
 from pathlib import Path
 from tiltmeter.api.options import options, project
 from tiltmeter.api.options.records import RunOptions
-from tiltmeter.cli import main
-page = io.StringIO()
-with contextlib.redirect_stdout(page):
-    main(["run", "--help"])
+shown = page("run", "--help")
 Path("tiltmeter.toml").write_text("most_tries = 3", "utf-8")
 print(json.dumps({
-    "help": page.getvalue(),
+    "help": shown[1],
     "limits": [options.limits({}).most_tries, options.limits({"most_tries": 4}).most_tries],
     "python": "most_tries" in RunOptions.__optional_keys__,
     "folder": project.project_defaults(Path()),
 }))
 """
+TABLE = """
+FORMATS["tsv"] = lambda table: "\\n".join("\\t".join(cells) for _, cells in table.rows)
+"""
+EXPORT = """
+def _write_names(run, target, texts, variant):
+    Path(target).mkdir()
+    Path(target, "protocol.txt").write_text(f"{Run(run).protocol.name} {variant}", "utf-8")
+    return [Path(target, "protocol.txt")]
+
+
+FORMATS["names"] = _write_names
+"""
+FORMATS = """
+from pathlib import Path
+arguments = "run roles --model planted --language en --limit 2 --samples 1 --out run".split()
+assert page(*arguments)[0] == 0
+print(json.dumps({
+    "help": page("table", "--help")[1] + page("quote", "--help")[1],
+    "table": page("table", "run", "share_she", "--format", "tsv"),
+    "export": page("export", "run", "--format", "names", "--out", "out"),
+    "written": Path("out/protocol.txt").read_text("utf-8"),
+    "unknown": page("export", "run", "--format", "excel", "--out", "other"),
+}))
+"""
+
+
+def changed_copy(folder: Path, changes: dict[str, tuple[str, str]], script: str) -> dict[str, Any]:
+    """Returns the JSON that a script prints with a copy of the package, and as "files" the number
+    of files that are changed in it. changes: {file: (a text in it, the text in its place)}.
+    """
+    copy, before = folder / "tiltmeter", texts(SOURCE)
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, (old, new) in changes.items():
+        text = (copy / name).read_text("utf-8")
+        assert text.count(old) == 1, name
+        (copy / name).write_text(text.replace(old, new), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"import json{PAGE}{script}"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    after = texts(copy)
+    changed = sum(after[name] != before.get(name) for name in after)
+    return {**json.loads(done.stdout.splitlines()[-1]), "files": changed}
 
 
 def typed(verb: str, *arguments: str) -> dict[str, object]:
@@ -60,31 +116,38 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def test_a_new_option_of_run_is_two_files(tmp_path: Path) -> None:
-    copy, before = tmp_path / "tiltmeter", texts(SOURCE)
-    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, place, more in (
-        ("api/options/records.py", "    workers: Annotated[", RECORD),
-        ("stages/engine/limits.py", "    patience: float = PATIENCE_S\n", FIELD),
-    ):
-        text = (copy / name).read_text("utf-8")
-        assert text.count(place) == 1
-        joined = place + more if more is FIELD else more + place
-        (copy / name).write_text(text.replace(place, joined), "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SCRIPT],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
+    record, field = "    workers: Annotated[", "    patience: float = PATIENCE_S\n"
+    changes = {
+        "api/options/records.py": (record, RECORD + record),
+        "stages/engine/limits.py": (field, field + FIELD),
+    }
+    shown = changed_copy(tmp_path, changes, OPTION)
     assert "--most-tries INTEGER RANGE" in shown["help"]
     assert "Tries of a call that fails. [default: 7; x>=1]" in " ".join(shown["help"].split())
     assert shown["limits"] == [7, 4] and shown["python"]
     assert shown["folder"] == {"most_tries": 3}
-    after = texts(copy)
-    assert sum(after[name] != before.get(name) for name in after) == 2
+    assert shown["files"] == 2
+
+
+@pytest.mark.parametrize("room", ["table", "export"])
+def test_a_new_format_is_one_file(tmp_path: Path, room: str) -> None:
+    name, mark, added = {
+        "table": ("report/tables/cross_table_formats.py", '    "csv": csv_text,\n}\n', TABLE),
+        "export": ("api/handover/exchange.py", "run, target, texts=texts, variant=variant\n    ),\n}\n", EXPORT),
+    }[room]  # fmt: skip
+    script = FORMATS if room == "export" else FORMATS.replace('"names"', '"csv"')
+    if room == "table":
+        script = re.sub(r'    "(written|unknown)".*\n', "", script)
+    else:
+        script = script.replace('"tsv"', '"md"')
+    shown = changed_copy(tmp_path, {name: (mark, mark + added)}, script)
+    assert shown["files"] == 1 and shown["export"][0] == shown["table"][0] == 0
+    if room == "table":
+        assert "[text|md|latex|csv|tsv]" in shown["help"] and "[md|latex|csv|tsv]" in shown["help"]
+        assert re.search(r"\.\d", shown["table"][1])
+    else:
+        assert shown["written"] == "roles default"
+        assert shown["unknown"][0] == 2 and "huggingface, names." in shown["unknown"][1]
 
 
 def test_what_is_not_typed_is_what_python_has_by_default() -> None:
