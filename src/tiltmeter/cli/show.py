@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageError
+from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
 from .fitting import Section, as_text, echo_sections, of_text
 from .options import full_text as full
@@ -38,7 +39,7 @@ BAR = 50  # characters of the longest bar
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How --by is written.",
@@ -176,7 +177,7 @@ def _print_composition(
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())
     else:
-        click.echo(cross_table_formats.FORMATS[format_](table), nl=False)
+        click.echo(FORMATS[format_](table), nl=False)
     if figure:
         drawn = notebook.standalone("composition", composition.figure(declared, by))
         click.echo(drawn.save(figure))
