@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
 import click
@@ -130,6 +131,13 @@ judge = _stack(
         type=click.FloatRange(0, 1),
         help="With --judge-for unsure: how sure the rules must be not to ask (protext: 0.999).",
     ),
+)
+
+data = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Your copy of the texts that a protocol asks, if they do not ship (tiltmeter show); later "
+    "commands know it.",
 )
 
 layout = _stack(  # how a table of rows and columns is laid out

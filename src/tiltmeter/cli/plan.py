@@ -18,6 +18,7 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -49,6 +50,7 @@ class PlanValues(AuditValues):
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @click.option(
     "--detect",
@@ -94,6 +96,7 @@ def command(typed: PlanValues) -> None:
     from .output import refuse_thresholds
     from .plan_sections import sections
 
+    typed.use_copy()
     declared = registry.protocol(typed.protocol)
     if typed.fail_if:
         refuse_thresholds(declared, typed.fail_if)

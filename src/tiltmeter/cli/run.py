@@ -12,6 +12,7 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -49,6 +50,7 @@ class RunValues(AuditValues):
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @taxonomy
 @click.option(
@@ -84,6 +86,7 @@ def command(typed: RunValues) -> int:
     from .output import emit_results, emit_shard, refuse_thresholds
     from .progress import progress_line
 
+    typed.use_copy()
     if typed.fail_if:
         refuse_thresholds(registry.protocol(typed.protocol), typed.fail_if)
     typed.refuse_with_shard()

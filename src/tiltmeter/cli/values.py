@@ -204,3 +204,11 @@ class AuditValues(ChoiceValues, AskValues, BatchValues, JudgeValues, ResultValue
     """What `run` and `plan` both take."""
 
     protocol: str
+    data: Path | None
+
+    def use_copy(self) -> None:
+        """Checks the copy that --data names, before anything is asked."""
+        if self.data is not None:
+            from .. import api
+
+            api.use_copy(self.protocol, self.data)
