@@ -8,7 +8,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import as_json, variant
+from .options import Printing, as_json, variant
 
 
 @click.command()
@@ -31,7 +31,6 @@ def command(
     --out).
     """
     from .. import api, registry
-    from .ending import Printing
     from .output import emit_results
 
     if what == "gold":
