@@ -106,7 +106,7 @@ def _earlier(store: Store, name: str) -> Protocol:
     ]
     data = registry.declaration(name)
     asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
-    data["measures"] = [keys for keys in data["measures"] if _levels(keys) <= asked]
+    data["measures"] = [keys for keys in data["measures"] if _can_be_read(keys, asked)]
     kept = [keys["name"] for keys in data["measures"]]
     for variant in data["variants"].values():
         variant["measures"] = [measure for measure in variant["measures"] if measure in kept]
@@ -115,12 +115,14 @@ def _earlier(store: Store, name: str) -> Protocol:
     return load.declare(data, beside, place, registry.instrument_kind)
 
 
-def _levels(measure: MeasureKeys) -> set[tuple[str, str]]:
-    """(factor, level) of all that a measure cannot do without."""
-    levels = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
+def _can_be_read(measure: MeasureKeys, asked: set[tuple[str, str]]) -> bool:
+    """True if the levels that a measure cannot do without were asked."""
+    needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
     contrast = measure.get("contrast", {})
     sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
-    return levels | {(contrast["factor"], side) for side in sides if side != "*"}
+    needed |= {(contrast["factor"], side) for side in sides if side != "*"}
+    levels = sum(factor == contrast.get("factor") for factor, _ in asked)
+    return needed <= asked and (not contrast or levels > 1)
 
 
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
