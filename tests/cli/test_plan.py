@@ -116,14 +116,14 @@ CASES = [
         ("planted:protocol=occupations,seed=2",),
         {"limit": 2, "samples": 1},
     ),
-    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
+    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("25",)}}),
     (
         "decisions_names",
         "planted:protocol=decisions_names",
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
-    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
+    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",
         DRAWN,

@@ -12,10 +12,11 @@ from tiltmeter.instruments.pronouns.pair import referent
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 
 from ..benchmark import benchmark
+from ..shared import DATA, needs
 
 QUALITY = benchmark("rewrite_gold").quality
 HERE = Path(__file__).parent
-GAP = Path(__file__).parents[3] / "shared" / "data" / "gap-development.tsv"
+GAP = DATA / "gap-development.tsv"
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -136,10 +137,7 @@ def test_an_offset_outside_the_text_is_refused() -> None:
         referent("Ann left.", 99, ("Ann", 0), ("Ann", 0))
 
 
-@pytest.mark.skipif(
-    not GAP.exists(),
-    reason=f"needs the GAP development pairs ({GAP.name}); they are not part of this project",
-)
+@needs(GAP.name)
 def test_gap_is_past_the_parallelism_baseline() -> None:
     # Webster et al. 2018, Table 6: syntactic parallelism 69.4 masculine, 64.4 feminine, 66.9 overall, ratio .93 (test
     # pairs).

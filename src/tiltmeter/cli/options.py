@@ -185,6 +185,12 @@ fail_if = _stack(
         help="How much would matter at the gate: 5, or 5,length=10%.",
     ),
 )
+data = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Your copy of the texts that a protocol asks, if they do not ship (tiltmeter show); later "
+    "commands know it.",
+)
 pages = _stack(
     click.option(
         "--port",

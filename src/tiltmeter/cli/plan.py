@@ -19,6 +19,7 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @click.option(
     "--detect",
@@ -81,6 +83,7 @@ def command(
     protocol: str,
     models: tuple[str, ...],
     judges: tuple[str, ...],
+    data: Path | None,
     detect: float | None,
     icc: float | None,
     trials: str | None,
@@ -98,6 +101,8 @@ def command(
     from .output import refuse_gates
     from .plan_sections import sections
 
+    if data is not None:
+        api.use_copy(protocol, data)
     declared = registry.protocol(protocol)
     refuse_gates(declared, printing)
     if trials:

@@ -14,6 +14,7 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @taxonomy
 @click.option(
@@ -58,6 +60,7 @@ def command(
     models: tuple[str, ...],
     out: str,
     judges: tuple[str, ...],
+    data: Path | None,
     taxonomy: str | None,
     printing: Printing,
     **options: Unpack[RunOptions],
@@ -73,6 +76,8 @@ def command(
     from .progress import progress_line
 
     part = options.get("shard")
+    if data is not None:
+        api.use_copy(protocol, data)
     refuse_gates(registry.protocol(protocol) if printing.fail_if else None, printing)
     if part:
         _refuse_with_shard(printing)
