@@ -66,7 +66,7 @@ def call_what_reads() -> None:
 def load_protocols() -> None:
     from tiltmeter import registry
     from tiltmeter.api import init, own_prompts, selftest
-    from tiltmeter.instruments.text.language import language
+    from tiltmeter.languages.phrases import language
     from tiltmeter.models import error_rates, kinds
     from tiltmeter.protocol.source_lines import SourceLocation
     from tiltmeter.protocol.tables import Beside
