@@ -40,6 +40,7 @@ from ..languages.pack import pack, shipped, strings
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser
+from .dialogue_json import from_json
 from .text.reasoning import without_reasoning
 from .wording import Json
 
@@ -69,6 +70,7 @@ _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
 _OPENING = re.compile(f"[{_OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
+_LETTERS = re.compile(rf"[^\W\d_{_CJK}]+")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(
     r"[;{}]\s*$|\w+\.\w+\.\w+\("
@@ -150,7 +152,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     Raises MissingExtra where two languages of one script are to be told apart and no identifier is
     installed.
     """
-    lines = _lines(text, prompt)
+    lines = _lines(from_json(text, _is_speaker), prompt)
     found, strong, rest = _find_speeches(lines)
     if not strong and refusals.says(rest, code):
         return REFUSAL
@@ -160,6 +162,10 @@ def read(text: str, code: str, prompt: str = "") -> str:
     if identify.foreign("\n".join(found + glosses), code):
         return OTHER_LANGUAGE
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
+
+
+def _is_speaker(name: str) -> bool:
+    return _patterns()["alone"].match(name) is not None
 
 
 def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
@@ -210,11 +216,25 @@ def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lower([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
-    if len(bare) == 2 and all(
-        len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare
-    ):
+    if len(bare) == 2 and all(map(_addresses, bare)):
         return bare, False, narration
     return [], False, narration
+
+
+def _addresses(text: str) -> bool:
+    """True if a line without any mark may be speech: it addresses somebody, and does not tell of
+    him or her ("He said hello.").
+    """
+    if len(text) > SHORT or not _patterns()["address"].search(text.casefold()):
+        return False
+    first = _LETTERS.search(text.casefold())
+    told = first is not None and first[0] in _persons() and not set(text) & set("?!？！")
+    return not told
+
+
+@cache
+def _persons() -> frozenset[str]:
+    return frozenset(map(str.casefold, (*_data("she"), *_data("he"))))
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -317,7 +337,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "1"
+    version = "2"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -3,8 +3,8 @@ read: listing.py.
 
 Labels of an answer with picks:
 
-  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named
-                   twice is one pick)
+  length           `short`, `ten` or `long`: fewer different words of the list than asked, as
+                   many, more
   word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word
                    that is not on the list
 
@@ -18,7 +18,8 @@ An answer without picks has one label of each attribute, the first that fits:
   refusal          it names no word and declines to
   other_language   fewer than half of its words are listed, and they are on the list of another
                    language, or the text is in another language (identify.py)
-  invalid          it lists nothing, or repeats the word list
+  invalid          it lists nothing, or repeats the word list; its length alone if it lists words
+                   and not one of them is on the list
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "3"
+    version = "4"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"
@@ -203,7 +204,9 @@ class Picks(Parser):
 
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
-        length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
+        listed = len({pick.lexeme for pick in picks if pick.lexeme})
+        length = SHORT if listed < self.asked else LONG if listed > self.asked else TEN
+        length = length if listed else INVALID
         # Label(…) would cost half as much again, and all that is done for an answer 7 % more
         new = tuple.__new__
         words = [

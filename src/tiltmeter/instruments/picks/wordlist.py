@@ -9,8 +9,8 @@ forms) and `remark`:
     alone   one gender's form only, as printed
 
 A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup
-do not matter. Other endings, spellings and missing accents (the table [picks] of the language's pack) count where they can
-mean one lexeme only.
+do not matter. Other endings, spellings and missing accents (the table [picks] of the language's
+pack) count where they can mean one lexeme only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from ...errors import ProtocolError, UnknownName
 from ...languages import quotes
 from ...languages.letters import is_unspaced, key
 from ...languages.pack import pack
-from ...languages.phrases import language
 from ...records import OUTCOMES, Json
 
 OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have

@@ -2,9 +2,9 @@
 
 Such an answer is read for the words that it holds, so only what is clearly none is left out:
 nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
-what was asked is a `refusal` (languages/refusals.py); what is mostly in another script, or has mostly
-frequent words of another language, is `other_language`. The last is told where the language is
-known (a setting, else the design's column) and is English, Chinese or Japanese.
+what was asked is a `refusal` (languages/refusals.py); what is mostly in another script, or has
+mostly frequent words of another language, is `other_language`. The last is told if the language is
+known (a setting, else the design's column) and has a pack.
 """
 
 from __future__ import annotations
