@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...languages import refusals
 from ...languages.phrases import language
-from ...protocol.json_schema import Schema
+from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
 from .reasoning import without_reasoning
