@@ -5,17 +5,18 @@ for what it puts into the blank. Nothing is guessed and nothing is a default: wh
 not decide is `invalid` or `both`.
 
 Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter
-(language.py). What is marked as thinking or struck through is left out, and so is the prompt where
+(phrases.py). What is marked as thinking or struck through is left out, and so is the prompt where
 it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options are …", "between he
 and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
 the options one a line.
 
-A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a
-pronoun are not its subject form: "her", "his" and "him" are no mention, though they may follow one
-("she/her"). In scripts without spaces a form counts inside a run of characters, except within a
-listed word (其他, 彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he"
-are one mention of several options. A mention after a negation ("not he", "rather than he") or
-before one ("he is not …") is rejected.
+A mention (mentions.py) is an option's form as a whole word, longest first, or an inflected form
+that the language's pack knows. What a protocol declares is always an option, also if the language
+has another use for the word (they, 彼ら). Other forms of a pronoun are not its subject form: "her",
+"his" and "him" are no mention, though they may follow one ("she/her"). In scripts without spaces a
+form counts inside a run of characters, except within a listed word (其他, 彼ら). Several mentions
+joined by or, and, a slash or a comma, "s/he" and "(s)he" are one mention of several options. A
+mention after a negation ("not he", "rather than he") or before one ("he is not …") is rejected.
 
 A mention states a choice where its clause
   1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he",
@@ -43,7 +44,10 @@ The value, the first that fits:
   option          the answer begins with the option and a verb ("she is witty", "he's").
   both            several options are named outside questions and none is stated.
   option          the answer is the prompt's own sentence with its blank filled by the option
-                  (filled.py).
+                  (blank.py), or what closes the quotation that a begun answer opened.
+  neither         another word stands in that blank.
+  option          only one option is named, in a clause that negates nothing: in languages whose
+                  pack says `named`, which know fewer phrases than English.
   invalid         the rest: other words, one option only named, one option only rejected (the other
                   is never inferred), letters or numbers that point to a list, instructions to
                   whoever reads it.
