@@ -14,7 +14,7 @@ from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, NEITHER, Answered, Json, Label, Steps, Trial
 from .. import Instrument, SecondJudge, Settings
 from .exact import CALLS, read_probabilities
-from .forms import check_forms, forms_of
+from .forms import check_forms, check_slots, forms_of
 from .reader import parse
 
 __all__ = ["Choice", "parse"]
@@ -113,6 +113,8 @@ class Choice(Instrument):
                 "that says which to use. Add one, or leave one language."
             )
 
+        check_slots(declared, protocol.cells)
+
     def wording(self) -> Mapping[str, Json]:
         """{language: the phrases by which its answers are read}."""
         return {code: language(code).pack.record() for code in self.settings["forms"]}
@@ -133,7 +135,7 @@ class Choice(Instrument):
 
     def steps(self, item: Answered) -> Steps:
         """Returns one label of a drawn answer, or one per option weighted by its probability."""
-        code, forms = forms_of(self.settings["forms"], item.trial, self.name)
+        code, forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)
             return [self.label(item, value, weight=share) for value, share in shares.items()]
