@@ -26,7 +26,7 @@ from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import BOTH, INVALID, Answered, Label
 from .. import Labels, Parser, Settings
-from ..text.language import without_reasoning
+from ..text.reasoning import without_reasoning
 from .names import LineUp
 from .reading import Ranking, ranking
 
