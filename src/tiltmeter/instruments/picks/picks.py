@@ -3,8 +3,8 @@ read: listing.py.
 
 Labels of an answer with picks:
 
-  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named
-                   twice is one pick)
+  length           `short`, `ten` or `long`: fewer different words of the list than asked, as
+                   many, more
   word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word
                    that is not on the list
 
@@ -50,7 +50,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "3"
+    version = "4"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"
@@ -202,7 +202,9 @@ class Picks(Parser):
 
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
-        length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
+        listed = len({pick.lexeme for pick in picks if pick.lexeme})
+        length = SHORT if listed < self.asked else LONG if listed > self.asked else TEN
+        length = length if listed else INVALID
         # Label(…) would cost half as much again, and all that is done for an answer 7 % more
         new = tuple.__new__
         words = [
