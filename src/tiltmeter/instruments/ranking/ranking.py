@@ -34,13 +34,14 @@ from ..text import language_id
 from ..text.language import language, without_reasoning
 from ..text.prose import LANGUAGE, check_english
 from ..wording import Json
-from .names import LineUp
+from .names import LineUp, plain
 from .reading import Ranking, ranking
 
 UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
 COMPLETE, ADDED, TIED = "complete", "added", "tied"
 FORMS = (COMPLETE, LEFT_OUT, ADDED, TIED)
 _WORD = re.compile(r"[^\W\d_]+")
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _FEWEST = 3  # words beside names from which a language is told
 
 
@@ -178,9 +179,8 @@ def candidates(text: str) -> list[tuple[str, str]]:
 
 def in_other_language(text: str, names: Sequence[str]) -> bool:
     """True if what stands beside the names of an answer is in another language than English."""
-    parts = {re.sub(r"\W", "", part) for name in names for part in name.split()}
-    forms = ["['’-]?".join(part) for part in sorted(parts, key=len, reverse=True) if part]
-    rest = re.sub(rf"(?i)\b(?:{'|'.join(forms)})\b", "", text)
+    parts = {part for name in names for part in plain(name).lower().split()}
+    rest = _NAME.sub(lambda name: "" if plain(name[0]).lower() in parts else name[0], text)
     words = [word for word in _WORD.findall(rest) if not word[0].isupper()]
     if len(words) < _FEWEST and all(word.isascii() for word in words):
         return False
