@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...errors import ProtocolError
 from ...protocol import Protocol
-from ...protocol.json_schema import Schema
+from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
 from . import refusal
