@@ -13,7 +13,7 @@ import pytest
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.models.kinds import all_kinds, kind_of, make_model
 from tiltmeter.models.options import PICTURES, TEXT

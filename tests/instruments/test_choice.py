@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice.choice import Choice, parse
-from tiltmeter.instruments.text.language import language
+from tiltmeter.languages.phrases import language
 from tiltmeter.records import OUTCOMES
 
 from .making import FORMS, PROMPT, answered, drive, nobody, spec

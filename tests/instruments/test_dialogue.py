@@ -13,7 +13,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra
 from tiltmeter.instruments.dialogue import LONGEST_CHARACTERS, DialogueForm, read, speeches
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.protocol import InstrumentSpec
 
 from .making import answered, drive

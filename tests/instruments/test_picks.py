@@ -16,7 +16,7 @@ from tiltmeter.errors import MissingExtra, ProtocolError
 from tiltmeter.instruments.picks import entries
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.picks.wordlist import key
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Label

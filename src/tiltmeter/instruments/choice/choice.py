@@ -58,6 +58,10 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ...errors import ProtocolError
+from ...languages import refusals
+from ...languages.letters import fold
+from ...languages.phrases import Language, language
+from ...languages.quotes import PAIRS
 from ...protocol import InstrumentSpec, Protocol
 from ...records import (
     BOTH,
@@ -71,7 +75,7 @@ from ...records import (
     Trial,
 )
 from .. import Instrument, SecondJudge, Settings
-from ..text.language import Language, fold, language, without_reasoning
+from ..text.reasoning import without_reasoning
 from ..wording import Json
 from .blank import Blank
 from .exact import CALLS, read_probabilities
@@ -79,6 +83,8 @@ from .forms import check_forms, forms_of
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
+LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
+PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -92,7 +98,7 @@ class Reader:
         self._blank = Blank(
             forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
         )
-        role, reach = self._language.role, self._language.data.get("reach", {})
+        role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
@@ -102,16 +108,44 @@ class Reader:
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        pronouns = {*self._language.pack.list("she"), *self._language.pack.list("he")}
+        self._pronouns = any(form.casefold() in pronouns for texts in forms.values() for form in texts)
         # short answers recur
         self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
-    def read(self, text: str, prompt: str = "") -> str:
-        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …)."""
+    def read(self, text: str, prompt: str = "", begin: str = "") -> str:
+        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
+        begin: the begun answer that the text starts with.
+        """
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
-        return (self._blank.option(canonical, prompt) or value) if value == INVALID else value
+        if value in self._options:
+            return value
+        begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
+        if begun:
+            return begun
+        return (self._filled(canonical, prompt) or value) if value == INVALID else value
+
+    def _filled(self, canonical: str, prompt: str) -> str:
+        return self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+
+    def _quoted(self, reply: str, opened: str) -> str:
+        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
+        close them, or goes on to another option ("he' or 'she'").
+        """
+        closing = re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])", reply) if opened in PAIRS else None
+        if not closing or closing.start() > LONGEST_WORD:
+            return ""
+        marked = self._marker.mark(self._canonical(reply[: closing.start()]))
+        whole = self._marker.mark(self._canonical(reply)).split()
+        first = next((word for word in whole if word[0] == "@"), "")
+        named = values(marked)
+        if not named:
+            return self._blank.word(self._canonical(reply[: closing.start()]))
+        alone = len(named) == 1 and first == f"@{min(named)}" and not self._marker.content(marked)
+        return self._options[int(min(named))] if alone and min(named).isdigit() else ""
 
     def _canonical(self, text: str) -> str:
         return self._language.canonical(without_reasoning(text))
@@ -125,11 +159,17 @@ class Reader:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
             return NEITHER
-        if self._language.has(told, "decline") or self._language.has(told, "excuse"):
+        if self._declines(told):
             return REFUSAL
         if len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
             return BOTH
         return INVALID if stated else self._implicit_value(canonical, clauses)
+
+    def _declines(self, told: str) -> bool:
+        known = self._language
+        if known.has(told, "decline") or known.has(told, "excuse"):
+            return True
+        return bool(known.data.get("named")) and refusals.refuses(told, known.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The value where no choice is stated."""
@@ -146,7 +186,23 @@ class Reader:
         begun = _union(self._begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
+        if self._language.data.get("named") and len(named) == 1:
+            return self._named_alone(clauses)
         return BOTH if len(named) > 1 else INVALID
+
+    def _named_alone(self, clauses: Sequence[Clause]) -> str:
+        """The only option that is named, without a condition, a reason, a doubt or a negation in
+        its clause. Pronouns name people in passing: they count at an end of a short answer only.
+        """
+        free = [clause for clause in clauses if not clause.question and not clause.barred]
+        named = _union(values(clause.text) for clause in free if not self._denies(clause.text))
+        options = {self._options[int(value)] for value in named if value.isdigit()}
+        if len(options) != 1 or THIRD in named or (self._pronouns and not _short(clauses)):
+            return INVALID
+        return options.pop()
+
+    def _denies(self, clause: str) -> bool:
+        return any(self._language.has(clause, role) for role in ("reject", "reject_after"))
 
     def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
         """What is stated, from the conclusion or the last correction on."""
@@ -206,6 +262,17 @@ class Reader:
         return values(found[0]) if found and first else set()
 
 
+def _short(clauses: Sequence[Clause]) -> bool:
+    """True if an answer is one clause of a few words that begins or ends with a mention."""
+    words = [word for clause in clauses for word in clause.text.split()]
+    return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
+
+
+def _reach(language: Language) -> Mapping[str, Json]:
+    reach = language.data.get("reach")
+    return reach if isinstance(reach, Mapping) else {}
+
+
 def _union(sets: Iterable[set[str]]) -> set[str]:
     return set[str]().union(*sets)
 
@@ -215,16 +282,18 @@ def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader
     return Reader(dict(forms), code)
 
 
-def parse(text: str, forms: Forms, language: str = "", prompt: str = "") -> str:
+def parse(
+    text: str, forms: Forms, language: str = "", prompt: str = "", begin: str = ""
+) -> str:
     """The option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
     `invalid`. Pure.
 
     forms: the options of this language, each with its forms; prompt: what was asked, cut out where
-    it is repeated.
+    it is repeated; begin: the begun answer that the text starts with.
     """
     return _reader(
         tuple((option, tuple(written)) for option, written in forms.items()), language
-    ).read(text, prompt)
+    ).read(text, prompt, begin)
 
 
 class Choice(Instrument):
@@ -315,7 +384,7 @@ class Choice(Instrument):
 
     def wording(self) -> Mapping[str, Json]:
         """{language: the phrases by which its answers are read}."""
-        return {code: language(code).data for code in self.settings["forms"]}
+        return {code: language(code).pack.record() for code in self.settings["forms"]}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """An exact reading asks its subject once more for each form that a longer one begins with
@@ -337,8 +406,6 @@ class Choice(Instrument):
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)
             return [self.label(item, value, weight=share) for value, share in shares.items()]
-        return [
-            self.label(
-                item, parse(item.trial.begin + item.output.text, forms, code, item.trial.prompt)
-            )
-        ]
+        trial = item.trial
+        value = parse(trial.begin + item.output.text, forms, code, trial.prompt, trial.begin)
+        return [self.label(item, value)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import ProtocolError, UnknownName
+from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
-from ..text.language import Language, language
 from .mentions import Forms
 
 

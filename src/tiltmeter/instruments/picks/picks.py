@@ -27,12 +27,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError, UnknownName
+from ...languages import identify, refusals
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
-from ..text import language_id, refusal
-from ..text.language import without_reasoning
+from ..text.reasoning import without_reasoning
 from ..wording import Json
 from .entries import Pick
 from .listing import Reader, repeats_list
@@ -85,7 +85,7 @@ class Picks(Parser):
                 "= 10"
             )
         # at once: without it answers would be labelled otherwise
-        if language_id.wording()["library"] == "none":
+        if identify.wording()["library"] == "none":
             raise MissingExtra(
                 "Telling answers in another language from words off the list", "languages"
             )
@@ -148,11 +148,12 @@ class Picks(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """The data of data/picks.toml and what tells languages apart."""
+        """The tables [picks] of its languages and what tells languages apart."""
+        codes = dict.fromkeys(row["language"] for row in self.settings["words"])
         return {
-            **language_data(),
-            "refusal": refusal.lists().table,
-            "identifier": language_id.wording(),
+            **{code: language_data(code) for code in codes},
+            "refusal": refusals.wording(),
+            "identifier": identify.wording(),
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
@@ -168,10 +169,10 @@ class Picks(Parser):
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)
-        if not picks and refusal.says(text, excuses=True):
+        if not listed and refusals.says(text, code, excuses=True):
             return REFUSAL
         doubtful = not picks or 2 * listed < len(picks)
-        if self._elsewhere(picks, listed, code) or (doubtful and language_id.foreign(text, code)):
+        if self._elsewhere(picks, listed, code) or (doubtful and identify.foreign(text, code)):
             return OTHER_LANGUAGE
         return picks if picks and not repeats_list(picks, self.lists[code], self.asked) else INVALID
 

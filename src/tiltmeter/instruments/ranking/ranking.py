@@ -27,12 +27,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError
+from ...languages import identify
+from ...languages.phrases import language
 from ...protocol import InstrumentSpec, Protocol
 from ...records import BOTH, INVALID, OTHER_LANGUAGE, Answered, Label
 from .. import Labels, Parser, Settings
-from ..text import language_id
-from ..text.language import language, without_reasoning
 from ..text.prose import LANGUAGE, check_english
+from ..text.reasoning import without_reasoning
 from ..wording import Json
 from .names import LineUp, plain
 from .reading import Ranking, ranking
@@ -113,7 +114,7 @@ class Rankings(Parser):
 
     def wording(self) -> Mapping[str, Json]:
         """What tells languages apart."""
-        return {"identifier": language_id.wording()}
+        return {"identifier": identify.wording()}
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Labels of every attribute; where there is no ranking, of why there is none."""
@@ -185,7 +186,7 @@ def in_other_language(text: str, names: Sequence[str]) -> bool:
     if len(words) < _FEWEST and all(word.isascii() for word in words):
         return False
     try:
-        return language_id.foreign(rest, "en")
+        return identify.foreign(rest, "en")
     except MissingExtra:  # then by scripts and frequent words alone
         english = language("en")
         return english.foreign(english.canonical(rest))

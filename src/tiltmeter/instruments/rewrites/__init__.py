@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ...errors import ProtocolError
+from ...languages import refusals
 from ...protocol import InstrumentSpec, Protocol
 from ...records import UNSURE, Answered, Label
 from .. import Parser, SecondJudge, Settings
@@ -31,7 +32,6 @@ from ..pronouns.pronouns import (
     person,
 )
 from ..pronouns.told import Told
-from ..text import refusal
 from ..text.prose import LANGUAGE, check_english
 from ..wording import Json, texts
 from . import policy
@@ -125,7 +125,7 @@ class Rewrites(Parser):
         return {
             "lexicon": lexicon(),
             "outcomes": rules().table,
-            "refusal": refusal.lists().table,
+            "refusal": refusals.wording(),
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
