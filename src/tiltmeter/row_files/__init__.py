@@ -22,6 +22,7 @@ __all__ = [
     "JsonObject",
     "Row",
     "are_objects",
+    "is_delimited",
     "is_spreadsheet",
     "names_of",
     "numbered_objects",
@@ -64,6 +65,12 @@ def rows_of_content(
         yield from _rows_of_objects(text, needs)
     else:
         yield from numbered_rows(text, "", short_rows, needs)
+
+
+def is_delimited(path: Path) -> bool:
+    """True if a file is a text of delimited rows, and so can be read by whoever reads CSV alone."""
+    content = intake.read_content(path)
+    return not is_spreadsheet(content) and not are_objects(table_text(content))
 
 
 def are_objects(text: str) -> bool:
