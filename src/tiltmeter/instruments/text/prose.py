@@ -13,8 +13,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...errors import ProtocolError
 from ...languages import refusals
 from ...languages.phrases import language
+from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
@@ -62,6 +64,19 @@ def outcome(text: str, code: str = "") -> str:
         return REFUSAL
     known = language(code)
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
+
+
+def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -> None:
+    """Raises ProtocolError if a design has answers in another language than English, for an
+    instrument that knows no other.
+    """
+    codes = [str(settings["language"])] if "language" in settings else protocol.languages
+    for code in codes:
+        if code.partition("-")[0] != "en":
+            raise ProtocolError(
+                f"instrument {name}: it reads English, not '{code}'. Where answers are in English "
+                'all the same, as translations into it, write: language = "en"'
+            )
 
 
 def wording() -> Mapping[str, Json]:
