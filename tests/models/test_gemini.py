@@ -9,7 +9,7 @@ from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
-from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
+from tiltmeter.records import ANSWER, CUT, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 SAMPLING = Sampling(seed=7, max_tokens=64)
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
@@ -133,10 +133,11 @@ def test_reasons_to_stop_are_outcomes(body: Any, outcome: str, text: str) -> Non
     assert (reply.outcome, reply.text) == (outcome, text)
 
 
-def test_a_reply_that_was_all_thinking_is_no_answer() -> None:
+def test_a_reply_that_was_all_thinking_was_cut() -> None:
     body = gemini_reply("", content={"role": "model"}, finishReason="MAX_TOKENS")
     body["usageMetadata"] = {"promptTokenCount": 9, "thoughtsTokenCount": 64}
-    assert (parsed(body).outcome, parsed(body).usage) == (ERROR, (9, 64))
+    reply = parsed(body)
+    assert (reply.text, reply.usage, reply.ended, reply.thought) == ("", (9, 64), CUT, 64)
 
 
 def quota(name: str, delay: str = "") -> dict[str, Any]:

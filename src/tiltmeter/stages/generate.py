@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ..instruments.text.thought import without_thought
 from ..protocol import Protocol
-from ..records import Output, Trial
+from ..records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
 from ..store import Store
 from . import plan
 from .engine import Engine, Job, Models
@@ -17,7 +18,15 @@ from .shards import Shard
 def _job(trial: Trial, protocol: Protocol) -> Job:
     asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
-    return [Output(trial.id, reply.outcome, reply.text, asked.key, reply.blob)]
+    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
+    ended = UNKNOWN if asked.logprobs else reply.ended  # an exact reading asks for one token
+    return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
+
+
+def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
+    """True if the limit came before anything was said beside thoughts."""
+    cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
+    return cut and not without_thought(reply.text).strip()
 
 
 async def generate(

@@ -9,10 +9,11 @@ from .. import registry
 from ..errors import ProtocolError, UsageError
 from ..instruments import Instrument, Learner, PictureParser, ReplyParser, SecondJudge
 from ..instruments.judges.cascade import Cascade
+from ..instruments.text.thought import without_thought
 from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
-from ..records import ANSWER, Answered, Label, LabelCall, Output, Reply, Trial
+from ..records import ANSWER, CUT, INVALID, Answered, Label, LabelCall, Output, Reply, Trial
 from ..store import Store
 from ..store.queries import settings
 from .discover import discover
@@ -158,11 +159,14 @@ def _job(
     cell: Row,
     told: str,
 ) -> Job:
-    if output.outcome != ANSWER:
+    cut = output.ended == CUT and not exact
+    outcome = CUT if output.outcome == ANSWER and cut and instrument.needs_end else output.outcome
+    if outcome != ANSWER:
         return [
-            Label(trial.id, instrument.annotator, attribute, output.outcome)
+            Label(trial.id, instrument.annotator, attribute, outcome)
             for attribute in instrument.attributes
         ]
+    output = output._replace(text=without_thought(output.text))
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
@@ -183,6 +187,10 @@ def _job(
         raise AssertionError(
             f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
         )
+    if cut and (not instrument.judge or isinstance(instrument, Cascade)):
+        labels = [
+            label._replace(value=CUT) if label.value == INVALID else label for label in labels
+        ]
     return [*labels, *calls]
 
 

@@ -23,6 +23,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .thought import without_thought as without_reasoning
+
+__all__ = [
+    "DATA",
+    "UNSPACED",
+    "Language",
+    "fold",
+    "is_unspaced",
+    "language",
+    "without_reasoning",
+]
 DATA = Path(__file__).parents[1] / "data"
 # Hiragana, katakana, Han: written without spaces.
 UNSPACED = (
@@ -44,9 +55,6 @@ _MARKS = {
     for mark in marks
 }
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
-_REASONED = re.compile(
-    r"\A.*</(?:think|thinking|reasoning)>|<(?:think|thinking|reasoning)>.*\Z", re.S | re.I
-)
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
 _TAG = re.compile(
@@ -72,12 +80,6 @@ def fold(text: str) -> str:
 def is_unspaced(character: str) -> bool:
     """True if a character is of a script that is written without spaces."""
     return _ALONE.match(character) is not None
-
-
-def without_reasoning(text: str) -> str:
-    """The text without what a reasoning model marked as its thoughts, closed or cut off."""
-    lowered = text.lower() if "<" in text else ""
-    return _REASONED.sub(" ", text) if "think" in lowered or "reasoning" in lowered else text
 
 
 class Language:

@@ -19,8 +19,9 @@ import re
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Json, Message, Reply, Request
 from ..batch.anthropic import AnthropicBatches
+from ..endings import ended_by, thought_tokens
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
-from ..http.body import at, count_at, list_at, message, needed, word_at
+from ..http.body import at, count_at, list_at, message, needed, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
@@ -100,8 +101,25 @@ class AnthropicMessages:
             )
         blocks = (block for block in list_at(body, "content") if at(block, "type") == "text")
         text = "".join(needed(block, "text") for block in blocks)
-        outcome = REFUSAL if at(body, "stop_reason") == "refusal" else ANSWER
-        return Reply(text, outcome, served=word_at(body, "model"), usage=_usage(body, request))
+        ended = ended_by(text_at(body, "stop_reason"))
+        category = text_at(body, "stop_details", "category")
+        if ended == REFUSAL and category:
+            text = f"{text} ({category})".strip()
+        thoughts = (block for block in list_at(body, "content") if at(block, "type") == "thinking")
+        thought = thought_tokens(
+            text,
+            "".join(text_at(block, "thinking") for block in thoughts),
+            count_at(body, "usage", "output_tokens"),
+            count_at(body, "usage", "output_tokens_details", "thinking_tokens"),
+        )
+        return Reply(
+            text,
+            REFUSAL if ended == REFUSAL else ANSWER,
+            served=word_at(body, "model"),
+            usage=_usage(body, request),
+            ended=ended,
+            thought=thought,
+        )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """A refusal where the error's message says that the content was blocked, else None."""

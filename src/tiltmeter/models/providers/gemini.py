@@ -7,8 +7,7 @@ the violated quota's name. A begun answer is not documented, so it is left out a
 settings are the provider's defaults, as a user of the API gets.
 
 A model that thinks pays for it out of `max_tokens`. Where the table of models says that thinking
-can be switched off it is, as the audits' papers have none; a reply whose tokens all went into
-thinking has the outcome `error`, not an answer.
+can be switched off it is, as the audits' papers have none.
 """
 
 from __future__ import annotations
@@ -17,8 +16,20 @@ import json
 import re
 from urllib.parse import quote
 
-from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ...records import (
+    ANSWER,
+    ERROR,
+    FILTER,
+    REFUSAL,
+    UNKNOWN,
+    Json,
+    Message,
+    Reply,
+    Request,
+    Token,
+)
 from ..batch.gemini import GeminiBatches
+from ..endings import ended_by
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, object_at, text_at, word_at
 from ..http.pictures import prepare_picture
@@ -153,20 +164,23 @@ class GeminiContent:
         served, usage = word_at(body, "modelVersion"), _usage(body, request)
         if not list_at(body, "candidates"):
             blocked = at(body, "promptFeedback", "blockReason")
-            return Reply("", REFUSAL if blocked else ERROR, served=served, usage=usage)
+            ended = FILTER if blocked else UNKNOWN
+            outcome = REFUSAL if blocked else ERROR
+            return Reply("", outcome, served=served, usage=usage, ended=ended)
         candidate = at(body, "candidates", 0)
         parts = list_at(candidate, "content", "parts")
         text = "".join(text_at(part, "text") for part in parts if not at(part, "thought"))
         reason = text_at(candidate, "finishReason")
-        thoughts = at(body, "usageMetadata", "thoughtsTokenCount")
-        if reason in _POLICY:
-            outcome = REFUSAL
-        elif reason in _BROKEN or (reason == "MAX_TOKENS" and not text and thoughts):
-            outcome = ERROR
-        else:
-            outcome = ANSWER
-        alternatives = _alternatives(candidate) if request.logprobs else ()
-        return Reply(text, outcome, alternatives=alternatives, served=served, usage=usage)
+        outcome = REFUSAL if reason in _POLICY else ERROR if reason in _BROKEN else ANSWER
+        return Reply(
+            text,
+            outcome,
+            alternatives=_alternatives(candidate) if request.logprobs else (),
+            served=served,
+            usage=usage,
+            ended=ended_by(reason),
+            thought=count_at(body, "usageMetadata", "thoughtsTokenCount"),
+        )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """None always: Gemini's refusals come with status 200, and `parse` finds them."""

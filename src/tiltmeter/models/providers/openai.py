@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 
-from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request, Token
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
+from ..endings import ended_by, thought_tokens
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
@@ -40,6 +41,7 @@ _OPTIONAL = (
 )
 _REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
 MOST_ALTERNATIVES = 20  # alternatives
+_THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
@@ -112,10 +114,11 @@ class OpenAIChat:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise ValueError("there is no 'message' in the reply")
-        text, outcome = text_at(message, "content"), ANSWER
-        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        ended, reasoning = ended_by(text_at(choice, "finish_reason")), _reasoning(message)
+        text, outcome = _text(message), ANSWER
+        if message.get("refusal") or ended in (FILTER, REFUSAL):
             text, outcome = text_at(message, "refusal") or text, REFUSAL
-        elif message.get("content") and not text:  # something that is no text
+        elif message.get("content") and not text and not reasoning:  # something that is no text
             outcome = ERROR
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
@@ -129,6 +132,8 @@ class OpenAIChat:
             served=word_at(body, "model"),
             fingerprint=word_at(body, "system_fingerprint"),
             usage=usage_if_possible(prompt, completion, request),
+            ended=ended,
+            thought=thought_tokens(text, reasoning, completion, count_at(usage, *_THOUGHT)),
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
@@ -146,6 +151,22 @@ class OpenAIChat:
         if "logprobs" in said:
             return "top_logprobs"
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
+
+
+def _text(message: Json) -> str:
+    """The text of a message; of one in parts (Mistral's models that think) the parts of text."""
+    parts = list_at(message, "content")
+    said = (text_at(part, "text") for part in parts if at(part, "type") == "text")
+    return "".join(said) if parts else text_at(message, "content")
+
+
+def _reasoning(message: Json) -> str:
+    """What the model thought, where the server says it beside the text: `reasoning` with vLLM and
+    OpenRouter, `reasoning_content` with vLLM before, DeepSeek and llama.cpp, parts with Mistral.
+    """
+    beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
+    parts = (list_at(part, "thinking") for part in list_at(message, "content"))
+    return beside or "".join(text_at(piece, "text") for part in parts for piece in part)
 
 
 def _alternatives(choice: Json) -> tuple[tuple[Token, ...], ...]:
