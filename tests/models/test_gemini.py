@@ -8,7 +8,7 @@ import pytest
 from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
 from tiltmeter.models.options import ModelOptions
-from tiltmeter.models.providers.gemini import GeminiContent, gemini
+from tiltmeter.models.providers.gemini import GeminiContent, gemini, thinking_config
 from tiltmeter.records import ANSWER, CUT, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 SAMPLING = Sampling(seed=7, max_tokens=64)
@@ -83,13 +83,27 @@ def test_refused_parameters_are_left_out_and_recorded() -> None:
 
 def test_thinking_is_switched_off_where_it_can_be() -> None:
     wire = GeminiWire()
-    (reply,) = talk(wire, request(), think_off=True)
+    (reply,) = talk(wire, request(), effort="none")
     assert (
         wire.seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0}
         and reply.omitted == ()
     )
-    (reply,) = talk(GeminiWire(refuses=["thinking"]), request(), think_off=True)
+    (reply,) = talk(GeminiWire(refuses=["thinking"]), request(), effort="none")
     assert reply.omitted == ("thinking",)
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        ("gemini-2.5-pro", "low", {"thinkingBudget": 1024}),
+        ("gemini-3.5-flash", "minimal", {"thinkingLevel": "minimal"}),
+        ("gemini-3.5-flash", "", {}),
+    ],
+)
+def test_an_effort_is_a_budget_or_a_level_and_never_both(
+    model: str, effort: str, sent: dict[str, Any]
+) -> None:
+    assert thinking_config(model, effort) == sent
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def run(
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
-    asking = replace(asking, shard=arguments.shard(options))
+    connected = arguments.connect_subjects(asking.connect, choices)
+    asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.

@@ -7,7 +7,7 @@ none of them has; `refuse_unknown` says the same when a program runs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -101,6 +101,10 @@ class ChoiceOptions(TypedDict, total=False):
     cross:          intersections of two dimensions too, such as "gender×age".
     system:         a system prompt in place of the protocol's own; "" for none.
     begin:          a begun answer in place of the mode's own.
+    max_tokens:     the limit of a reply in place of the modes' own.
+    reasoning:      how much the subjects are to think: "off", "default" for what their endpoints do
+                    by themselves, or an effort such as "low"; off if it is known to be possible
+                    where it is left out, and else the least.
     """
 
     language: str | Sequence[str]
@@ -115,6 +119,8 @@ class ChoiceOptions(TypedDict, total=False):
     where: Mapping[str, str | Sequence[str]]
     cross: str | Sequence[str]
     system: str | None
+    max_tokens: int | None
+    reasoning: str | None
 
 
 class PlanOptions(ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, total=False):
@@ -263,7 +269,14 @@ def choices(
         where={factor: several(levels) for factor, levels in where.items()},
         cross=several(options.get("cross", ())),
         system=options.get("system"),
+        max_tokens=options.get("max_tokens"),
+        reasoning=options.get("reasoning"),
     )
+
+
+def connect_subjects(connected: Connect, choices: Choices) -> Connect:
+    """How models are reached, with how much the subjects are to think."""
+    return replace(connected, reasoning=choices.reasoning, subjects=choices.subjects)
 
 
 def shard(options: RunOptions) -> Shard | None:

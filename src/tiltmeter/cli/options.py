@@ -209,6 +209,17 @@ choices = _stack(  # what is asked: subjects, languages, modes, samples, limit, 
     click.option(
         "--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."
     ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        help="The limit of a reply, in place of the protocol's own.",
+    ),
+    click.option(
+        "--reasoning",
+        metavar="off|EFFORT|default",
+        help="How much the subject thinks first: off or the least that it can, if nothing is "
+        "typed; low, medium, …; default is what its endpoint does by itself.",
+    ),
 )
 
 batch = _stack(  # what goes to a provider in batches

@@ -124,6 +124,8 @@ class ChoiceValues:
     begin: str | None
     system: str | None
     temperature: float | None
+    max_tokens: int | None
+    reasoning: str | None
 
     def choice_options(self) -> ChoiceOptions:
         """What is asked. --declension is a factor with an option of its own."""
@@ -141,6 +143,8 @@ class ChoiceValues:
             "begin": self.begin,
             "system": read_system(self.system),
             "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "reasoning": self.reasoning,
         }
 
 

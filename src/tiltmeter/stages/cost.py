@@ -343,10 +343,11 @@ def _line(
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt, limit = least * one.tokens, least * one.limit
+    longest = one.longest + (price.reserve if price and not one.drawn else 0)
     worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
     cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
     worst = (
-        price.of(round(worst_prompt), round(most * one.longest), round(most * one.drawn))
+        price.of(round(worst_prompt), round(most * longest), round(most * one.drawn))
         if price
         else None
     )

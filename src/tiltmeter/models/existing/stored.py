@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
-from ...records import SUBJECT, Reply, Request, content_id
+from ...records import SUBJECT, Reply, Request, Sampling, content_id
 from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
@@ -170,7 +170,10 @@ class Replay(Stored):
 
 def _what(request: StoredRequest) -> str:
     """A hash of what a request asks, whoever is asked and whatever for."""
-    return content_id(request._replace(model="", purpose="", nonce=""))
+    sampling = list(request.sampling)
+    if request.begin:  # where a begun answer may end was not said before version 0.3
+        sampling[Sampling._fields.index("max_tokens")] = None
+    return content_id(request._replace(model="", purpose="", nonce="", sampling=sampling, stop=()))
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
