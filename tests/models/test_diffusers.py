@@ -36,7 +36,7 @@ from tiltmeter.models import FREE
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
-from tiltmeter.stages.connect import Connect
+from tiltmeter.stages.steps.connect import Connect
 from tiltmeter.store.blobs import place_of
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
