@@ -1,5 +1,7 @@
-"""Where a begun answer may end: once the mark that the answer was begun with is closed, all that an
-audit of choices reads has been said.
+"""Begun answers of an audit of choices end at the mark that closes what they were begun with: all
+that is read has been said, and what a model adds (`he' or 'she' …`) is no part of the answer.
+
+An endpoint is asked to stop there; the rest is cut off of replies that go on.
 """
 
 from __future__ import annotations
@@ -7,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 from ...protocol import Protocol
-from ...records import Trial
+from ...records import STOP, Output, Trial
 
 LEAST_TOKENS = 8
 SPARE_TOKENS = 4  # beside the longest option: the mark, and what a model puts before the option
@@ -44,6 +46,16 @@ def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
                 return (), 0
             longest = max(longest, *map(_tokens_at_most, written))
     return (closing,), max(LEAST_TOKENS, longest + SPARE_TOKENS)
+
+
+def answer(output: Output, trial: Trial, protocol: Protocol) -> Output:
+    """The output as instruments read it. Of a begun choice: up to the mark that closes it; it is
+    whole then, and also if the limit came first, which leaves room for every option.
+    """
+    stop, _ = ending(trial, protocol)
+    if not stop or not output.text.strip():
+        return output
+    return output._replace(text=output.text.partition(stop[0])[0], ended=STOP)
 
 
 def _tokens_at_most(form: str) -> int:

@@ -18,6 +18,7 @@ from ...store import Store
 from ...store.queries import settings
 from ..engine.engine import Engine, Job, Models
 from ..engine.limits import Limits, Tally
+from ..planning import begun
 from .discover import discover
 
 
@@ -243,7 +244,7 @@ async def annotate(
                     key = tuple([trial.factors[name] for name in names])
                     cell, context = cells.get(key, {}), contexts.get(key, ())
                     asked = trial._replace(context=context) if context else trial
-                    told = _told(protocol, asked)
+                    told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
                     yield _job(store, instrument, asked, output, exact, cell, told)
 
     engine = Engine(store, models, limits, watch)
