@@ -87,10 +87,18 @@ def test_a_reply_gives_outcome_end_thought_and_label(row: str, tmp_path: Path) -
 
 
 def test_a_list_that_was_cut_is_not_read_as_whole(tmp_path: Path) -> None:
-    said = chat("1. calm\n2. clever\n3. br", "length", usage=LONG)
-    run = ask(lambda body: said, tmp_path / "run", **{"language": "en"})
+    usage = {"prompt_tokens": 900, "completion_tokens": 300}
+    said = chat("1. calm\n2. clever\n3. br", "length", usage=usage)
     with serving(Scripted(lambda body: said)) as url:
-        run = api.run("words", "openai:m", tmp_path / "words", base_url=url, limit=1, samples=1)
+        run = api.run(
+            "words",
+            "openai:m",
+            tmp_path / "words",
+            base_url=url,
+            limit=1,
+            samples=1,
+            pilot=False,
+        )
     picks = run.labels.filter(run.labels["annotator"].str.starts_with("picks"))
     assert set(picks["value"]) == {"cut"}
 

@@ -19,6 +19,7 @@ from .options import (
     judge,
     junit,
     label,
+    pilot,
     prints,
     reach,
     shard,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     help="The run's folder; again = resume.",
 )
 @stop
+@pilot
 @shard
 @reach
 @batch

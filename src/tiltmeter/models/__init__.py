@@ -118,6 +118,11 @@ class Model:
         """True if the temperature of a request reaches the model."""
         return True
 
+    @property
+    def switched_off(self) -> bool:
+        """True if the model is told not to think."""
+        return False
+
     def reserve_thought(self, tokens: int) -> None:
         """Has it asked with so many tokens more than an answer takes, for what it thinks."""
         self.reserve = tokens

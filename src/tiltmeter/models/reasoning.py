@@ -63,6 +63,16 @@ def chat_fields(host: str, asked: str) -> dict[str, Json]:
     return template if asked == NONE else template | {"reasoning_effort": asked}
 
 
+def is_off(value: Json) -> bool:
+    """True if the value of one of these fields switches reasoning off."""
+    return value in (
+        NONE,
+        {"effort": NONE},
+        {"type": "disabled"},
+        {"enable_thinking": False},
+    )
+
+
 # Hosts that take OpenAI's own field and no switch of a template.
 PROVIDERS = ("openai.com", "azure.com", "groq.com", "together.ai", "mistral.ai", "googleapis.com")
 

@@ -375,6 +375,14 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
             "(docs/stopping.md).",
         ),
     ]
+    pilot: Annotated[
+        bool | None,
+        Option(
+            flags=("--pilot/--no-pilot",),
+            help="Look at the first twelve replies of each model before the rest is asked, and "
+            "stop if they cannot be measured, with exit code 6; so if neither is typed.",
+        ),
+    ]
     shard: Annotated[
         str | None,
         Option(

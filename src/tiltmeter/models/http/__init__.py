@@ -162,6 +162,11 @@ class HttpModel(Model):
             made: Exchange(connection, used, omitted) for made, used in self._dialects.items()
         }
 
+    @property
+    def switched_off(self) -> bool:
+        """True if its requests for text tell it not to think."""
+        return getattr(self._dialects.get("text"), "switched_off", False) is True
+
     def reserve_thought(self, tokens: int) -> None:
         """As of any model; what is sent for text asks for them."""
         super().reserve_thought(tokens)

@@ -53,6 +53,11 @@ class AnthropicMessages:
         if key:
             self.headers["x-api-key"] = key
 
+    @property
+    def switched_off(self) -> bool:
+        """True if thinking is switched off."""
+        return self.effort == NONE
+
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """What is sent; Incapable for log-probabilities, UsageError for a temperature above 1."""
         if request.logprobs:

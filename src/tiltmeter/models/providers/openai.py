@@ -67,6 +67,11 @@ class OpenAIChat:
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
 
+    @property
+    def switched_off(self) -> bool:
+        """True if reasoning is switched off."""
+        return any(reasoning.is_off(value) for value in self._fields.values())
+
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /chat/completions, and the names of the parameters left out."""
         messages: list[Json] = [

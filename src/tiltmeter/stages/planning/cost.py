@@ -320,6 +320,14 @@ def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request 
     return None
 
 
+def estimates(protocol: Protocol, choices: Choices) -> dict[str, float]:
+    """Prompt tokens of a trial of each mode, on average."""
+    return {
+        mode: _mean([size(plan.request(trial, protocol)) for trial in trials]).tokens
+        for mode, trials in _rounds(protocol, choices).items()
+    }
+
+
 def _mean(sizes: Sequence[Size]) -> Size:
     number = max(1, len(sizes))
     return (

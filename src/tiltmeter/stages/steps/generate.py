@@ -15,7 +15,8 @@ from ..planning.plan import Choices, Wanted
 from ..planning.shards import Shard
 
 
-def _job(trial: Trial, protocol: Protocol) -> Job:
+def job(trial: Trial, protocol: Protocol) -> Job:
+    """Asks a trial of its subject."""
     asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
     outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
@@ -46,6 +47,6 @@ async def generate(
     def jobs() -> Iterator[Job]:
         planned = plan.trials(protocol, choices, wanted)
         for trial in store.iter_unanswered(shard.part(planned) if shard else planned):
-            yield _job(trial, protocol)
+            yield job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())
