@@ -15,8 +15,8 @@ from PIL import Image
 
 from tiltmeter import images, intake, registry
 from tiltmeter.errors import TiltmeterError
-from tiltmeter.explore.annotating import _parse as parse_answer
-from tiltmeter.explore.view import View
+from tiltmeter.explore.annotation.annotating import _parse as parse_answer
+from tiltmeter.explore.selection.view import View
 from tiltmeter.gold.intake import _read_rows as gold_rows
 from tiltmeter.instruments.images import taxonomy
 from tiltmeter.instruments.judges.injection import attempts
@@ -35,10 +35,10 @@ from tiltmeter.models.providers.ideogram import IdeogramGenerations
 from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.models.providers.openai_images import OpenAIImages
 from tiltmeter.models.providers.replicate import ReplicatePredictions
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages.label import annotators
+from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
 

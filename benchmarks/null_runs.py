@@ -45,12 +45,14 @@ import numpy as np
 import polars as pl
 
 import tiltmeter
-from tiltmeter.analyse import run_estimates, strata, verdicts
-from tiltmeter.analyse.claims import HEADLINE
-from tiltmeter.analyse.counting import count_labels
-from tiltmeter.analyse.outputs import LabelledOutputs, read_labelled_outputs
-from tiltmeter.analyse.verdicts import Word
-from tiltmeter.api.planted_audits import audits, run_audit
+from tiltmeter.analyse import estimates
+from tiltmeter.analyse.claims import verdicts
+from tiltmeter.analyse.claims.families import HEADLINE
+from tiltmeter.analyse.claims.verdicts import Word
+from tiltmeter.analyse.counts.label_counts import count_labels
+from tiltmeter.analyse.counts.whole_outputs import LabelledOutputs, read_labelled_outputs
+from tiltmeter.analyse.whole_run import measure_run
+from tiltmeter.api.check.planted_audits import audits, run_audit
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.store import Store
@@ -243,7 +245,7 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
     protocol = run.protocol if secondary else headline_only(run.protocol)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
-        names = strata.factor_names(protocol, protocol.variants["default"])
+        names = measure_run.factor_names(protocol, protocol.variants["default"])
         frame, whole = count_labels(store, protocol, names), read_labelled_outputs(store, protocol)
         if null.protocol == "gramvis" and null.planted:
             frame = refuse(frame, REFUSED)
@@ -252,14 +254,12 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
             drawn = redraw(rng) if redraw else frame
             dealt = whole if redraw else deal_outputs(whole, rng)
             with (
-                patch.object(strata, "count_labels", return_value=drawn),
-                patch.object(strata, "read_labelled_outputs", return_value=dealt),
-                patch.object(
-                    run_estimates, "with_detectable", lambda row: replace(row, detect=None)
-                ),
-                patch.object(strata, "outcome_rates", return_value=()),
+                patch.object(measure_run, "count_labels", return_value=drawn),
+                patch.object(measure_run, "read_labelled_outputs", return_value=dealt),
+                patch.object(estimates, "with_detectable", lambda row: replace(row, detect=None)),
+                patch.object(measure_run, "outcome_rates", return_value=()),
             ):
-                yield protocol, run_estimates.estimates(store, protocol)
+                yield protocol, estimates.estimates(store, protocol)
 
 
 def begin(null: Null, folder: Path) -> tiltmeter.Run:

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tiltmeter import registry
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.estimates import estimates
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
 from tiltmeter.instruments.text import language_id
 from tiltmeter.models.kinds import make_model
@@ -52,11 +52,11 @@ from tiltmeter.records import (
     Sampling,
     Trial,
 )
-from tiltmeter.stages.engine import Models
-from tiltmeter.stages.label import annotate, annotators
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.loops import wait_for
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine.engine import Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.run_coroutine import wait_for
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps.label import annotate, annotators
 from tiltmeter.store import Store
 
 PROMISE = 3.0

@@ -11,7 +11,7 @@ import pytest
 
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
 
 # With it each process, a worker or one that a test starts, would compile the whole package again: a quarter of its start.

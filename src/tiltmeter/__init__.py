@@ -52,14 +52,14 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
         run,
         validate,
     )
-    from .api.selftest import selftest
+    from .api.check.selftest import selftest
     from .protocol import Protocol
     from .registry import protocol as load_protocol
 else:
     _ELSEWHERE = {
         "Protocol": (".registry", "Protocol"),
         "load_protocol": (".registry", "protocol"),
-        "selftest": (".api.selftest", "selftest"),
+        "selftest": (".api.check.selftest", "selftest"),
     }
     _RENAMED = {"load": "open_run", "import_": "import_outputs", "sample": "draw_gold_sample"}
 

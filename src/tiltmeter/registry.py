@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import ProtocolError, UnknownName, UsageError
-from .protocol import Protocol, schema
-from .protocol import load as loading
+from .protocol import Protocol
+from .protocol.design.tables import Beside
 from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from .protocol.keys import ProtocolKeys
-from .protocol.load import load
 from .protocol.measure_kinds import MeasureKind
 from .protocol.measures import measure_kind, names
-from .protocol.source_lines import SourceLocation
-from .protocol.tables import Beside
+from .protocol.reading import load as loading
+from .protocol.reading import schema
+from .protocol.reading.load import load
+from .protocol.source.keys import ProtocolKeys
+from .protocol.source.source_lines import SourceLocation
 from .records import Json
 
 if TYPE_CHECKING:

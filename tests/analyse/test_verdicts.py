@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict, Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
-from tiltmeter.stats.detectable import divergence_shift
+from tiltmeter.stats.power.detectable import divergence_shift
 from tiltmeter.store import Store
 
 

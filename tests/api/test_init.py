@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import api, registry
-from tiltmeter.api import init
+from tiltmeter.api.start import init
 from tiltmeter.cli import main
 
 TILTED = {
@@ -53,7 +53,7 @@ def test_a_start_is_commented_and_recovers_what_was_planted(
 
 def test_every_part_of_a_start_has_a_comment() -> None:
     """Each table has one above it, and in the first of a kind each line."""
-    for path in (Path(init.__file__).parent / "starts").glob("*.toml"):
+    for path in (Path(init.__file__).parents[1] / "starts").glob("*.toml"):
         lines = path.read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             if line.startswith("[["):
@@ -186,7 +186,7 @@ def test_a_table_with_semicolons_is_read_as_it_is(folder: Path) -> None:
 @pytest.mark.parametrize("name", init.examples())
 def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
     assert main(["init", "mine/audit.toml", "--example", name]) == 0
-    home = Path(init.__file__).parent / "examples" / name
+    home = Path(init.__file__).parents[1] / "examples" / name
     assert {path.name for path in home.iterdir()} == {
         path.name for path in (folder / "mine").iterdir()
     } - {init.SCHEMA}

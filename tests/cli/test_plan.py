@@ -18,10 +18,10 @@ from tiltmeter.models import FREE, Model, Price
 from tiltmeter.models.kinds import all_kinds, kind_of, make_model
 from tiltmeter.models.options import PICTURES, TEXT
 from tiltmeter.records import Message, Reply, Request, Sampling
-from tiltmeter.stages import cost
-from tiltmeter.stages import power as design
-from tiltmeter.stages.plan import Choices
-from tiltmeter.stats.detectable import Design, planned_power, planned_shift
+from tiltmeter.stages.planning import cost
+from tiltmeter.stages.planning import power as design
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stats.power.detectable import Design, planned_power, planned_shift
 from tiltmeter.store import Store
 
 SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"
@@ -249,7 +249,7 @@ def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
 def test_money_of_pictures_by_hand() -> None:
     """Two words × orders × 3 samples; a price a picture is a price a picture, whatever is said about tokens."""
     from tiltmeter.protocol import Mode
-    from tiltmeter.stages import plan as planning
+    from tiltmeter.stages.planning import plan as planning
 
     declared = registry.protocol("roles")
     drawing = replace(declared, modes={"drawn": Mode("drawn", samples=3, size="1024x1024")})

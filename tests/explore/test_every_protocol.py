@@ -9,11 +9,11 @@ import pytest
 
 import tiltmeter
 from tiltmeter.explore import rendering
-from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import open_indices
-from tiltmeter.explore.page import page
+from tiltmeter.explore.browse.page import page
+from tiltmeter.explore.selection.detail import detail
+from tiltmeter.explore.selection.index import open_indices
+from tiltmeter.explore.selection.view import ALL, View
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.view import ALL, View
 from tiltmeter.registry import PROTOCOLS
 
 # model, options; then tabs, columns (the baseline first) and attribute, as somebody who knows the paper would want them

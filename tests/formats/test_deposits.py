@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.api import deposits
+from tiltmeter.api.handover import deposits
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.formats import crate, private
 from tiltmeter.store import Store
@@ -286,10 +286,10 @@ def test_citations_have_the_signature(run: Path) -> None:
 def test_a_selection_that_cannot_be_is_refused(selection: dict[str, object], said: str) -> None:
     from dataclasses import replace
 
-    from tiltmeter.protocol.selections import check_selections
+    from tiltmeter.protocol.design.selections import check_selections
 
     protocol = replace(tiltmeter.load_protocol("decisions"), selections=(selection,))
-    from tiltmeter.protocol.source_lines import SourceLocation
+    from tiltmeter.protocol.source.source_lines import SourceLocation
 
     with pytest.raises(ProtocolError, match=said):
         check_selections(protocol, SourceLocation("a file", "", {}))

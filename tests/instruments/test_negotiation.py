@@ -19,11 +19,11 @@ from tiltmeter.instruments.wording import Texts
 from tiltmeter.models import FREE, Model
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
-from tiltmeter.stages.engine import Models
-from tiltmeter.stages.generate import generate
-from tiltmeter.stages.label import annotate, annotators, missing_judges
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine.engine import Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps.generate import generate
+from tiltmeter.stages.steps.label import annotate, annotators, missing_judges
 from tiltmeter.store import Store
 
 from .making import answered, drive

@@ -18,7 +18,7 @@ from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.picks.wordlist import key
 from tiltmeter.instruments.text import language_id
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Label
 
 from .making import answered, drive, nobody

@@ -35,7 +35,7 @@ from tiltmeter.errors import (
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
-from tiltmeter.stages.connect import Connect
+from tiltmeter.stages.steps.connect import Connect
 from tiltmeter.store.blobs import place_of
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")

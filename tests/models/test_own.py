@@ -22,7 +22,7 @@ from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.own.function import name_function
 from tiltmeter.models.providers.azure import AzureChat, azure
 from tiltmeter.records import Message, Reply, Request, Sampling
-from tiltmeter.stages.connect import Connect
+from tiltmeter.stages.steps.connect import Connect
 from tiltmeter.store import Store
 
 SMALL: dict[str, Any] = {"language": "en", "limit": 6, "samples": 2}

@@ -23,10 +23,12 @@ from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.models.existing.stored import answer_file, replay
 from tiltmeter.models.kinds import make_model
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
-from tiltmeter.stages import engine, generate, plan
-from tiltmeter.stages.engine import Engine, Models
-from tiltmeter.stages.limits import Limits, Tally
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine import engine
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.planning import plan
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import generate
 from tiltmeter.store import Store
 
 

@@ -13,8 +13,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import BudgetError, UsageError
 from tiltmeter.models import FREE, Price, table
 from tiltmeter.records import Message, Request
-from tiltmeter.stages.connect import Connect
-from tiltmeter.stages.limits import Budget
+from tiltmeter.stages.engine.limits import Budget
+from tiltmeter.stages.steps.connect import Connect
 
 NEW = '"openai:mine" = { price = { prompt = 1, completion = 2.5, date = 2026-11-01 } }\n'
 

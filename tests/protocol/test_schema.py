@@ -14,23 +14,16 @@ import jsonschema
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.api import init
-from tiltmeter.protocol import (
-    FIGURES,
-    InstrumentSpec,
-    MeasureSpec,
-    Mode,
-    Protocol,
-    Variant,
-    json_schema,
-    schema,
-)
+from tiltmeter.api.start import init
+from tiltmeter.protocol import FIGURES, InstrumentSpec, MeasureSpec, Mode, Protocol, Variant
 from tiltmeter.protocol.built_in_measures import KINDS
 from tiltmeter.protocol.instrument_kinds import InstrumentKind
+from tiltmeter.protocol.reading import schema
+from tiltmeter.protocol.source import json_schema
 
 from .test_malformed import RULES, changed
 
-SOURCE = Path(init.__file__).parents[1]
+SOURCE = Path(init.__file__).parents[2]
 FILES = [
     *SOURCE.glob("protocols/*/protocol.toml"),
     *SOURCE.glob("api/examples/*/audit.toml"),

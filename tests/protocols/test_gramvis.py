@@ -27,8 +27,8 @@ from tiltmeter.cli import group, main
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
 from tiltmeter.records import Estimate
-from tiltmeter.report import content
-from tiltmeter.stages import plan
+from tiltmeter.report.run_page import content
+from tiltmeter.stages.planning import plan
 from tiltmeter.store import Store
 
 HOME = Path(registry.__file__).parent / "protocols" / "gramvis"

@@ -26,13 +26,13 @@ from tiltmeter.instruments.rewrites.outcomes import shape
 from tiltmeter.instruments.rewrites.reply import first_variant
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.protocol.tables import Row
+from tiltmeter.protocol.design.tables import Row
 from tiltmeter.protocols.protext import command, inference, shipped
 from tiltmeter.protocols.protext import own as corpus
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages import plan
-from tiltmeter.stats.confusion import confusion as errors
-from tiltmeter.stats.correction import rogan_gladen
+from tiltmeter.stages.planning import plan
+from tiltmeter.stats.judges.confusion import confusion as errors
+from tiltmeter.stats.judges.correction import rogan_gladen
 
 from ..benchmark import benchmark
 

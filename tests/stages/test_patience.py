@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from tiltmeter.stages import patience
-from tiltmeter.stages.patience import TRIES, Patience
+from tiltmeter.stages.engine import retries
+from tiltmeter.stages.engine.retries import TRIES, Patience
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(patience, "time", made)
+    monkeypatch.setattr(retries, "time", made)
     return made
 
 

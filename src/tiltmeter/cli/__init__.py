@@ -163,7 +163,7 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
     """Variables of a file, and the options that tiltmeter.toml names; which those are, in words."""
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
-    from ..api import project
+    from ..api.options import project
 
     if env_file is not None:
         project.set_environment(env_file)
@@ -240,7 +240,7 @@ def _options_meant(error: click.NoSuchOption) -> str:
 
 def _fail(said: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
 
     click.echo(f"error: {visible(said)}", err=True)
     if f"{__name__}.command_log" in sys.modules:

@@ -78,7 +78,7 @@ def command(typed: AnnotateValues) -> None:
         _progress(typed.run)
         return
     purpose = typed.purpose()
-    from ..explore import annotating
+    from ..explore.annotation import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(
@@ -95,7 +95,7 @@ def command(typed: AnnotateValues) -> None:
 def _progress(run: str) -> None:
     from ..api import Run
     from ..gold import people, review
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
     from ..store import Store
 
     declared = Run(run).protocol

@@ -48,8 +48,8 @@ def command(typed: DoctorValues) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
     for is missing.
     """
-    from ..api import doctor
-    from ..api import options as arguments
+    from ..api.check import doctor
+    from ..api.options import options as arguments
 
     connect = arguments.connect(typed.ask_options())
     found = doctor.look(typed.models, call=typed.call, connect=connect)

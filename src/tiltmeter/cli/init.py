@@ -54,7 +54,7 @@ def command(
     tiltmeter init audit.toml
     tiltmeter init mine.toml --from prompts.csv
     """
-    from ..api import init, own_prompts
+    from ..api.start import init, own_prompts
 
     if schema is not None:
         click.echo(f"Wrote {init.write_schema(schema)}")

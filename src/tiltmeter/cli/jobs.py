@@ -35,7 +35,7 @@ def command(typed: JobsValues) -> int:
     the run last looked: nothing is asked without --cancel.
     """
     from .. import api
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
 
     found = (
         api.cancel_jobs(typed.run, **typed.ask_options()) if typed.cancel else api.jobs(typed.run)

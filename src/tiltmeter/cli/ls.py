@@ -46,14 +46,14 @@ def command(what: str, full: bool, as_json: bool) -> None:
 
 
 def _examples() -> str:
-    from ..api import init
+    from ..api.start import init
 
     return "".join(f"{name:12} {question}\n" for name, question in init.examples().items())
 
 
 def _json() -> str:
     from .. import registry
-    from ..api import init
+    from ..api.start import init
 
     protocols = map(registry.protocol, registry.protocol_names())
     listed = {
@@ -78,7 +78,7 @@ def _json() -> str:
 def _listing() -> str:
     """What there is, as sections of text."""
     from .. import registry
-    from ..api import init
+    from ..api.start import init
     from ..models.kinds import all_kinds
 
     protocols = map(registry.protocol, registry.protocol_names())

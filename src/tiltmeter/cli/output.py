@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..api import checks
-from ..api.run_folder import Run
+from ..api.runs import checks
+from ..api.runs.run_folder import Run
 from ..display import visible
 from ..protocol import Protocol
 from ..stats.results import count_of
@@ -20,7 +20,7 @@ from .ending import Printing, ending_of
 
 if TYPE_CHECKING:
     from ..api import CheckResult
-    from ..stages.limits import Tally
+    from ..stages.engine.limits import Tally
 
 
 def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..protocol.thin_design import thin_design
+from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
 from .options import (
     as_json,
@@ -32,7 +32,7 @@ from .options import (
 from .values import AuditValues
 
 if TYPE_CHECKING:
-    from ..api.options import PlanOptions
+    from ..api.options.options import PlanOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ def command(typed: PlanValues) -> None:
     tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
-    from ..analyse.model_labels import given_names
+    from ..analyse.words.short_model_names import given_names
     from .output import refuse_thresholds
     from .plan_sections import sections
 

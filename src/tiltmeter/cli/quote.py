@@ -43,7 +43,7 @@ def command(
     where the labels have only one.
     """
     from .. import api
-    from ..report import cross_table_formats
+    from ..report.tables import cross_table_formats
 
     names = [name.strip() for name in by.split(",") if name.strip()]
     found = api.open_run(run).quotes(attribute, number=number, by=names, labels=dict(labels))

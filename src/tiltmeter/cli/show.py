@@ -15,7 +15,7 @@ from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
     from ..protocol import Protocol
-    from ..protocol.tables import Row
+    from ..protocol.design.tables import Row
 
 FILE = ".toml"  # ends a protocol that is named by its path
 BAR = 50  # characters of the longest bar
@@ -84,7 +84,7 @@ def _load(name: str) -> Protocol:
 
 def _description(name: str, prompts: int) -> list[Section]:
     """All that is printed of a protocol without further options."""
-    from ..stages import plan
+    from ..stages.planning import plan
 
     declared = _load(name)
     default_cells = plan.cells(declared, plan.Choices(("-",)))
@@ -149,8 +149,8 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 def _limits(declared: Protocol) -> Iterator[Section]:
     """What to know before it is relied on."""
-    from ..protocol import prompt_pairs
-    from ..protocol.thin_design import thin_design
+    from ..protocol.design import prompt_pairs
+    from ..protocol.design.thin_design import thin_design
 
     differences = prompt_pairs.prompt_differences(declared)
     yield _list("Held against each other", list(map(prompt_pairs.sentence, differences)), 2)
@@ -167,7 +167,8 @@ def _print_composition(
     """Items by one column or two, as a table and as a figure."""
     from rich.console import Console
 
-    from ..report import composition, cross_table_formats, notebook, terminal
+    from ..report.render import notebook, terminal
+    from ..report.tables import composition, cross_table_formats
 
     if len(by) > 2:
         raise UsageError("--by takes one column or two, with a comma between them.")
@@ -191,7 +192,7 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         bar = "█" * round(number * BAR / max(count for _, _, count in found.bins))
         click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
     if figure:
-        from ..api.tables import word_histogram
+        from ..api.runs.tables import word_histogram
 
         click.echo(word_histogram(declared, column).save(figure))
 

@@ -49,7 +49,8 @@ def command(typed: TableValues) -> None:
     from rich.console import Console
 
     from .. import api
-    from ..report import cross_table_formats, terminal
+    from ..report.render import terminal
+    from ..report.tables import cross_table_formats
 
     tables = api.open_run(typed.run).tables(
         *typed.measures, variant=typed.variant, labels=dict(typed.labels), **typed.table_options()

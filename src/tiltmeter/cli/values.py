@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:  # a first look at --help waits for nothing
-    from ..api.options import AskOptions, BatchOptions, ChoiceOptions, ConnectOptions, JudgeOptions
-    from ..api.tables import TableOptions
+    from ..api.options.options import (
+        AskOptions,
+        BatchOptions,
+        ChoiceOptions,
+        ConnectOptions,
+        JudgeOptions,
+    )
+    from ..api.runs.tables import TableOptions
     from ..models import Price
     from .ending import Printing
 

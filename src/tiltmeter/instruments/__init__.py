@@ -59,7 +59,7 @@ from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import Derived as Derived
 from ..protocol.instrument_kinds import InstrumentKind
 from ..protocol.instrument_kinds import Labels as Labels
-from ..protocol.json_schema import Schema
+from ..protocol.source.json_schema import Schema
 from ..records import Answered, Label, Output, Reply, Request, Steps, Trial, content_id
 from .wording import Json
 

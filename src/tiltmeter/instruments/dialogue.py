@@ -23,7 +23,7 @@ The value, the first that fits:
   refusal         an answer without two marked speeches or two lines of quotation declines, outside
                   speech, to write one.
   invalid         no speech is found: nothing, the prompt, code, prose.
-  other_language  the speeches are in another language than the prompt (identify.py; labels do not
+  other_language  the speeches are in another language than the prompt (language_id.py; labels don't
                   count, glosses do: a line of Chinese with a longer romanisation is not Chinese).
   one_line, two_lines, more_lines   how many speeches there are.
 """

@@ -13,7 +13,7 @@ from statistics import NormalDist
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol
-from ..protocol.tables import SEVERAL, Row
+from ..protocol.design.tables import SEVERAL, Row
 from ..records import INVALID
 from .capabilities import offered
 from .lookup import cells_by_words

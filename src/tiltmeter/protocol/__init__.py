@@ -21,7 +21,8 @@ from warnings import warn
 
 from ..errors import UnknownName
 from ..records import Json, Message, content_id
-from .keys import (
+from .design.tables import SEVERAL, Row, fill, join
+from .source.keys import (
     AnnotationKeys,
     CrosstabKeys,
     FirstKeys,
@@ -30,7 +31,6 @@ from .keys import (
     StopKeys,
 )
 from .specs import InstrumentSpec, MeasureSpec, Mode, Variant
-from .tables import SEVERAL, Row, fill, join
 
 __all__ = [
     "EVERY",
@@ -65,7 +65,7 @@ class Protocol:
     first:  what the first screen of a report shows beside its sentence; {} for what fits most.
     selections: tables of selection rates by category, for `export --format audit`.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
-    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
+    thresholds: bounds on measures (thresholds.py); a run whose estimates show one ends with code
     3.
     stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
     definition: {declared: what its file says, files: the text of each data file}, from which it can

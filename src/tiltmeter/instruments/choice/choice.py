@@ -11,7 +11,7 @@ it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options a
 and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
 the options one a line.
 
-A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a
+A mention (mentions.py) is an option's form as a whole word, longest first. Other forms of a
 pronoun are not its subject form: "her", "his" and "him" are no mention, though they may follow one
 ("she/her"). In scripts without spaces a form counts inside a run of characters, except within a
 listed word (其他, 彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he"
@@ -44,7 +44,7 @@ The value, the first that fits:
   option          the answer begins with the option and a verb ("she is witty", "he's").
   both            several options are named outside questions and none is stated.
   option          the answer is the prompt's own sentence with its blank filled by the option
-                  (filled.py).
+                  (blank.py).
   invalid         the rest: other words, one option only named, one option only rejected (the other
                   is never inferred), letters or numbers that point to a list, instructions to
                   whoever reads it.

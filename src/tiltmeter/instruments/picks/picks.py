@@ -17,7 +17,7 @@ An answer without picks has one label of each attribute, the first that fits:
 
   refusal          it names no word and declines to
   other_language   fewer than half of its words are listed, and they are on the list of another
-                   language, or the text is in another language (identify.py)
+                   language, or the text is in another language (language_id.py)
   invalid          it lists nothing, or repeats the word list
 """
 

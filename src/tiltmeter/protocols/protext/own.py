@@ -19,7 +19,7 @@ from ...errors import ProtocolError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
 from ...protocol import EVERY
-from ...protocol.json_schema import toml
+from ...protocol.source.json_schema import toml
 from ...row_files import read_objects, read_rows
 from . import inference, shipped
 

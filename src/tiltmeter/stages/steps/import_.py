@@ -1,0 +1,93 @@
+"""Outputs, labels or counts that exist already → a run, on which every later stage works.
+
+What a file looks like is the protocol's affair: its *importer* (`IMPORTERS` in registry.py, or an
+entry point in the group `tiltmeter.importers`) is a function of the protocol and the path that
+yields (trial, output, labels). A file is read and checked as a whole before anything of it is
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from ... import intake, registry
+from ...errors import RunMismatch, UsageError
+from ...protocol import Protocol
+from ...records import Label, Output, Trial
+from ...store import Store
+from ...store.queries import labels, outputs, settings
+from ..planning.plan import Choices
+
+BATCH_ROWS = 5_000  # of one transaction
+
+Imported = tuple[Trial, Output, Sequence[Label]]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOutputs:
+    """What an import did. unlisted: items that the protocol's design does not have,
+    where it has others of them.
+    """
+
+    outputs: int
+    before: int
+    subjects: tuple[str, ...]
+    unlisted: tuple[str, ...]
+
+
+def read_rows(protocol: Protocol, path: Path | str) -> list[Imported]:
+    """All rows of a file. UsageError where the protocol has no importer, or the file is not what
+    that expects.
+    """
+    rows: list[Imported] = list(registry.importer(protocol.name)(protocol, Path(path)))
+    if not rows:
+        raise UsageError(f"{path} holds nothing that could be imported.")
+    return rows
+
+
+def write_rows(
+    store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]
+) -> AddedOutputs:
+    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
+    value for one of them.
+
+    source: the protocol's name or path; file: what the rows were read from, kept by name and hash.
+    """
+    subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
+    store.freeze(Choices(subjects).frozen(protocol))
+    store.put("source", source)
+    new = _new(store, rows)
+    for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
+        opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}
+        kept = [row for row in some if row[0].id in opened]
+        store.write(
+            [],
+            [output for _, output, _ in kept],
+            [label for _, _, given in kept for label in given],
+        )
+    digest = sha256(intake.read_bytes(file)).hexdigest()
+    settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
+    known = protocol.levels[protocol.item]
+    items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
+    unlisted = tuple(item for item in items if item not in known)
+    if len(unlisted) == len(items) > 1:  # a source with items of its own, and no slip in one
+        unlisted = ()
+    return AddedOutputs(len(new), len(rows) - len(new), subjects, unlisted)
+
+
+def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
+    """The rows that the run does not have."""
+    there = outputs.ids(store)
+    if not there:
+        return list(rows)
+    held = labels.ranked_values(store)
+    for trial, _, given in rows:
+        if trial.id in there and not all(
+            (*label[:3], label.position, label.value) in held for label in given
+        ):
+            what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
+            raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
+    return [row for row in rows if row[0].id not in there]
