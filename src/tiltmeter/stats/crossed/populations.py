@@ -16,8 +16,6 @@ from tiltmeter.stats.crossed.design import Crossed
 from tiltmeter.stats.crossed.variances import TwoWay, two_way
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
 
-LEAST_WORDS = 3  # of the smaller side, from which cue words are a sample
-FEW_WORDS = 5  # below, a sample of few cue words
 TWO_WAY = "two-way over items and cue words, t"
 
 

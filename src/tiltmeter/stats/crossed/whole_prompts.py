@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.crossed.design import Crossed
-from tiltmeter.stats.resampling import TIE, monte_carlo_p
 from tiltmeter.stats.results import Test
+from tiltmeter.stats.shuffles.resampling import TIE, monte_carlo_p
 
 METHOD = "whole prompts dealt inside items"
 LEAST_WORDS = 2  # of each side of an item, below which a prompt cannot be told from its item
