@@ -15,6 +15,7 @@ from ...stats.share_shifts import shift_from_value, shift_of_share
 from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..words.reading import MISSING
+from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import (
     bounds,
     bounds_of_pair,
@@ -35,8 +36,10 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
     declared.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, groups in table.count_groups(measure, by):
         for group in groups:
+            place = group.condition
             group = replace(group, condition={**group.condition, **more})
             found = (
                 one_item(group)
@@ -48,6 +51,8 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
                 estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
                 estimate = with_items_of_group(estimate, group, measure, table)
+                tested = prompts.of(place, more)
+                estimate = with_cue_words(estimate, tested, null=measure.null)
             yield estimate
             if measure.among and table.variant.intervals:
                 yield bounds(group, measure)
@@ -97,13 +102,15 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     stand on both sides; of a headline with bounds for what is in no denominator; of groups that
     are one item each, over outputs.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if xa.size == 1 and table.drawn and few_items(table.protocol):
             yield _of_outputs(pair, more, measure, table)
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _pair_estimate(pair, more, measure, found, table)
+        row = _pair_estimate(pair, more, measure, found, table)
+        yield with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
@@ -152,13 +159,16 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if measure.per == "outputs":
             found = _plain_ratio(xa, na, xb, nb)
         else:
             found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _pair_estimate(pair, more, measure, found, table)
+        row = _pair_estimate(pair, more, measure, found, table)
+        tested = None if measure.per == "outputs" else prompts.of(pair.condition, more)
+        yield with_cue_words(row, tested, null=1.0, ratio=True)
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:

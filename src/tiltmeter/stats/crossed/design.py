@@ -139,9 +139,13 @@ class Crossed:
 
     @cached_property
     def indicators(self) -> Floats:
-        """A table for each cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P)."""
-        codes = np.unique(self.word * self.sides + self.side, return_inverse=True)[1]
-        found: Floats = (codes == np.arange(codes.max() + 1)[:, None]).astype(np.float64)
+        """A table for each cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P). A
+        word that is alone on its side is fixed and has none.
+        """
+        keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
+        alone = np.bincount(keys % self.sides) == 1
+        drawn = np.flatnonzero(~alone[keys % self.sides])
+        found: Floats = (codes == drawn[:, None]).astype(np.float64)
         return found
 
     @cached_property

@@ -100,7 +100,7 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
     of_words = ((weight * parts.words) ** 2 / np.maximum(parts.words_df, 1)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.fmax(1.0, variance**2 / (of_items + of_words))
-    spread = np.sqrt(np.maximum(0.0, weight * between) / design.squared_weights)
+    spread = np.sqrt(np.maximum(0.0, weight * between) / max(design.squared_weights, 1e-300))
     return TwoWay(parts.value, variance, df, spread, parts)
 
 
@@ -112,7 +112,7 @@ def word_weight(design: Crossed) -> float:
     each word; summed over them A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q,
     and 0 if λQ < .02·S. Crossed designs 1; words nested in items 0; one word of five an item 4.
     """
-    if design.words_by_side.min() < 1 or design.words < 2:
+    if not len(design.indicators):
         return 0.0
     parts = components(design, design.indicators, pooled_words=False)
     both = design.squared_weights
