@@ -9,7 +9,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import pages, receives
+from .options import gathers, pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class AnnotateValues:
 )
 @pages
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
-@receives(AnnotateValues)
+@gathers("typed", AnnotateValues)
 def command(typed: AnnotateValues) -> None:
     """Label outputs by hand in the browser; settle disagreement. A sample of them, one key an
     answer, without seeing what judges said.

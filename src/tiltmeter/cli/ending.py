@@ -22,27 +22,13 @@ from ..api.runs.run_folder import Run
 from ..display import visible
 from ..records import Estimate, Json
 from ..store import Store
+from .options import Printing
 
 if TYPE_CHECKING:  # they bring numpy, for which what was printed before need not wait
     from ..report.page_model.page import Content
 
 # Beside the width: by what rich decides on colours and lines.
 _TERMINAL = ("COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
-
-
-@dataclass(frozen=True, slots=True)
-class Printing:
-    """How results are printed. page: where the HTML report goes, None for no report; full: all
-    findings and tables, not what fits one screen; labels: (short name, model).
-    """
-
-    variant: str = "default"
-    as_json: bool = False
-    as_csv: bool = False
-    page: Path | None = None
-    full: bool = False
-    junit: str | None = None
-    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +46,20 @@ class Ending:
     code: int
 
 
-def ending_of(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+def ending_of(run: Run, printing: Printing) -> Ending:
     """What is to be printed of a run. Its page lies where it should."""
-    key = _key(run, printing, fail_if)
+    key = _key(run, printing)
     text = cache.read_text(key)
     if text is not None:
         found = Ending(**json.loads(text))
         if found.page == _digest(printing.page):
             return found
-    made = _compute(run, printing, fail_if)
+    made = _compute(run, printing)
     cache.keep_text(key, json.dumps(asdict(made)))
     return made
 
 
-def _key(run: Run, printing: Printing, fail_if: Sequence[str]) -> str:
+def _key(run: Run, printing: Printing) -> str:
     """ "" where more is written than a page."""
     if printing.junit is not None:
         return ""
@@ -85,7 +71,6 @@ def _key(run: Run, printing: Printing, fail_if: Sequence[str]) -> str:
             "ending",
             str(run.folder),
             how,
-            list(fail_if),
             run.notes,
             _terminal(),
         )
@@ -118,7 +103,7 @@ def _digest(page: Path | None) -> str:
     return hashlib.sha256(page.read_bytes()).hexdigest()
 
 
-def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+def _compute(run: Run, printing: Printing) -> Ending:
     from ..analyse.words.short_model_names import given_names
     from ..report.page_model.page import alone
     from ..report.render import html
@@ -134,7 +119,7 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
     text = _text(run, printing, estimates, built)
-    checked = run.check(*fail_if, estimates=estimates)
+    checked = run.check(*printing.fail_if, estimates=estimates)
     if printing.junit is not None:
         from ..api.handover.junit import write_junit
 

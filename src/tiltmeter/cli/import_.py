@@ -8,7 +8,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import as_json, variant
+from .options import Printing, as_json, variant
 
 
 @click.command()
@@ -29,7 +29,6 @@ def command(
     counts of a protocol, or with `import gold RUN FILE` what people said of outputs.
     """
     from .. import api
-    from .ending import Printing
     from .output import emit_results
 
     if what == "gold":

@@ -16,7 +16,8 @@ from ..api.runs.run_folder import Run
 from ..display import visible
 from ..protocol import Protocol
 from ..stats.results import count_of
-from .ending import Printing, ending_of
+from .ending import ending_of
+from .options import Printing
 
 if TYPE_CHECKING:
     from ..api import CheckResult
@@ -32,15 +33,14 @@ def emit_results(
     run: Run,
     printing: Printing,
     tallies: Mapping[str, Tally] | None = None,
-    fail_if: Sequence[str] = (),
 ) -> int:
     """Prints the estimates of a run and writes its page; the exit code is 1 where calls went
     unanswered, else that of the thresholds.
 
-    tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
+    tallies: what happened in each stage.
     """
-    refuse_thresholds(run.protocol, fail_if)
-    ending = ending_of(run, printing, fail_if)
+    refuse_thresholds(run.protocol, printing.fail_if)
+    ending = ending_of(run, printing)
     _emit_lines(ending.warnings)
     sys.stdout.write(ending.text)
     sys.stdout.flush()

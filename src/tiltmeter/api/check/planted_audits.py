@@ -18,7 +18,7 @@ from ... import registry
 from ...row_files import own_rows
 from ...store import Store
 from ...store.queries import labels
-from ..options.options import RunOptions
+from ..options.records import RunOptions
 from ..runs.execute import label, run
 from ..runs.imports import draw_gold_sample, import_gold
 from ..runs.run_folder import Run

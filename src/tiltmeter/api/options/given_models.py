@@ -12,7 +12,7 @@ from ...protocol import Protocol
 
 if TYPE_CHECKING:
     from ...models.existing.given import Given, Rows
-    from ...models.own.function import Function
+    from ...models.own.calls import Function
 
 # KIND:NAME; a function; rows or a data frame of answers; {a name that is given: one of these two};
 # or several of them

@@ -1,19 +1,18 @@
-"""The options of the verbs as they are given in Python → Choices, Limits and Connect.
+"""The options of the verbs, as Python gives them → Choices, Limits, Connect and Batching.
 
-The TypedDicts name and type each option, so that an editor completes them and mypy refuses what
-none of them has; `refuse_unknown` says the same when a program runs.
+An option goes to the field that is called as it is, unless its function here says otherwise.
+`refuse_unknown` refuses at run time the names that mypy would refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeVar
 
 from ... import intake
 from ...errors import UnknownName, UsageError
-from ...models import Price
 from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
 from ...protocol import Protocol
@@ -23,118 +22,20 @@ from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
 from ...stages.steps.label import ask_where_unsure
+from .forms import names
 from .given_models import ModelGiven, fill_protocol, model_names
+from .records import (
+    AskOptions,
+    BatchOptions,
+    ChoiceOptions,
+    ConnectOptions,
+    JudgeOptions,
+    LabelOptions,
+    RunOptions,
+)
 
+Filled = TypeVar("Filled")
 JUDGE_FOR = ALL, UNSURE = "all", "unsure"
-
-
-class ConnectOptions(TypedDict, total=False):
-    """How models are reached (`stages.connect.Connect`).
-
-    base_url:     the server of every model that has no provider of its own, or several of them,
-                  which share its requests.
-    base_urls:    servers by kind of model or by model name, one or several each.
-    timeout:      seconds that one call may take.
-    prices:       by model name, US dollars for a million tokens, in and out.
-    builtin_from: the built-in model's wheel or GGUF file, where there is no pip.
-    columns:      of files of answers, {"text": "response"} where they call it otherwise.
-    """
-
-    base_url: str | Sequence[str]
-    base_urls: Mapping[str, str | Sequence[str]]
-    timeout: float
-    prices: Mapping[str, Price]
-    builtin_from: str | None
-    columns: Mapping[str, str]
-
-
-class BatchOptions(TypedDict, total=False):
-    """What goes to a provider in batches (`stages.batch_steps.Batching`).
-
-    batch:      True to hand requests in as batches; `errors.BatchesOut` where they have not ended:
-                the same call collects them.
-    wait:       True to stay until they have ended.
-    poll:       seconds between the first two looks at a batch.
-    batch_file: a file that requests are written to, for somebody else to run.
-    """
-
-    batch: bool
-    wait: bool
-    poll: float
-    batch_file: Path | str | None
-
-
-class JudgeOptions(TypedDict, total=False):
-    """What judges label.
-
-    judge_for: "all" for everything, beside the rules; "unsure" for what the rules are unsure of, as
-               one instrument with them.
-    sure:      how sure the rules must be not to ask, from 0 to 1; their own bound if left out.
-    """
-
-    judge_for: str
-    sure: float | None
-
-
-class AskOptions(ConnectOptions, total=False):
-    """How models are reached, and what a run may use (`stages.limits.Limits`).
-
-    concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all;
-    patience: seconds of an outage that a call outlasts; workers: "8" processes of this machine for
-    each model that runs in tiltmeter's own, "8@auto?gpus=1" for those of a Ray cluster.
-    """
-
-    workers: str | int | None
-    concurrency: int
-    rate: float | None
-    max_cost: float | None
-    patience: float
-
-
-class ChoiceOptions(TypedDict, total=False):
-    """What is asked (`stages.plan.Choices`).
-
-    language, mode: one or several; `languages` and `modes` are the same.
-    samples:        draws of each prompt; what the protocol's mode says otherwise.
-    limit:          how many items of each language.
-    where:          {factor: levels} in place of the protocol's defaults; the level "*" is all.
-    cross:          intersections of two dimensions too, such as "gender×age".
-    system:         a system prompt in place of the protocol's own; "" for none.
-    begin:          a begun answer in place of the mode's own.
-    """
-
-    language: str | Sequence[str]
-    languages: Sequence[str]
-    mode: str | Sequence[str]
-    modes: Sequence[str]
-    samples: int | None
-    limit: int | None
-    seed: int
-    begin: str | None
-    temperature: float | None
-    where: Mapping[str, str | Sequence[str]]
-    cross: str | Sequence[str]
-    system: str | None
-
-
-class PlanOptions(ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, total=False):
-    """What is asked, and how models are reached."""
-
-
-class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
-    """How models are reached, what a run may use, and what goes in batches."""
-
-
-class RunOptions(ChoiceOptions, LabelOptions, total=False):
-    """What is asked, how models are reached, and what a run may use.
-
-    stop:  True to ask no further for what is decided (docs/stopping.md), False to ask all; as the
-           protocol says where it is left out.
-    shard: "3/16" for the third of sixteen equal parts of the plan; `merge` joins their runs.
-    """
-
-    stop: bool | None
-    shard: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,24 +78,29 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def _filled(kind: Callable[..., Filled], options: Mapping[str, object], **others: object) -> Filled:
+    """An object whose fields get the options that are called as they are. others: its other fields,
+    and those that are not taken over as they are.
+    """
+    given = {name: options[name] for name in kind.__annotations__ if name in options}
+    return kind(**given | others)
+
+
 def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
-    """How models are reached. named: those that a person named, who may execute code."""
-    usual = Connect()
+    """The way to models. named: those that a person named, which may execute code."""
     given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
-    urls = {whom: tuple(dict.fromkeys(filter(None, several(one)))) for whom, one in given.items()}
+    urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
     first = {whom: some[0] for whom, some in urls.items() if some}
-    return Connect(
-        first.pop("", usual.base_url),
-        options.get("timeout", usual.timeout),
-        options.get("prices", usual.prices),
-        options.get("builtin_from", usual.builtin_from),
-        first,
-        tuple(named),
-        options.get("columns", usual.columns),
-        {whom: some[1:] for whom, some in urls.items() if len(some) > 1},
-        workers,
+    return _filled(
+        Connect,
+        options,
+        base_url=first.pop("", ""),
+        base_urls=first,
+        further={whom: some[1:] for whom, some in urls.items() if len(some) > 1},
+        named=tuple(named),
+        workers=workers,
     )
 
 
@@ -221,25 +127,22 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
 
 
 def limits(options: AskOptions) -> Limits:
-    """What a run may use; with workers, as many calls as they take at once."""
-    usual, held = Limits(), workers(options)
-    asked = options.get("concurrency", usual.concurrency)
-    return Limits(
-        asked if held is None else max(asked, IN_FLIGHT * held.number),
-        options.get("rate", usual.rate),
-        options.get("max_cost", usual.max_cost),
-        options.get("patience", usual.patience),
-    )
+    """The limits of a run; with workers, as many calls as they take at once."""
+    allowed, processes = _filled(Limits, options), workers(options)
+    if processes is None:
+        return allowed
+    most = max(allowed.concurrency, IN_FLIGHT * processes.number)
+    return replace(allowed, concurrency=most)
 
 
 def batching(options: BatchOptions) -> Batching:
     """What goes to a provider in batches."""
-    usual, file = Batching(), options.get("batch_file")
-    return Batching(
-        options.get("batch", False) or file is not None,
-        options.get("wait", usual.wait),
-        options.get("poll", usual.poll),
-        Path(file) if file is not None else None,
+    file = options.get("batch_file")
+    return _filled(
+        Batching,
+        options,
+        hands_in=options.get("batch", False) or file is not None,
+        file=None if file is None else Path(file),
     )
 
 
@@ -249,20 +152,18 @@ def choices(
     protocol: str | Path | Protocol,
     declared: Protocol,
 ) -> Choices:
-    """What is asked of which subjects. protocol: what the audit was named by."""
-    where = options.get("where", {})
-    return Choices(
+    """The questions to which subjects. protocol: the name or path by which the audit was given."""
+    where, nouns = dict(options.get("where", {})), options.get("declension")
+    if nouns:  # a factor with an option of its own
+        where.setdefault("declension", names(nouns))
+    return _filled(
+        Choices,
+        options,
         subjects=tuple(fill_protocol(name, protocol, declared) for name in model_names(model)),
         languages=several(options.get("language", options.get("languages", ()))),
         modes=several(options.get("mode", options.get("modes", ()))),
-        samples=options.get("samples"),
-        limit=options.get("limit"),
-        seed=options.get("seed", 0),
-        begin=options.get("begin"),
-        temperature=options.get("temperature"),
         where={factor: several(levels) for factor, levels in where.items()},
         cross=several(options.get("cross", ())),
-        system=options.get("system"),
     )
 
 

@@ -15,26 +15,18 @@ from typing import TypeAlias
 from ... import intake
 from ...errors import UnknownName, UsageError
 from ...models.kinds import kind_of
+from .records import AuditOptions, Record, RunOptions, records
 
 FILE = "tiltmeter.toml"
 Default: TypeAlias = "str | int | float | list[str]"
-# the key there → the option's name in the verbs, and what it must be
-KEYS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
-    "model": ("models", list),
-    "judge": ("judges", list),
-    "judge_for": ("judge_for", str),
-    "language": ("languages", list),
-    "mode": ("modes", list),
-    "samples": ("samples", int),
-    "limit": ("limit", int),
-    "seed": ("seed", int),
-    "max_cost": ("max_cost", (int, float)),
-    "concurrency": ("concurrency", int),
-    "rate": ("rate", (int, float)),
-    "timeout": ("timeout", (int, float)),
-    "patience": ("patience", (int, float)),
-    "variant": ("variant", str),
-}
+_TYPES: Mapping[type, tuple[type, ...]] = {int: (int,), float: (int, float), str: (str,)}
+
+
+def keys() -> dict[str, Record]:
+    """The options that the file may set, by their keys in it."""
+    listed = {**records(AuditOptions), **records(RunOptions)}.values()
+    named = {record.flags[0].lstrip("-").replace("-", "_"): record for record in listed}
+    return {key: record for key, record in named.items() if record.option.in_folder}
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
@@ -48,19 +40,19 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         data = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{FILE} cannot be read as TOML: {error}. Mend it.") from None
-    found: dict[str, Default] = {}
+    defaults, known = dict[str, Default](), keys()
     for key, value in data.items():
-        if key not in KEYS:
-            raise UsageError(f"{FILE}: {UnknownName('key', key, KEYS)}")
-        name, kind = KEYS[key]
-        given: Default = [value] if kind is list and isinstance(value, str) else value
-        fits = isinstance(given, kind) and not isinstance(given, bool)
-        if not fits:
+        if key not in known:
+            raise UsageError(f"{FILE}: {UnknownName('key', key, known)}")
+        record = known[key]
+        given: Default = [value] if record.multiple and isinstance(value, str) else value
+        types = (list,) if record.multiple else _TYPES[record.kind]
+        if not isinstance(given, types) or isinstance(given, bool):
             raise UsageError(f"{FILE}, {key}: {value!r} is no value for it.")
-        found[name] = given
+        defaults[record.name] = given
     for key in ("models", "judges"):
-        _refuse_code(found.get(key, []))
-    return found
+        _refuse_code(defaults.get(key, []))
+    return defaults
 
 
 def _refuse_code(names: Default) -> None:

@@ -20,7 +20,7 @@ from ...stages.steps.connect import Connect, KnownModel
 from ...stages.steps.label import annotators, missing_judges
 from ..options import options as arguments
 from ..options.given_models import ModelGiven, model_names
-from ..options.options import PlanOptions, RunOptions
+from ..options.records import PlanOptions, RunOptions
 from ..stopping.stopped_run import is_stopping
 from .plan_page import Plan
 

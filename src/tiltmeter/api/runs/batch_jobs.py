@@ -15,7 +15,7 @@ from ...store import Store
 from ...store.queries import batches
 from ...store.queries.batches import OPEN, UNFINISHED, BatchRow
 from ..options import options as arguments
-from ..options.options import AskOptions
+from ..options.records import AskOptions
 
 
 @dataclass(frozen=True, slots=True)

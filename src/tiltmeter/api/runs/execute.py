@@ -27,7 +27,7 @@ from ...store import Store
 from ...store.queries import settings
 from ..options import options as arguments
 from ..options.given_models import ModelGiven
-from ..options.options import LabelOptions, RunOptions
+from ..options.records import LabelOptions, RunOptions
 from ..stopping import stopped_run
 from . import cached_results
 from .progress import Watch, notebook_watch

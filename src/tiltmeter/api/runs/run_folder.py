@@ -14,8 +14,8 @@ from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.queries import tables as stored
 from ...store.queries import trials
+from ..options.records import TableOptions
 from . import cached_results, checks, tables
-from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ...analyse.claims.verdicts import Verdict

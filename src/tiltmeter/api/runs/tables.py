@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...records import Estimate
+from ..options.records import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ...report.render.notebook import Drawing
     from ...report.tables.cross_tables import CrossTable
 
 SUFFIXES = (".svg", ".png", ".pdf")
-
-
-class TableOptions(TypedDict, total=False):
-    """How a table is laid out (`protocol.paper_tables.TableLayout`)."""
-
-    rows: Sequence[str]
-    columns: Sequence[str]
-    title: str
-    show: Sequence[str]
-    where: Mapping[str, Sequence[str]]
-    percent: bool
-    decimals: int | None
-    leader: bool
-    ranked: bool
 
 
 def layout_of(measures: Sequence[str], options: TableOptions) -> TableLayout:
