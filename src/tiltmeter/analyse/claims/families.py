@@ -128,8 +128,25 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
         _write(made, claims, label, how)
-    _test_items(made, [place for place, row in enumerate(rows) if id(row) in first])
+    leading = [place for place, row in enumerate(rows) if id(row) in first]
+    _test_items(made, leading)
+    _adjust_narrower(made, leading)
     return made
+
+
+def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
+    """What headline claims show of these cue words alone (or these items): a family of its own over
+    the whole run, by Holm.
+    """
+    found = {place: made[place].population for place in leads}
+    known = {
+        place: named
+        for place, named in found.items()
+        if named is not None and named["p_these"] is not None
+    }
+    adjusted = multiplicity.holm(p=[named["p_these"] for named in known.values()])
+    for (place, named), p in zip(known.items(), adjusted, strict=True):
+        made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:

@@ -101,18 +101,13 @@ def _by_condition(
     for levels, part in parts:
         words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
         named = [len(of) for of in words.values() if list(of) != [""]]
-        if (
-            len(words) < sides
-            or not named
-            or any("" in of and len(of) > 1 for of in words.values())
-        ):
+        unknown = any("" in of and len(of) > 1 for of in words.values())
+        if len(words) < sides or not named or unknown:
             continue
         place = [part[name].to_list() for name in _PLACE]
         design = Crossed.of(
             side=place[0], word=place[1], item=place[2], n=part["among"].to_list(), matched=matched
         )
         sums, squares = part["sums"].to_numpy(), part["squares"].to_numpy()
-        yield (
-            tuple(zip(by, map(str, levels), strict=True)),
-            PromptCounts(design, sums, squares, min(named)),
-        )
+        condition = tuple(zip(by, map(str, levels), strict=True))
+        yield condition, PromptCounts(design, sums, squares, min(named))

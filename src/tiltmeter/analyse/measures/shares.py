@@ -14,6 +14,7 @@ from ...stats.results import Interval
 from ...stats.share_shifts import shift_from_value, shift_of_share
 from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.prompt_counts import PromptCounts
 from ..words.reading import MISSING
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import (
@@ -109,8 +110,9 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
             yield _of_outputs(pair, more, measure, table)
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        row = _pair_estimate(pair, more, measure, found, table)
-        yield with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=0.0)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
@@ -166,9 +168,9 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
             found = _plain_ratio(xa, na, xb, nb)
         else:
             found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        row = _pair_estimate(pair, more, measure, found, table)
-        tested = None if measure.per == "outputs" else prompts.of(pair.condition, more)
-        yield with_cue_words(row, tested, null=1.0, ratio=True)
+        own = None if measure.per == "outputs" else prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=1.0, ratio=True)
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
@@ -219,7 +221,12 @@ def _few_items(table: Table) -> tuple[str, ...]:
 
 
 def _pair_estimate(
-    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: Interval, table: Table
+    pair: Pair,
+    more: Mapping[str, str],
+    measure: MeasureSpec,
+    found: Interval,
+    table: Table,
+    prompts: PromptCounts | None,
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
@@ -239,7 +246,7 @@ def _pair_estimate(
                 return found
             return found / base if base > 0 else None
 
-        estimate = with_items_of_pair(estimate, pair, measure, table)
+        estimate = with_items_of_pair(estimate, pair, measure, table, prompts)
         return with_paired_test(estimate, (xa, na, xb, nb), found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table

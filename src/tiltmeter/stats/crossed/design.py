@@ -92,7 +92,8 @@ class Crossed:
     @cached_property
     def sign(self) -> Floats:
         """+1 for prompts of the level, -1 for those of its baseline, shape (P,)."""
-        return np.ones(self.n.size) if self.sides == 1 else 2.0 * self.side - 1.0
+        found: Floats = np.ones(self.n.size) if self.sides == 1 else 2.0 * self.side - 1.0
+        return found
 
     @cached_property
     def by_side(self) -> Sums:
