@@ -13,6 +13,7 @@ import polars as pl
 
 from ... import registry
 from ...protocol import Protocol
+from ...protocol.design.cue_words import lineup_column
 from ...store import Store
 from ...store.queries import label_sets
 
@@ -85,8 +86,9 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def cue_columns(protocol: Protocol) -> tuple[str, ...]:
-    """The columns of cue words, and of their sets, which are kept apart in counts."""
-    return tuple(dict.fromkeys(name for cue in protocol.cues.values() for name in cue.columns))
+    """The columns of cue words, of their sets, and of line-ups, which are kept apart in counts."""
+    words = [name for cue in protocol.cues.values() for name in cue.columns]
+    return tuple(dict.fromkeys((*words, *filter(None, [lineup_column(protocol)]))))
 
 
 def read_cells(

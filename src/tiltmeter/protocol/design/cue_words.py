@@ -110,3 +110,9 @@ def _population(cue: CueWords) -> str:
         return "Conclusions are about these words: nothing can be said of others. Give ten each."
     few = " Few: ten each are advised." if cue.fewest < FEW_WORDS else ""
     return f"Conclusions are about words like these.{few}"
+
+
+def lineup_column(protocol: Protocol) -> str:
+    """The column that names the candidates of a ranking; "" if none are ranked."""
+    rankings = (spec for spec in protocol.instruments if spec.kind == "ranking")
+    return next((str(spec.settings.get("candidates", "")) for spec in rankings), "")

@@ -92,7 +92,7 @@ class Crossed:
     @cached_property
     def sign(self) -> Floats:
         """+1 for prompts of the level, -1 for those of its baseline, shape (P,)."""
-        found: Floats = np.ones(self.n.size) if self.sides == 1 else 2.0 * self.side - 1.0
+        found: Floats = np.where(self.sides == 1, 1.0, 2.0 * self.side - 1.0)
         return found
 
     @cached_property

@@ -27,13 +27,15 @@ RECURRING = "line-ups and names as samples, variance averaged over groups, t"
 @dataclass(frozen=True, slots=True)
 class GroupShare:
     """One group's share of first places less an even share. pooled: the test, with the variance
-    averaged over groups; own: the interval, with the group's own.
+    averaged over groups; own: the interval, with the group's own. names_sd: how far the shares of
+    names differ among themselves, beyond what line-ups carry.
     """
 
     value: float
     pooled: Inference
     own: Inference
     names: int
+    names_sd: float
     lineups: int
 
 
@@ -98,6 +100,7 @@ def recurring(
                 infer(variance, variance**2 / spread if spread else 1.0, value, 0.0, confidence),
                 infer(v, v**2 / s if s else 1.0, value, 0.0, confidence),
                 design.words,
+                _names_sd(design, parts),
                 design.items,
             )
         )
@@ -122,6 +125,11 @@ def _components(
     )
     shares = np.array([[count / size for size, count in kept.values()]])
     return design, components(design, shares, item_shifts=False)
+
+
+def _names_sd(design: Crossed, parts: Components) -> float:
+    between = max(0.0, float(parts.words[0, 0] - parts.cells[0, 0]))
+    return float(np.sqrt(between / design.squared_weights)) if design.squared_weights else 0.0
 
 
 def _variance(parts: Components, larger: float) -> tuple[float, float]:
