@@ -30,6 +30,7 @@ from .estimate_rows import (
     with_studentised_shuffle,
     with_test,
 )
+from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
 
 
@@ -117,6 +118,7 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
+    yield from interactions(table, measure, by)
 
 
 def _missing_of_pair(
