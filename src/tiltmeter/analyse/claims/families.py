@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.multiplicity import Method
@@ -36,7 +37,7 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     grouping. Tested or not; in the order of the protocol.
     """
     found = []
-    for spec in protocol.measures:
+    for spec in with_refusal_measures(protocol.measures):
         if spec.headline:
             own = [row for row in rows if row.measure == spec.name]
             found += [(spec, row) for row in _coarsest(spec, protocol, own)]
@@ -104,7 +105,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
     without a test has none of them; nor has a raw row that a corrected one replaces.
     """
-    specs = {spec.name: spec for spec in protocol.measures}
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}
     first = {

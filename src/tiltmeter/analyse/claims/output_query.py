@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.refusals import with_refusal_measures
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
@@ -194,7 +195,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """The measure that a row is of, and what ends the row's name beside it."""
-    specs = {spec.name: spec for spec in protocol.measures}
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     for ending in (
         "",
         CORRECTED,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from ...protocol import MeasureSpec, few_items
-from ...records import OUTCOMES, Estimate
+from ...records import OUTCOMES, REFUSAL, Estimate
 from ...stats import association, independent, rates
 from ...stats.results import Interval
 from ...stats.share_shifts import shift_from_value, shift_of_share
@@ -119,6 +119,13 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
     yield from interactions(table, measure, by)
+
+
+def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The difference in refusals, of groups in which something was refused."""
+    rows = table.rows.filter(pl.col("attribute") == measure.attribute)
+    if REFUSAL in rows["value"]:
+        yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
 
 
 def _missing_of_pair(
