@@ -55,8 +55,8 @@ class Detectable:
 
     twice_items, twice_samples: what is detectable at twice the cost, spent on more items or on
     more samples; None where it cannot be said. items_needed, samples_needed: what a wanted
-    difference takes, each with the other as it is; None where it cannot. words: cue words of a side,
-    None if they are no sample; by_words: what so many, and ten at the same price, find.
+    difference takes, each with the other as it is; None where it cannot. words: cue words of a
+    side, None if they are no sample; by_words: what so many, and ten at the same price, find.
     """
 
     measure: str
