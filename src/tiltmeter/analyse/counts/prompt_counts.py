@@ -22,28 +22,36 @@ _PLACE = ("side", "word", "item")
 
 @dataclass(frozen=True, slots=True)
 class PromptCounts:
-    """The prompts of one row of a table of estimates. sums: hits, or sums of scores; squares: sums
-    of squared scores, of hits the hits; both of shape (prompts,), as the design. fewest: cue words
-    of the side that has fewest, of those that have any.
+    """The prompts of one row of a table of estimates. places: (side, word, item) of each; shares:
+    its share of hits, or mean score; within: the variance of that over its own answers, 0 for a
+    single answer; arrays of shape (prompts,), as the design. fewest: cue words of the side that has
+    fewest, of those that have any.
     """
 
     design: Crossed
-    sums: Floats
-    squares: Floats
+    places: Sequence[tuple[int, str, str]]
+    shares: Floats
+    within: Floats
     fewest: int
 
-    @property
-    def shares(self) -> Floats:
-        """The share of hits, or the mean score, of each prompt."""
-        return self.sums / self.design.n
 
-    @property
-    def within(self) -> Floats:
-        """The variance of each prompt's share over its own answers; 0 for a single answer."""
-        n = self.design.n
-        spread = np.maximum(0.0, self.squares - self.sums**2 / n)
-        found: Floats = spread / np.maximum(n - 1, 1.0) / n
-        return found
+def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts | None:
+    """What each prompt of both runs has in the second less in the first; None if they have fewer
+    than two in common, or a side none.
+    """
+    earlier = {place: n for n, place in enumerate(first.places)}
+    pairs = [(earlier[p], n) for n, p in enumerate(second.places) if p in earlier]
+    places = [second.places[n] for _, n in pairs]
+    sides = {side for side, _, _ in places}
+    if len(pairs) < 2 or len(sides) < first.design.sides:
+        return None
+    before, after = (np.array(one) for one in zip(*pairs, strict=True))
+    n = (first.design.n[before] + second.design.n[after]) / 2
+    side, word, item = zip(*places, strict=True)
+    design = Crossed.of(side=side, word=word, item=item, n=n, matched=first.design.matched)
+    change = second.shares[after] - first.shares[before]
+    within = second.within[after] + first.within[before]
+    return PromptCounts(design, places, change, within, min(first.fewest, second.fewest))
 
 
 def prompt_counts(
@@ -108,6 +116,8 @@ def _by_condition(
         design = Crossed.of(
             side=place[0], word=place[1], item=place[2], n=part["among"].to_list(), matched=matched
         )
-        sums, squares = part["sums"].to_numpy(), part["squares"].to_numpy()
+        n, sums, squares = (part[name].to_numpy() for name in ("among", "sums", "squares"))
+        within = np.maximum(0.0, squares - sums**2 / n) / np.maximum(n - 1, 1.0) / n
         condition = tuple(zip(by, map(str, levels), strict=True))
-        yield condition, PromptCounts(design, sums, squares, min(named))
+        places = list(zip(*place, strict=True))
+        yield condition, PromptCounts(design, places, sums / n, within, min(named))

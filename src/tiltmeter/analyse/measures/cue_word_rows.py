@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...protocol import MeasureSpec
 from ...protocol.design.cue_words import CueWords
 from ...records import Estimate, Population
-from ...stats.crossed.populations import TWO_WAY, Inference, populations
+from ...stats.crossed.populations import TWO_WAY, Inference, Populations, populations
 from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
 from ...stats.rates import FEW_CLUSTERS
 from ...stats.results import Interval
@@ -67,13 +67,8 @@ def with_cue_words(
     With fewer than three words on a side the row speaks of these words alone; with fewer than nine
     items of these items. null: of the estimate; for a ratio 1.
     """
-    if prompts is None or estimate.value is None or prompts.design.items < 2:
-        return estimate
-    reference = math.log(null) if ratio else null
-    fit = populations(
-        prompts.design, prompts.shares, within=prompts.within, null=reference, ratio=ratio
-    )
-    if fit is None:
+    fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
+    if prompts is None or fit is None:
         return estimate
     few_items = prompts.design.items < FEW_CLUSTERS
     these = fit.these if few_items else None
@@ -88,13 +83,30 @@ def with_cue_words(
         p_these_adjusted=None,
         p_like_these=fit.both.p,
     )
-    chosen = fit.words if few_items else fit.both
+    chosen = inference_of(prompts, fit)
     if named["cue_words"] == THESE or chosen.p is None or chosen.low is None:
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
     marked = replace(estimate, population=named, cautions=(*estimate.cautions, *few))
     return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
+
+
+def fit_prompts(
+    prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
+) -> Populations | None:
+    """The tests of prompts in each population; None of prompts that are not known."""
+    if prompts is None or prompts.design.items < 2:
+        return None
+    reference = math.log(null) if ratio else null
+    return populations(
+        prompts.design, prompts.shares, within=prompts.within, null=reference, ratio=ratio
+    )
+
+
+def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
+    """The test of the widest population that the design can speak of: with few items these."""
+    return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -> Estimate:
