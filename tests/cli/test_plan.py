@@ -15,7 +15,7 @@ from tests.analyse.test_verdicts import three_groups
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.models.kinds import all_kinds, kind_of, make_model
 from tiltmeter.models.options import PICTURES, TEXT
@@ -118,14 +118,14 @@ CASES = [
         ("planted:protocol=occupations,seed=2",),
         {"limit": 2, "samples": 1},
     ),
-    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
+    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("25",)}}),
     (
         "decisions_names",
         "planted:protocol=decisions_names",
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
-    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
+    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",
         DRAWN,

@@ -19,6 +19,7 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @click.option(
     "--detect",
@@ -86,6 +88,7 @@ def command(
     protocol: str,
     models: tuple[str, ...],
     judges: tuple[str, ...],
+    data: Path | None,
     detect: float | None,
     icc: float | None,
     correlation: float | None,
@@ -101,12 +104,13 @@ def command(
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
-    from .output import refuse_thresholds
+    from .output import refuse_gates
     from .plan_sections import sections
 
+    if data is not None:
+        api.use_copy(protocol, data)
     declared = registry.protocol(protocol)
-    if printing.fail_if:
-        refuse_thresholds(declared, printing.fail_if)
+    refuse_gates(declared, printing)
     if trials:
         _write_trials(trials, api.trials(protocol, models, **options))
     plan = api.plan(

@@ -45,7 +45,7 @@ from ...records import (
 )
 from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
-from ..text.language import without_reasoning
+from ..text.reasoning import without_reasoning
 from ..wording import Json, Texts, texts
 from .prompt import AROUND, NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
 

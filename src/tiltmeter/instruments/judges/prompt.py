@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
+from ...languages.letters import fold
 from ...records import ANSWER, Answered, Message, Reply, Request, Sampling, content_id
-from ..text.language import fold, without_reasoning
+from ..text.reasoning import without_reasoning
 from ..wording import Json
 
 # A word and a reason are few tokens; the rest is room for models that think before they answer.

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...languages import refusals
 from ...records import INVALID, REFUSAL
-from ..text import refusal
-from ..text.language import without_reasoning
+from ..text.reasoning import without_reasoning
 from .names import LineUp, plain
 
 _ORDINALS = [
@@ -132,7 +132,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _declines(text: str) -> bool:
-    return _DECLINES.search(text) is not None or refusal.says(text, excuses=True)
+    return _DECLINES.search(text) is not None or refusals.says(text, excuses=True)
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
-from ..text.language import without_reasoning
+from ..text.reasoning import without_reasoning
 from ..wording import Texts, texts_of
 from .reply import refuses, shared_words, the_rewrite
 
