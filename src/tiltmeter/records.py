@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from .json_text import json_writer, whole_text
 
@@ -323,6 +323,27 @@ class Answered:
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
+class Population(TypedDict):
+    """Of which items and cue words an estimate speaks.
+
+    items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
+    the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
+    differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df: of
+    the test; p_these: of the narrower population (these words; with few items these items too),
+    p_these_adjusted in its own family; p_like_these: for items and words like these.
+    """
+
+    items: str
+    cue_words: str
+    words: Sequence[int]
+    words_sd: float
+    items_n: int
+    df: float | None
+    p_these: float | None
+    p_these_adjusted: float | None
+    p_like_these: float | None
+
+
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
 
 
@@ -376,6 +397,8 @@ class Estimate:
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
     # `above` and `below` no tilt
     between_items: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
+    # of rows with cue words: which population they speak of
+    population: Population | None = field(default=None, repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -396,6 +419,7 @@ class Estimate:
             detect=None,
             test_items=None,
             between_items=None,
+            population=None,
             cautions=(),
         )
 

@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
 )
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    help="How alike an item's shares at two levels are, 0 to 1.  [default: 0.8]",
+)
 @taxonomy_of_plan
 @click.option(
     "--out",
@@ -86,6 +91,7 @@ def command(
     data: Path | None,
     detect: float | None,
     icc: float | None,
+    correlation: float | None,
     trials: str | None,
     printing: Printing,
     **options: Unpack[PlanTyped],
@@ -113,6 +119,7 @@ def command(
         judge=judges,
         detect=detect,
         icc=icc,
+        correlation=correlation,
         variant=printing.variant,
         **options,
     )

@@ -123,6 +123,8 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
     """How many prompts and items, and how answers are obtained."""
+    from ..protocol.design import cue_words
+
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -132,6 +134,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
+    yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
