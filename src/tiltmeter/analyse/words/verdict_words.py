@@ -35,7 +35,7 @@ class VerdictRecord:
     legend:   the meaning of the symbol below a table, if it is not the chip; None to leave it out.
     counted:  ends "3 …" in a summary of many claims; "" if the summary has a sentence for it.
     tested:   False if the number is not held against a value.
-    settled:  True if the test says something.
+    passes:   True if a check of headline claims passes with it.
     items:    True if the sentence tells on which side items lie.
     state:    that of a claim by which a run stops, if the verdict follows from it.
     change:   begins the line of such differences between two runs; "" if it is not listed.
@@ -52,7 +52,7 @@ class VerdictRecord:
     legend: str | None = ""
     counted: str = ""
     tested: bool = True
-    settled: bool = False
+    passes: bool = False
     items: bool = False
     state: str = ""
     change: str = ""
@@ -104,7 +104,6 @@ class Word(StrEnum):
         sentence="{subject}{tilts}.",
         wording="tilt",
         badge="tilt found",
-        settled=True,
         state="rejected",
     )
     NO_DIFFERENCE = VerdictRecord(
@@ -115,7 +114,7 @@ class Word(StrEnum):
         wording="none",
         headline="No difference was found for {subject} at this n.",
         badge="no difference found",
-        settled=True,
+        passes=True,
         change=UNKNOWN,
     )
     ITEMS_DIFFER = VerdictRecord(  # no difference found on average, over items that are not alike
@@ -133,7 +132,7 @@ class Word(StrEnum):
         counted=(
             "with no difference found on average, over items that differ more than chance lets them"
         ),
-        settled=True,
+        passes=True,
         items=True,
     )
     UNDECIDED = VerdictRecord(
