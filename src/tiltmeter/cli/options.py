@@ -36,7 +36,7 @@ PATHS = {
 }
 
 
-class Parsed(click.ParamType[object]):
+class ParsedType(click.ParamType[object]):
     """Values with a form of their own."""
 
     def __init__(self, parse: Callable[[str], object]) -> None:
@@ -103,7 +103,7 @@ def _option(record: Record, effective: bool) -> Add:
 def _type(kind: type, option: Option) -> object:
     """The type that click checks the typed value by."""
     if option.parse is not None:
-        return Parsed(option.parse)
+        return ParsedType(option.parse)
     if option.path:
         return PATHS[option.path]
     low = option.least if option.above is None else option.above
@@ -187,7 +187,7 @@ label = click.option(
     "--label",
     "labels",
     multiple=True,
-    type=Parsed(forms.short_name),
+    type=ParsedType(forms.short_name),
     metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )

@@ -37,10 +37,10 @@ def progress_text(tally: Tally, elapsed: float) -> str:
 class _Handle(Protocol):
     """What IPython gives for something that it shows."""
 
-    def update(self, shown: Bar) -> None: ...
+    def update(self, shown: ProgressBar) -> None: ...
 
 
-class Bar:
+class ProgressBar:
     """A bar as it is shown in a cell."""
 
     def __init__(self, stage: str, done: int, total: int | None, more: str) -> None:
@@ -84,7 +84,7 @@ class NotebookBars:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)
-        bar = Bar(stage, tally.done, total, progress_text(tally, elapsed))
+        bar = ProgressBar(stage, tally.done, total, progress_text(tally, elapsed))
         if stage in self._handles:
             self._handles[stage].update(bar)
         else:

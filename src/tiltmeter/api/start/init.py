@@ -58,7 +58,7 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     return [*written, write_schema(target.parent / SCHEMA)]
 
 
-def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol over a CSV file of prompts that was read, and beside it the schema; a table
     that does not lie below its folder is copied there, one that has no column for the item written
     there with it.

@@ -29,7 +29,7 @@ _QUOTED = re.compile(rf"(?<!\w)'({_WORD})'(?!\w)|\"({_WORD})\"|“({_WORD})”|�
 
 
 @dataclass(frozen=True)
-class Reading:
+class PromptColumns:
     """What the columns of a table of prompts are, and the words that every prompt offers.
 
     rows: those of the table with a column for the item, where it has none.
@@ -56,7 +56,7 @@ class Reading:
         return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {item}; {words}"
 
 
-def read(path: Path, named: Mapping[str, str]) -> Reading:
+def read(path: Path, named: Mapping[str, str]) -> PromptColumns:
     """Looks at a CSV file of prompts. named: columns by "prompt", "cue" and "item" where somebody
     says them ("" otherwise). UsageError says which could not be told, and what to type.
     """
@@ -83,10 +83,10 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
                 f"{path.name}: rename the column '{column}': letters, digits and _ alone."
             )
     offered = _find_offered([row[prompt] for row in rows], levels)
-    return Reading(prompt, cue, item, levels, offered, completed)
+    return PromptColumns(prompt, cue, item, levels, offered, completed)
 
 
-def write(name: str, table: str, reading: Reading) -> str:
+def write(name: str, table: str, reading: PromptColumns) -> str:
     """The text of a protocol of this name over the table, commented."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1

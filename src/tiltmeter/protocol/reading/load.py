@@ -19,7 +19,7 @@ from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, Row, join, rows_of
 from ..instrument_kinds import InstrumentKind, ReadyInstrument
-from ..source.json_schema import Fault, fault
+from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
 from . import parts, schema, validate
@@ -77,7 +77,7 @@ def declare(
     """
     definition = {"declared": data, "files": beside.texts}
     if not _has_its_shape(data):
-        wrong = fault(data, schema.shape()) or Fault((), "it is not a protocol.")
+        wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
     if data["name"] in taken:
         raise ProtocolError(
