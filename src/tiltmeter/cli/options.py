@@ -28,7 +28,10 @@ from ..api.options.records import (
 
 Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
-REACH = "base_urls concurrency rate max_cost prices columns timeout patience workers"  # first
+REACH = (  # stand first
+    *("base_urls", "concurrency", "rate", "max_cost"),
+    *("prices", "columns", "timeout", "patience", "workers"),
+)
 PATHS = {
     "any": click.Path(),
     "file": click.Path(dir_okay=False),
@@ -197,5 +200,5 @@ stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")
 judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
 choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
 batch, layout = shared(BatchOptions), shared(TableOptions)
-reach = shared(AskOptions, *REACH.split())
-reach_of_plan = shared(AskOptions, *REACH.split(), taken=PlanOptions)
+reach = shared(AskOptions, *REACH)
+reach_of_plan = shared(AskOptions, *REACH, taken=PlanOptions)
