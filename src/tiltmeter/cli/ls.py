@@ -76,7 +76,7 @@ def _json() -> str:
 
 
 def _listing() -> str:
-    """What there is, as sections of text."""
+    """Lists everything that can be named, as sections of text."""
     from .. import registry
     from ..api.start import init
     from ..models.kinds import all_kinds

@@ -1,4 +1,4 @@
-"""What a verb that leaves estimates prints: the table, JSON or CSV on standard output, warnings and
+"""The printing of estimates: the table, JSON or CSV on standard output, warnings and
 thresholds on standard error. Nothing is worked out here.
 """
 

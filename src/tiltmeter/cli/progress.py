@@ -79,7 +79,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 def _more(tally: Tally, elapsed: float) -> str:
-    """What stands behind the bar."""
+    """Returns the text behind the bar."""
     return escape(visible(progress_text(tally, elapsed)))
 
 

@@ -108,7 +108,7 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
-    """How many prompts and items, and how answers are obtained."""
+    """Yields the numbers of prompts and items, and the modes."""
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -138,7 +138,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """What stands before every prompt, and some of the prompts."""
+    """Yields the text before every prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -149,7 +149,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 
 def _limits(declared: Protocol) -> Iterator[Section]:
-    """What to know before it is relied on."""
+    """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
 

@@ -1,4 +1,4 @@
-"""How long the texts of a design are, in words."""
+"""The lengths of a design's texts, in words."""
 
 from __future__ import annotations
 

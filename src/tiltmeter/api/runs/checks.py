@@ -1,4 +1,4 @@
-"""What is to be known of a run's estimates beside the numbers: warnings, and thresholds."""
+"""Warnings about a run's estimates, and thresholds on them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the estimates show of all thresholds of a run, or of several."""
+    """The results of all thresholds of a run, or of several."""
 
     checks: tuple[ThresholdCheck, ...]
 
@@ -74,7 +74,7 @@ class CheckResult:
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
-    """What to know before the estimates of a run are trusted, a sentence each."""
+    """Returns the warnings about a run's estimates, a sentence each."""
     from ...analyse.whole_run import warnings as cautions
 
     found = (

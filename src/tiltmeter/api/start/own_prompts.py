@@ -30,7 +30,7 @@ _QUOTED = re.compile(rf"(?<!\w)'({_WORD})'(?!\w)|\"({_WORD})\"|“({_WORD})”|�
 
 @dataclass(frozen=True)
 class PromptColumns:
-    """What the columns of a table of prompts are, and the words that every prompt offers.
+    """The roles of the columns of a table of prompts, and the words that every prompt offers.
 
     rows: those of the table with a column for the item, where it has none.
     """
@@ -212,7 +212,7 @@ def _with_items(
 
 
 def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
-    """What each prompt is about: its words without those that only some values of the cue have,
+    """Finds the topic of each prompt: its words without those of only some values of the cue
     and without those of every prompt. None unless each value has the same words of its own, as
     often, in what is left of every prompt: then no pair is guessed.
     """

@@ -244,7 +244,7 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """What an instrument says, without its name, which the place has."""
+    """Strips an instrument's name from its message: the place names it already."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 

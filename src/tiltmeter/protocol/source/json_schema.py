@@ -67,7 +67,7 @@ _KINDS = {
 
 
 class SchemaFault(NamedTuple):
-    """What is wrong, and the place of it."""
+    """An error in a file, and its place."""
 
     path: Path
     text: str
@@ -192,7 +192,7 @@ def _is(value: Json, kind: str) -> bool:
 
 
 def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
-    """What to write, from the schema's example or default; else what the value is."""
+    """Says what to write, from the schema's example or default; else its description."""
     example = schema["examples"][0] if schema.get("examples") else schema.get("default")
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if example is None or not name:
