@@ -17,7 +17,6 @@ from tiltmeter import images, intake, registry
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.explore.annotation.annotating import _parse as parse_answer
 from tiltmeter.explore.selection.view import View
-from tiltmeter.gold.intake import _read_rows as gold_rows
 from tiltmeter.instruments.images import taxonomy
 from tiltmeter.instruments.judges.injection import attempts
 from tiltmeter.models import table
@@ -36,8 +35,10 @@ from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.models.providers.openai_images import OpenAIImages
 from tiltmeter.models.providers.replicate import ReplicatePredictions
 from tiltmeter.protocol.reading.load import load
+from tiltmeter.protocols.hiring.replies import contents
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.row_files import read_rows
 from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
@@ -108,6 +109,13 @@ def importer(protocol: str) -> Callable[[Path], object]:
     """What `tiltmeter import` reads for a protocol."""
     declared, read = registry.protocol(protocol), registry.importer(protocol)
     return lambda path: list(read(declared, path))
+
+
+def rankings(path: Path) -> object:
+    """What `tiltmeter import hiring` reads of a file, whose hashes are another matter."""
+    release = registry.source("hiring")
+    assert release is not None
+    return contents(path, tuple(release.files))
 
 
 def labels(protocol: str, judges: Sequence[str] = ()) -> Read:
@@ -261,9 +269,10 @@ def files(folder: Path) -> Mapping[str, Read]:
         "manifest": ("m.csv", lambda path: list(read_lines(path, "file"))),
         "counts": ("c.csv", importer("gramvis")),
         "soda labels": ("l.csv", importer("soda")),
-        "rankings": ("r.jsonl", importer("hiring")),
-        "gold": ("g.csv", gold_rows),
-        "gold lines": ("g.jsonl", gold_rows),
+        "rankings": ("r.jsonl", rankings),
+        "table": ("g.csv", lambda path: list(read_rows(path, short_rows=True))),
+        "table of lines": ("g.jsonl", lambda path: list(read_rows(path, short_rows=True))),
+        "spreadsheet": ("g.xlsx", lambda path: list(read_rows(path))),
         "corpus": ("o.csv", own.load),
         "corpus lines": ("o.jsonl", own.load),
         "models": ("models.toml", models_file),

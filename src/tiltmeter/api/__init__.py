@@ -41,6 +41,7 @@ __all__ = [
     "run",
     "seal_folder",
     "trials",
+    "use_copy",
     "validate",
 ]
 
@@ -60,7 +61,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.batch_jobs import Job, cancel_jobs, jobs
     from .runs.checks import CheckResult, ThresholdCheck
     from .runs.execute import label, run
-    from .runs.imports import draw_gold_sample, import_gold, import_outputs
+    from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
     from .runs.merges import merge
     from .runs.progress import Watch
     from .runs.results import compare, history, validate
@@ -84,7 +85,7 @@ else:
             "export_inspect",
         ),
         "runs.execute": ("label", "run"),
-        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs"),
+        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "use_copy"),
         "runs.merges": ("merge",),
         "planning.plan_page": ("Plan",),
         "planning.plan": ("plan", "trials"),

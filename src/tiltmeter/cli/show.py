@@ -59,6 +59,8 @@ def command(
     figure: Path | None,
 ) -> None:
     """What a protocol measures, cites and departs from. With --by: of what items it is made."""
+    from .. import registry
+
     if words:
         _print_words(_load(protocol), words, figure)
         return
@@ -69,7 +71,7 @@ def command(
         raise UsageError(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
-    if protocol.endswith(FILE):
+    if protocol.endswith(FILE) or registry.is_sourced(protocol):  # what may change
         echo_sections(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
@@ -85,9 +87,20 @@ def _load(name: str) -> Protocol:
 
 def _description(name: str, prompts: int) -> list[Section]:
     """All that is printed of a protocol without further options."""
+    from .. import registry
+    from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
 
-    declared = _load(name)
+    release = registry.source(name)
+    data = _list("Published data", release.lines() if release else (), 5)
+    try:
+        declared = _load(name)
+    except MissingCopy as error:
+        return [
+            Section((f"{name} · {error.source.title}",), ()),
+            data,
+            Section(("", str(error)), ()),
+        ]
     default_cells = plan.cells(declared, plan.Choices(("-",)))
     head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
     cited = (f"From: {declared.citation}", "") if declared.citation else ()
@@ -101,6 +114,7 @@ def _description(name: str, prompts: int) -> list[Section]:
         Section(design, design[:1], "modes" if design[1:] else "", 3),
         Section(table, (), "items by factor" if table else "", 1),
         Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        data,
         Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
         Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
@@ -109,6 +123,8 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
     """Yields the numbers of prompts and items, and the modes."""
+    from ..protocol.design import cue_words
+
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -118,6 +134,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
+    yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"

@@ -214,6 +214,8 @@ class _Keys(TypedDict, total=False):
     prompt: Required[str]
     factors: Required[Texts]
     item: Required[str]
+    cue_words: str
+    cue_sets: str
     version: str | int
     modes: Mapping[str, ModeKeys]
     instruments: Sequence[Mapping[str, Json]]
