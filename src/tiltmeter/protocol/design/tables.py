@@ -222,7 +222,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """What a row is found by: of a cell with several values, each."""
+    """Yields the keys of a row: of a cell with several values, each."""
     return product(*(row[name].split(SEVERAL) for name in names))
 
 
