@@ -11,7 +11,6 @@ from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
 from .mentions import Forms
 
-
 SLOT = re.compile(r"\{(\w+)\}")  # a column of the row, whose value is the form
 
 
