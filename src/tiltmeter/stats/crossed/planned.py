@@ -50,8 +50,9 @@ def planned_shift_of_words(
     400 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
     prompts (.5) and the words; the test is `variances.two_way` at ``level``. Bisection on the shift
     in logits; the result is the mean difference in shares. Of a large design fewer items are drawn,
-    with more answers and less spread, so that the variance of the estimate stays. By simulation of others (20 items, 3
-    words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19, .15. None if nothing is found.
+    with more answers and less spread, so that the variance of the estimate stays. By simulation of
+    others (20 items, 3 words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19, .15. None if
+    nothing is found.
     """
     items = min(design.items, max(LEAST_ITEMS, MOST_PROMPTS // (2 * design.words)))
     if items < 2:
