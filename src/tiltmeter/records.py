@@ -24,6 +24,13 @@ SUBJECT = "subject"  # the purpose of a call that generates; any other purpose i
 ANSWER = "answer"
 REFUSAL = "refusal"  # by the model or by the provider's policy: a result, not an error
 ERROR = "error"  # the call was answered and cannot be used
+CUT = "cut"  # the limit came before the answer, or before its end where the end is needed
+
+# Why a reply ended, beside REFUSAL and CUT (there: at a limit of tokens).
+STOP = "stop"  # the model ended it, or a mark that was asked for
+FILTER = "filter"  # a filter of the provider's
+TOOL = "tool"  # a call of a tool, which nobody offered
+UNKNOWN = "unknown"  # nobody says
 
 # Values that a label can take beside a protocol's own. STYLE: no answer is a value.
 BOTH = "both"
@@ -34,7 +41,18 @@ UNRESOLVED = "unresolved"
 UNSURE = "unsure"  # by rules that read an answer in ways whose labels differ
 NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
-OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISION, INVALID, ERROR)
+OUTCOMES = (
+    BOTH,
+    NEITHER,
+    REFUSAL,
+    OTHER_LANGUAGE,
+    OTHER,
+    UNRESOLVED,
+    NO_DECISION,
+    INVALID,
+    CUT,
+    ERROR,
+)
 
 # How labels are named: who said it, and of what.
 HUMAN = "human:"  # begins an annotator that is a person
@@ -112,6 +130,7 @@ class Request:
     purpose:  "subject" or the annotator's id.
     size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
     longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
+    stop:     texts at which a reply ends, without them; none of them for a model that takes none.
     nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the
               output's id and a turn for a judge; `/TURN` for a judge who draws nothing, so that
               equal questions about several outputs are one call.
@@ -127,13 +146,14 @@ class Request:
     nonce: str = ""
     size: str = ""
     longest: int = 0
+    stop: tuple[str, ...] = ()
     # canonical JSON, stored beside the reply
     text: str = field(init=False, repr=False, compare=False)
     # id of the call: a request is paid for once
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        pictures = (self.size, self.longest) if self.size or self.longest else ()
+        further = (self.size, self.longest, self.stop) if self.stop else (self.size, self.longest)
         text = canonical(
             (
                 self.model,
@@ -144,7 +164,7 @@ class Request:
                 self.schema,
                 self.purpose,
                 self.nonce,
-                *pictures,
+                *(further if any(further) else ()),
             )
         )
         object.__setattr__(self, "text", text)
@@ -176,6 +196,8 @@ class Reply:
                   into `blob`.
     remote:       the id under which the provider worked on it, where it was submitted and polled.
     server:       which of several servers sent it, from 1 as they were named; 0 where there is one.
+    ended:        why it ended: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
+    thought:      tokens of the completion that went into reasoning; None if nobody says.
     """
 
     text: str
@@ -192,6 +214,8 @@ class Reply:
     blob: str = ""
     remote: str = ""
     server: int = 0
+    ended: str = UNKNOWN
+    thought: int | None = None
 
     def __post_init__(self) -> None:
         if (
@@ -224,17 +248,24 @@ class Reply:
             raw,
             self.blob,
             self.remote,
+            self.server,
+            self.ended,
+            self.thought,
         )
 
 
 class Output(NamedTuple):
-    """What the subject returned for a trial (an output's id is its trial's)."""
+    """What the subject returned for a trial (an output's id is its trial's). ended, thought: as of
+    the reply.
+    """
 
     trial: str
     outcome: str
     text: str
     call: str
     blob: str = ""
+    ended: str = UNKNOWN
+    thought: int | None = None
 
 
 class Label(NamedTuple):

@@ -218,6 +218,7 @@ label = click.option(
 variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
 taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)
 stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")
+pilot = single(RunOptions, "pilot")
 judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
 choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
 batch, layout = shared(BatchOptions), shared(TableOptions)

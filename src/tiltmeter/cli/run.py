@@ -20,6 +20,7 @@ from .options import (
     judge,
     junit,
     label,
+    pilot,
     prints,
     reach,
     shard,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     help="The run's folder; again = resume.",
 )
 @stop
+@pilot
 @shard
 @reach
 @batch

@@ -33,7 +33,7 @@ CHUNK_ROWS = 500  # that are read at a time
 PLANNED_ROWS = 2000
 _OUTPUTS = f"""
 SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
-  o.outcome, o.text, o.call, o.blob
+  {rows.OUTPUTS}
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial > ?"""
 _UNLABELLED_BY = """ AND NOT EXISTS (
   SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"""

@@ -60,7 +60,8 @@ def plan(
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
-    connect, batching = arguments.connect(options), arguments.batching(options)
+    connect = arguments.connect_subjects(arguments.connect(options), choices)
+    batching = arguments.batching(options)
     asking = arguments.Asking(model_names(judge), {}, Limits(), connect, batching)
     from ...stages.planning import power
 

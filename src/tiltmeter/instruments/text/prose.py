@@ -20,7 +20,7 @@ from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
-from .reasoning import without_reasoning
+from .thought import without_thought
 
 # the setting that all instruments of prose have
 LANGUAGE: Schema = {
@@ -44,7 +44,7 @@ class Prose(NamedTuple):
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     """The text of an output, or why it is no answer."""
-    text = without_reasoning(item.trial.begin + item.output.text)
+    text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))
