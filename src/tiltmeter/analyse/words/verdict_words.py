@@ -106,6 +106,20 @@ class Word(StrEnum):
         badge="tilt found",
         state="rejected",
     )
+    TILT_OF_THESE = VerdictRecord(  # shown by these cue words, not told of words like them
+        word="tilt with these names",
+        code="these",
+        chip="tilt with these names",
+        sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
+        symbol="△",
+        colour="open",
+        weight=4,
+        wording="tilt",
+        legend="tilt with these names: of names like them it cannot be told",
+        counted="with a tilt of these names alone",
+        settled=True,
+        change="Different with these names alone",
+    )
     NO_DIFFERENCE = VerdictRecord(
         "no difference found",
         Look("○", "none", weight=9),
