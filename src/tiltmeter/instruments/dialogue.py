@@ -51,10 +51,10 @@ LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more 
 SHORT = 150
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
-_OPEN, _CLOSE = '"“„«‹「『', '"”»›」』'
+_OPEN, _CLOSE = '"“„«‹「『', '"”“»›」』'
 # An opening mark before what each kind needs, so that a search skips to the next mark.
 _QUOTED = re.compile(
-    rf"[{_OPEN}‘']((?<=\")[^\"]+|(?<=[“„])[^“”\"]+(?=[”\"]|$)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
+    rf"[{_OPEN}»‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)|(?<=„)[^„“”\"]+(?=[“”\"]|$)|(?<=»)[^«»]+(?=«)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
     rf"[{_CLOSE}’']?"
 )
@@ -234,7 +234,8 @@ def _addresses(text: str) -> bool:
 
 @cache
 def _persons() -> frozenset[str]:
-    return frozenset(map(str.casefold, (*_data("she"), *_data("he"))))
+    """Pronouns of third persons that address nobody (German *sie* does)."""
+    return frozenset(map(str.casefold, (*_data("she"), *_data("he")))) - {*_data("address")}
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:

@@ -1,5 +1,5 @@
 """What a planted model picks from a list of words (`protocol=words`). Pure; its words are the
-protocol's and speech.toml.
+protocol's and those of the languages' packs.
 
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
                                  0 is never picked
@@ -33,7 +33,7 @@ from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText
 from .capabilities import words_of
 from .settings import Settings, parse
-from .speech import one_of, phrases, pick
+from .speech import intros, one_of, pick, words_off_the_list
 from .tilt import normal, planted_number
 
 # picks of an answer: as many as are asked for, fewer, more
@@ -121,7 +121,7 @@ class Words(PlantedText):
             # of French and English words many are alike
             code = "en" if code in (*_UNSPACED, "ko") else "ja"
             if code not in self.lists:
-                return phrases("words", code, "intro")[0]
+                return intros(code)[0]
             cell = {**cell, "language": code}
         random = Random(repr(draws))
         number = pick(self.lengths(cell), draws[2], otherwise=PICKS_ASKED)
@@ -158,7 +158,7 @@ class Words(PlantedText):
         share = planted_number(self.settings, self.protocol, "off", cell) or 0.0
         if not share:
             return written
-        other = list(phrases("words", self._language(cell), "off"))
+        other = list(words_off_the_list(self._language(cell)))
         random.shuffle(other)
         found = [other.pop() if random.random() < share and other else form for form in written]
         listed = [place for place, form in enumerate(found) if form == written[place]]
@@ -176,7 +176,7 @@ def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings)
     、.
     """
     row = "、" if code in _UNSPACED else ", "
-    intro = phrases("words", code, "intro")
+    intro = intros(code)
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
     ways = [
         row.join(words),
