@@ -36,7 +36,7 @@ from pathlib import Path
 from tiltmeter import registry
 from tiltmeter.analyse.estimates import estimates
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import topic_in
 from tiltmeter.planted.model import planted

@@ -111,7 +111,7 @@ class Dialogues(PlantedText):
             raise UnknownName(f"language of planted dialogues about {topic}", code, known)
         lines = dialogues(code)[topic]
         said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
-        return one_of(_ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
+        return one_of(ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
@@ -131,7 +131,7 @@ def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     return known[first][0], known[second][0]
 
 
-def _ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
+def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
     """Every way to mark who speaks."""
     turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
     colon = "：" if pack(code).words.get("unspaced") else ":"

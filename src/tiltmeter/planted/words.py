@@ -28,6 +28,8 @@ from random import Random
 from typing import NamedTuple
 
 from ..errors import UsageError
+from ..languages.pack import pack
+from ..languages.quotes import facts
 from ..protocol.design.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText
@@ -175,14 +177,18 @@ def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings)
     """Words as a list in one of the ways in which models write them; in plain dress with commas or
     、.
     """
-    row = "、" if code in _UNSPACED else ", "
-    intro = intros(code)
+    return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
+
+
+def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[str]:
+    """Every way to list words; intro: what may stand before them."""
+    unspaced = bool(pack(code).words.get("unspaced"))
+    row = "、" if unspaced else "، " if facts(code).script == "Arab" else ", "
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
-    ways = [
+    return [
         row.join(words),
         row.join(f"“{word}”" for word in words),
-        row.join(word[:1].upper() + word[1:] for word in words)
-        + ("。" if code in _UNSPACED else "."),
+        row.join(word[:1].upper() + word[1:] for word in words) + ("。" if unspaced else "."),
         numbered,
         f"{intro[0]}\n\n"
         + "\n".join(f"{number}. **{word}**" for number, word in enumerate(words, 1)),
@@ -191,7 +197,6 @@ def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings)
         "\n".join(words),
         f"{intro[0]}\n\n{row.join(words)}",
     ]
-    return one_of(ways, uniform, settings)
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
