@@ -208,7 +208,9 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
     columns.
     """
     return {
-        name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
+        name: value[:1]
+        if isinstance(declared.get(name), str) and not isinstance(value, str)
+        else value
         for name, value in spec.settings.items()
     }
 
