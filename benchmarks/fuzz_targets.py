@@ -35,6 +35,7 @@ from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.models.providers.openai_images import OpenAIImages
 from tiltmeter.models.providers.replicate import ReplicatePredictions
 from tiltmeter.protocol.reading.load import load
+from tiltmeter.protocols.hiring.replies import contents
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.row_files import read_rows
@@ -108,6 +109,13 @@ def importer(protocol: str) -> Callable[[Path], object]:
     """What `tiltmeter import` reads for a protocol."""
     declared, read = registry.protocol(protocol), registry.importer(protocol)
     return lambda path: list(read(declared, path))
+
+
+def rankings(path: Path) -> object:
+    """What `tiltmeter import hiring` reads of a file, whose hashes are another matter."""
+    release = registry.source("hiring")
+    assert release is not None
+    return contents(path, tuple(release.files))
 
 
 def labels(protocol: str, judges: Sequence[str] = ()) -> Read:
@@ -261,7 +269,7 @@ def files(folder: Path) -> Mapping[str, Read]:
         "manifest": ("m.csv", lambda path: list(read_lines(path, "file"))),
         "counts": ("c.csv", importer("gramvis")),
         "soda labels": ("l.csv", importer("soda")),
-        "rankings": ("r.jsonl", importer("hiring")),
+        "rankings": ("r.jsonl", rankings),
         "table": ("g.csv", lambda path: list(read_rows(path, short_rows=True))),
         "table of lines": ("g.jsonl", lambda path: list(read_rows(path, short_rows=True))),
         "spreadsheet": ("g.xlsx", lambda path: list(read_rows(path))),

@@ -1,6 +1,6 @@
 """Makes src/tiltmeter/languages/cldr.json from three packages of the Unicode CLDR.
 
-    npm pack cldr-core cldr-misc-full cldr-localenames-full   (unpack each into a folder of its name)
+    npm pack cldr-core cldr-misc-full cldr-localenames-full   (unpack each, by its name)
     python scripts/make_cldr.py FOLDER
 
 One line per language: its English name, its quotation marks (outer pair, inner pair), the words for

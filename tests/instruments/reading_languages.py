@@ -70,12 +70,20 @@ def count(half: str) -> dict[tuple[str, str], Counter[str]]:
     table: dict[tuple[str, str], Counter[str]] = {}
     for case in cases(half):
         label = read(case)
-        result = (
-            "read" if label == case.expected else "lost" if label in UNCOUNTED else "wrong"
-        )
+        result = "read" if label == case.expected else "lost" if label in UNCOUNTED else "wrong"
         table.setdefault((case.instrument.partition(":")[0], case.language), Counter())[result] += 1
         if half == "looked" and result != "read" and len(sys.argv) > 2:
-            print(result, case.language, case.instrument, "|", label, "|", case.expected, "|", repr(case.text))
+            print(
+                result,
+                case.language,
+                case.instrument,
+                "|",
+                label,
+                "|",
+                case.expected,
+                "|",
+                repr(case.text),
+            )
     return table
 
 
@@ -87,4 +95,6 @@ if __name__ == "__main__":
         cells = [table[kind, code] for code in codes]
         total = sum(cells, Counter())
         shares = "".join(f"{100 * cell['read'] / cell.total():5.0f}" for cell in cells)
-        print(f"{kind:10}{shares}{100 * total['read'] / total.total():6.0f}{total['wrong']:5}/{total.total()}")
+        print(
+            f"{kind:10}{shares}{100 * total['read'] / total.total():6.0f}{total['wrong']:5}/{total.total()}"
+        )

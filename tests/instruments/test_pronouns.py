@@ -17,11 +17,12 @@ from tiltmeter.instruments.pronouns.passage import tokens
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 
 from ..benchmark import benchmark
+from ..shared import DATA, needs
 
 QUALITY = benchmark("rewrite_gold").quality
 HERE = Path(__file__).parent
-GAP = Path(__file__).parents[3] / "shared" / "data" / "gap-development.tsv"
-LETTERS = GAP.parent / "record/letters/generated_letters/chatgpt/clg/clg_letters.csv.xz"
+GAP = DATA / "gap-development.tsv"
+LETTERS = DATA / "record/letters/generated_letters/chatgpt/clg/clg_letters.csv.xz"
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -142,10 +143,7 @@ def test_an_offset_outside_the_text_is_refused() -> None:
         referent("Ann left.", 99, ("Ann", 0), ("Ann", 0))
 
 
-@pytest.mark.skipif(
-    not GAP.exists(),
-    reason=f"needs the GAP development pairs ({GAP.name}); they are not part of this project",
-)
+@needs(GAP.name)
 def test_gap_is_past_the_parallelism_baseline() -> None:
     # Webster et al. 2018, Table 6: syntactic parallelism 69.4 masculine, 64.4 feminine, 66.9 overall, ratio .93 (test
     # pairs).

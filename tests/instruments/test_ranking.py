@@ -24,10 +24,12 @@ from tiltmeter.instruments.ranking.reading import Ranking, ranking
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import DRAWN, Answered, Output, Reply, Trial
 
+from ..shared import DATA, needs
+
 NAMES = ["Anna Lee", "Bob Ray", "Carla Diaz", "Dan O'Neil", "Eve Kaya"]
 with (Path(__file__).parent / "rankings.csv").open(encoding="utf-8", newline="") as file:
     ANSWERS = list(csv.DictReader(file))
-REPLIES = Path(__file__).parents[3] / "shared" / "data" / "hiring" / "rankings.jsonl.xz"
+REPLIES = DATA / "hiring" / "rankings.jsonl.xz"
 
 
 def written(found: Ranking) -> str:
@@ -113,7 +115,7 @@ def test_candidates_of_a_cell() -> None:
     assert candidates("A b: JO LI; C: AL RAY") == [("A b", "JO LI"), ("C", "AL RAY")]
 
 
-@pytest.mark.skipif(not REPLIES.is_file(), reason="the replies are not in the repository")
+@needs("hiring/rankings.jsonl.xz")
 def test_all_published_replies() -> None:
     """One of 8,316 cannot be read, since it ranks nobody. In 46 the first is another than the name
     that is mentioned first: its name is misspelt, or has an apostrophe that the prompt has not.

@@ -67,6 +67,7 @@ def _json() -> str:
             }
             for p in protocols
         ],
+        "with_your_data": list(registry.sourced_names()),
         "examples": sorted(init.examples()),
         "models": sorted(registry.model_names()),
         "instruments": [kind.name for kind in registry.instrument_kinds()],
@@ -95,6 +96,10 @@ def _listing() -> str:
             ],
         ),
         (
+            "Protocols whose texts do not ship (tiltmeter show NAME says where to get them)",
+            [(f"{name:15}", _title(name)) for name in registry.sourced_names()],
+        ),
+        (
             "Examples to start from (tiltmeter init FILE --example NAME)",
             [(f"{name:12}", question) for name, question in init.examples().items()],
         ),
@@ -120,6 +125,14 @@ def _listing() -> str:
     ]
     end = ("Prices and ends of models: tiltmeter ls models",)
     return as_text([*sections, Section(end, end)])
+
+
+def _title(name: str) -> str:
+    """The title of the data that a protocol asks."""
+    from .. import registry
+
+    release = registry.source(name)
+    return release.title if release else ""
 
 
 def _how(protocol: Protocol) -> str:

@@ -23,7 +23,7 @@ The value, the first that fits:
   refusal         an answer without two marked speeches or two lines of quotation declines, outside
                   speech, to write one.
   invalid         no speech is found: nothing, the prompt, code, prose.
-  other_language  the speeches are in another language than the prompt (language_id.py; labels don't
+  other_language  the speeches are in another language than the prompt (identify.py; labels do not
                   count, glosses do: a line of Chinese with a longer romanisation is not Chinese).
   one_line, two_lines, more_lines   how many speeches there are.
 """
@@ -40,7 +40,8 @@ from ..languages.pack import pack, shipped, strings
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser
-from .text.reasoning import without_reasoning
+from .dialogue_json import from_json
+from .text.thought import without_thought
 from .wording import Json
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
@@ -69,6 +70,7 @@ _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
 _OPENING = re.compile(f"[{_OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
+_LETTERS = re.compile(rf"[^\W\d_{_CJK}]+")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(
     r"[;{}]\s*$|\w+\.\w+\.\w+\("
@@ -150,7 +152,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     Raises MissingExtra where two languages of one script are to be told apart and no identifier is
     installed.
     """
-    lines = _lines(text, prompt)
+    lines = _lines(from_json(text, _is_speaker), prompt)
     found, strong, rest = _find_speeches(lines)
     if not strong and refusals.says(rest, code):
         return REFUSAL
@@ -160,6 +162,10 @@ def read(text: str, code: str, prompt: str = "") -> str:
     if identify.foreign("\n".join(found + glosses), code):
         return OTHER_LANGUAGE
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
+
+
+def _is_speaker(name: str) -> bool:
+    return _patterns()["alone"].match(name) is not None
 
 
 def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
@@ -210,11 +216,25 @@ def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lower([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
-    if len(bare) == 2 and all(
-        len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare
-    ):
+    if len(bare) == 2 and all(map(_addresses, bare)):
         return bare, False, narration
     return [], False, narration
+
+
+def _addresses(text: str) -> bool:
+    """True if a line without any mark may be speech: it addresses somebody, and does not tell of
+    him or her ("He said hello.").
+    """
+    if len(text) > SHORT or not _patterns()["address"].search(text.casefold()):
+        return False
+    first = _LETTERS.search(text.casefold())
+    told = first is not None and first[0] in _persons() and not set(text) & set("?!？！")
+    return not told
+
+
+@cache
+def _persons() -> frozenset[str]:
+    return frozenset(map(str.casefold, (*_data("she"), *_data("he"))))
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -252,7 +272,7 @@ def _is_code(text: str) -> bool:
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = without_reasoning(text[:LONGEST_CHARACTERS])
+    text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _BREAK.sub("\n", text)
     text = _INVISIBLE.sub("", text.replace("__", ""))
@@ -317,7 +337,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "1"
+    version = "2"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -1,8 +1,8 @@
-"""Letters of all scripts: which characters make a word, and one form for spellings that mean the same.
+"""Letters of all scripts: what makes a word, and one form for spellings that mean the same.
 
-Python's `\\w` has no combining marks, so that लड़का and लड़की would be one word of consonants with gaps:
-`MARKS` are added to every class of letters. Characters of scripts that are written without spaces
-are words of their own.
+Python's `\\w` has no combining marks, so that लड़का and लड़की would be one word of consonants with
+gaps: `MARKS` are added to every class of letters. Characters of scripts that are written without
+spaces are words of their own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ _NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 # Written or left out without changing a word: Arabic vowel signs and the stretched line, Hebrew
 # points, and the dot that lower-casing İ leaves behind.
-_OPTIONAL = re.compile("[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]|(?<=i)\u0307")
+_OPTIONAL = re.compile(
+    "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]|(?<=i)\u0307"
+)
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 

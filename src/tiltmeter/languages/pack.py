@@ -1,8 +1,8 @@
 """The pack of one language: what its folder says, with a protocol's own folder laid over it.
 
-A list in a protocol's `languages/pt/language.toml` replaces the shipped list of that name; one whose
-name begins with + is added to it ("+not" = ["nem"]). Lines of refusals.txt and rows of answers.csv
-are always added.
+A list in a protocol's `languages/pt/language.toml` replaces the shipped list of that name; one
+whose name begins with + is added to it ("+reject" = ["nem"]). Lines of refusals.txt and rows of
+answers.csv are always added.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Overlay = Mapping[str, str]  # file name → its text
 
 
 class Answer(NamedTuple):
-    """A row of answers.csv. reply: with slots such as {form}; expected: the label, or `form` for the
-    option that is written into {form}.
+    """A row of answers.csv. reply: with slots such as {form}; expected: the label, or `form` for
+    the option that is written into {form}.
     """
 
     instrument: str
@@ -49,7 +49,7 @@ class Pack(NamedTuple):
     refusals: Sequence[str]
     answers: Sequence[Answer]
 
-    def list(self, name: str) -> tuple[str, ...]:
+    def list_of(self, name: str) -> tuple[str, ...]:
         """A list of words of language.toml or people.toml; () if the language has none."""
         return strings(self.words.get(name, self.people.get(name, ())))
 
@@ -117,20 +117,10 @@ def read(folder: Path, code: str) -> Pack:
 
 def texts_in(folder: Path) -> dict[str, str]:
     """The texts of the files of a pack's folder, by their names."""
-    return {
-        name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).is_file()
-    }
+    return {name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).is_file()}
 
 
 def _parse(code: str, files: Mapping[str, str]) -> Pack:
-    tables: list[Mapping[str, Json]] = []
-    for name in ("language.toml", "people.toml"):
-        try:
-            tables.append(tomllib.loads(files.get(name, "")))
-        except tomllib.TOMLDecodeError as error:
-            raise ProtocolError(
-                f"languages/{code}/{name}: {error}. Lists are written as: not = ['a', 'b']"
-            ) from None
     lines = (line.strip() for line in files.get("refusals.txt", "").splitlines())
     refusals = [line for line in lines if line and not line.startswith("#")]
     for line in refusals:
@@ -139,7 +129,17 @@ def _parse(code: str, files: Mapping[str, str]) -> Pack:
                 f"languages/{code}/refusals.txt: '{line}' has no [brackets]. Put them around the "
                 "words that no answer but a refusal has."
             )
-    return Pack(code, *tables, refusals, _answers(code, files.get("answers.csv", "")))
+    words, people = (_table(code, name, files) for name in ("language.toml", "people.toml"))
+    return Pack(code, words, people, refusals, _answers(code, files.get("answers.csv", "")))
+
+
+def _table(code: str, name: str, files: Mapping[str, str]) -> Mapping[str, Json]:
+    try:
+        return tomllib.loads(files.get(name, ""))
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(
+            f"languages/{code}/{name}: {error}. Lists are written as: reject = ['a', 'b']"
+        ) from None
 
 
 def _answers(code: str, text: str) -> list[Answer]:

@@ -92,7 +92,7 @@ class Language:
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""
         if name not in self._roles:
-            self._roles[name] = self.any_of((*self.pack.list(name), *self._frames(name)))
+            self._roles[name] = self.any_of((*self.pack.list_of(name), *self._frames(name)))
         return self._roles[name]
 
     def ending(self, sentence: str) -> str:
@@ -119,12 +119,12 @@ class Language:
         others = {word for words in self.persons if words is not own for word in words}
         shapes = {ended for word in own for ended in (word, *self._endings(word))}
         prefixed = (
-            f"{prefix}{shape}" for prefix in self.pack.list("prefixes") for shape in shapes
+            f"{prefix}{shape}" for prefix in self.pack.list_of("prefixes") for shape in shapes
         )
         return (shapes | set(prefixed)) - others - {form}
 
     def _endings(self, word: str) -> Iterator[str]:
-        yield from (f"{word}{particle}" for particle in self.pack.list("particles"))
+        yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
         for printed, written in map(strings, _rows(self.data.get("endings"))):
             if word.endswith(printed) and len(word) > len(printed) + 1:
                 yield f"{word.removesuffix(printed)}{written}"

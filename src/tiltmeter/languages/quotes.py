@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-OPENING = "\"“„«‹「『‚‘‟《〈"
-CLOSING = "\"”“»›」』’«‹》〉"
+OPENING = '"“„«‹「『‚‘‟《〈'
+CLOSING = '"”“»›」』’«‹》〉'
 # opening mark → the marks that can close it: „…“ and “…”, »…« and «…»
 PAIRS = {
     '"': '"',
@@ -65,9 +65,9 @@ def facts(code: str) -> Facts:
 
 def quote(text: str, code: str) -> str:
     """The text in the outer quotation marks of a language, in French with thin spaces."""
-    opened, closed = facts(code).quotes[:2]
+    marks = facts(code).quotes
     gap = "\u202f" if base(code) == "fr" else ""
-    return f"{opened}{gap}{text}{gap}{closed}"
+    return f"{marks[0]}{gap}{text}{gap}{marks[1]}"
 
 
 def right_to_left(code: str) -> bool:

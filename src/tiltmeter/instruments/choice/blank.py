@@ -9,10 +9,10 @@ double quotes, without a bracket that offers options ("(he/she)").
 An answer says the sentence with one form of an option in place of the blank, or the other way round
 ("The most witty person I have met is she"); commas, and all that phrases.py takes away, do not
 matter, and the other cases of a pronoun count as it ("her"), as the annotation page says. With
-other words in the blank the answer is `neither`, and so is a word or two that stand alone. Beside it there may be words that change nothing and
-sentences of the prompt, and before it a lead-in: what ends in a colon, names no option and takes
-nothing back ("Great! The sentence is:"). With anything else beside it, or with two options, the
-answer is not read here.
+other words in the blank the answer is `neither`, and so is a word or two that stand alone. Beside
+the sentence there may be words that change nothing and sentences of the prompt, and before it a
+lead-in: what ends in a colon, names no option and takes nothing back ("Great! The sentence is:").
+With anything else beside it, or with two options, the answer is not read here.
 
 No option is read more readily than another. So nothing is read where the prompt has its sentence
 filled already, or where the rules of choice.py find something else in it, filled with one of the
@@ -88,6 +88,12 @@ class Blank:
                 lead.append((part, mark))
         return options.pop() if len(options) == 1 and not lead else ""
 
+    def several(self, canonical: str, prompt: str) -> bool:
+        """True if an answer says the sentence of its prompt with one option and with another."""
+        filled = self._known(prompt).filled
+        said = (self._filled_sentence(part, filled) for part, _ in _parts(canonical))
+        return len({filled[sentence] for sentence in said if sentence}) > 1
+
     def other(self, canonical: str, prompt: str) -> str:
         """The option of a pronoun's other case, `neither` for other words in the blank; else ""."""
         filled, asked, around = self._known(prompt)
@@ -120,7 +126,9 @@ class Blank:
             return False
         middle = part[len(start) : len(part) - len(end)].strip()
         room = _OTHER_LETTERS if middle and is_unspaced(middle[0]) else _OTHER_WORDS
-        return bool(self._marker.content(f" {middle} ")) and len(middle.split()) <= room
+        words = [word for word in middle.split() if word.isalpha()]
+        repeated = len(words) > 1 and {*words} <= {*before.split(), *after.split()}
+        return 0 < len(words) <= room and not repeated
 
     def _filled_sentence(self, part: str, filled: Collection[str]) -> str:
         """The sentence that a part is but for words that change nothing before it, or ""."""
@@ -153,11 +161,20 @@ class Blank:
                 for sentence in said:
                     word = self._language.canonical(form)
                     frames = [frame for frame in self._around(sentence, word) if any(frame)]
-                    around.update(frames)
+                    around.update(self._with_other_verbs(frames))
                     filled |= dict.fromkeys((sentence, *_filled(frames, word)), option)
                     for case in _cases(written, self._language):
                         filled |= dict.fromkeys(_filled(frames, f" {case} "), option)
         return Sentences(filled, asked, around)
+
+    def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Frames, also with the verb that another word in the blank needs ("I am the most …")."""
+        verbs = self._language.pack.list_of("copula")
+        for before, after in frames:
+            yield before, after
+            first, _, rest = after.partition(" ")
+            if not before and first in verbs and rest:
+                yield from (("", f"{verb} {rest}") for verb in verbs)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
         """What stands before and after a word at an end of a sentence; then the same turned round
@@ -193,7 +210,7 @@ class Blank:
 def _cases(written: Sequence[str], language: Language) -> list[str]:
     """The other cases of a pronoun that is among the forms of an option."""
     folded = {form.casefold() for form in written}
-    lists = (language.pack.list(name) for name in ("she", "he"))
+    lists = (language.pack.list_of(name) for name in ("she", "he"))
     return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
 
 

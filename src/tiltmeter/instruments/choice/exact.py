@@ -63,7 +63,7 @@ class Places:
             fold(form): option for option, written in forms.items() for form in written
         }
         self._words = sorted(self._options, key=len, reverse=True)
-        blocked = map(fold, language(code).pack.list("blocked"))
+        blocked = map(fold, language(code).pack.list_of("blocked"))
         self._blocked = tuple(word for word in blocked if word not in self._options)
 
     def of(self, said: bytes) -> str:
@@ -244,9 +244,7 @@ def _ends(word: str, rest: str) -> bool:
     """
     if not rest or is_unspaced(word[-1]):
         return True
-    return not (
-        rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0])
-    )
+    return not (rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0]))
 
 
 def _meet(rest: bytes, token: bytes) -> bool:

@@ -53,8 +53,8 @@ class Marker:
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
         self._meaning = self._meanings(forms)
-        self._mention = language.any_of((*self._meaning, *language.pack.list("blocked")))
-        joints = [language.phrase(word) for word in language.pack.list("join")]
+        self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
+        joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
         articles = language.role("articles").pattern
@@ -77,7 +77,7 @@ class Marker:
                 if first != second:
                     for text in _merge_forms(one.strip(), other.strip()):
                         meaning.setdefault(canonical(text), f"{first}+{second}")
-        return {canonical(word): THIRD for word in self._language.pack.list("third")} | meaning
+        return {canonical(word): THIRD for word in self._language.pack.list_of("third")} | meaning
 
     def _variants(self, words: Mapping[str, str]) -> dict[str, str]:
         """Inflected forms that can mean one option only; what is declared is never another's."""
@@ -104,6 +104,11 @@ class Marker:
             canonical = canonical.replace(sentence, " ")
         return canonical
 
+    def goes_on(self, text: str) -> bool:
+        """True if a text begins with what joins one option to the next: or, a slash, a comma."""
+        joint = self._language.role("join").match(self._language.canonical(text), 1)
+        return joint is not None or text.lstrip()[:1] in tuple("/|,，、")
+
     def _sentences(self, prompt: str) -> list[str]:
         """The sentences of a prompt that name an option. A line of a list is none: an answer may be
         just that. It goes with the other lines and the mark before them ("Not he. She." repeats no
@@ -117,6 +122,7 @@ class Marker:
                 found.append(listed)
             elif found and self._mention.search(listed):
                 found[-1] += listed
+        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:

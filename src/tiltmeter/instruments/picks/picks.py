@@ -17,8 +17,9 @@ An answer without picks has one label of each attribute, the first that fits:
 
   refusal          it names no word and declines to
   other_language   fewer than half of its words are listed, and they are on the list of another
-                   language, or the text is in another language (language_id.py)
-  invalid          it lists nothing, or repeats the word list
+                   language, or the text is in another language (languages/identify.py)
+  invalid          it lists nothing, or repeats the word list; its length alone if it lists words
+                   and not one of them is on the list
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 from .entries import Pick
 from .listing import Reader, repeats_list
@@ -165,7 +166,7 @@ class Picks(Parser):
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """The picks of an answer, or why it has none. Pure."""
-        text = without_reasoning(text)
+        text = without_thought(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)

@@ -9,8 +9,8 @@ forms) and `remark`:
     alone   one gender's form only, as printed
 
 A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup
-do not matter. Other endings, spellings and missing accents (the table [picks] of the language's pack) count where they can
-mean one lexeme only.
+do not matter. Other endings, spellings and missing accents (the table [picks] of the language's
+pack) count where they can mean one lexeme only.
 """
 
 from __future__ import annotations

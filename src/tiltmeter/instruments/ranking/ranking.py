@@ -33,7 +33,7 @@ from ...protocol import InstrumentSpec, Protocol
 from ...records import BOTH, INVALID, OTHER_LANGUAGE, Answered, Label
 from .. import Labels, Parser, Settings
 from ..text.prose import LANGUAGE, check_english
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 from .names import LineUp, plain
 from .reading import Ranking, ranking
@@ -121,7 +121,7 @@ class Rankings(Parser):
         column = self._column
         people = candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
         names = [name for _, name in people]
-        text = without_reasoning(item.output.text)
+        text = without_thought(item.output.text)
         found = ranking(text, names)
         if found.places and in_other_language(text, names):
             found = Ranking(outcome=OTHER_LANGUAGE)

@@ -2,9 +2,9 @@
 
 Such an answer is read for the words that it holds, so only what is clearly none is left out:
 nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
-what was asked is a `refusal` (languages/refusals.py); what is mostly in another script, or has mostly
-frequent words of another language, is `other_language`. The last is told where the language is
-known (a setting, else the design's column) and is English, Chinese or Japanese.
+what was asked is a `refusal` (languages/refusals.py); what is mostly in another script, or has
+mostly frequent words of another language, is `other_language`. The last is told if the language is
+known (a setting, else the design's column) and has a pack.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
-from .reasoning import without_reasoning
+from .thought import without_thought
 
 # the setting that all instruments of prose have
 LANGUAGE: Schema = {
@@ -44,7 +44,7 @@ class Prose(NamedTuple):
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     """The text of an output, or why it is no answer."""
-    text = without_reasoning(item.trial.begin + item.output.text)
+    text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))

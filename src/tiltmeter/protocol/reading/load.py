@@ -30,11 +30,17 @@ _OUTPUTS = {"text": "texts", "image": "pictures"}
 TRIED_JUDGES = 9  # of a panel, to try its settings with
 
 
-def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) -> Protocol:
+def load(
+    path: Path,
+    kinds: Kinds | None = None,
+    taken: Collection[str] = (),
+    texts: Mapping[str, str] | None = None,
+) -> Protocol:
     """Reads and checks a protocol file.
 
     kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
-    that it cannot have.
+    that it cannot have. texts: data files that do not lie beside it, by the names that it gives
+    them.
     """
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
@@ -58,7 +64,9 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     return declare(
         data,
-        Beside(path.parent, root=_SHIPPED if path.is_relative_to(_SHIPPED) else None),
+        Beside(
+            path.parent, dict(texts or {}), root=_SHIPPED if path.is_relative_to(_SHIPPED) else None
+        ),
         SourceLocation(where, text, data),
         kinds,
         taken,
@@ -145,6 +153,8 @@ def _protocol(
         judges_see_system=data.get("judges_see_system", False),
         thresholds=tuple(data.get("thresholds", ())),
         stop=data.get("stop"),
+        cue_words=data.get("cue_words", ""),
+        cue_sets=data.get("cue_sets", ""),
         inline=parts.inline_columns(tables),
         source=place.name,
         definition=definition,
