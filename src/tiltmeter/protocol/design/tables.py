@@ -235,6 +235,16 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
     ]
 
 
+def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows of either side that agree with no row of the other, and so are in no join."""
+    shared = [name for name in right[0] if name in left[0]]
+    keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
+    return (
+        [row for row in left if keys[1].isdisjoint(_keys(row, shared))],
+        [row for row in right if keys[0].isdisjoint(_keys(row, shared))],
+    )
+
+
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
     """Yields the keys of a row: of a cell with several values, each."""
     return product(*(row[name].split(SEVERAL) for name in names))
