@@ -43,6 +43,12 @@ def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
     return content
 
 
+def read_plain(path: Path | str, most: int = MOST_BYTES) -> bytes:
+    """All of a file; one whose name ends in .xz is decompressed, to at most `most` bytes."""
+    content = read_bytes(path, most)
+    return _decompress(content, path, most) if str(path).endswith(XZ) else content
+
+
 def _utf_8(content: bytes) -> str:
     return content.decode("utf-8-sig")
 
@@ -55,8 +61,7 @@ def read_text(
 
     UnicodeDecodeError where it is in something else.
     """
-    content = read_bytes(path, most)
-    text = decode(_decompress(content, path, most) if str(path).endswith(XZ) else content)
+    text = decode(read_plain(path, most))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,5 +1,5 @@
 """Files of answers → rows, by what the file is: CSV, TSV, JSON lines, JSON, Parquet, or a log of
-another tool (logs.py).
+another tool (logs.py). All but Parquet and logs may be compressed (.xz).
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def _rows(path: Path, what: str) -> Rows:
         ".parquet": lambda: _parquet(path),
         logs.ENDING: lambda: logs.inspect_rows(path),
     }
-    return readers.get(path.suffix.lower(), lambda: _json_lines(path, what))()
+    name = path.name.lower().removesuffix(intake.XZ)
+    return readers.get(Path(name).suffix, lambda: _json_lines(path, what))()
 
 
 def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
@@ -63,7 +64,7 @@ def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
 def read_content(path: Path) -> bytes:
     """All of a file of answers. UsageError where it cannot be read."""
     try:
-        return intake.read_bytes(path, MOST_ANSWERS_BYTES)
+        return intake.read_plain(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
         raise UsageError(
             f"There is no file {path}. Type: --model file:PATH, a file of answers with 'prompt' "
