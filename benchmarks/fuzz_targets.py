@@ -36,7 +36,7 @@ from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.models.providers.openai_images import OpenAIImages
 from tiltmeter.models.providers.replicate import ReplicatePredictions
 from tiltmeter.protocol.reading.load import load
-from tiltmeter.protocols.hiring import replies
+from tiltmeter.protocols.hiring.replies import contents
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stages.steps.label import annotators
@@ -115,7 +115,7 @@ def rankings(path: Path) -> object:
     """What `tiltmeter import hiring` reads of a file, whose hashes are another matter."""
     release = registry.source("hiring")
     assert release is not None
-    return replies.contents(path, tuple(release.files))
+    return contents(path, tuple(release.files))
 
 
 def labels(protocol: str, judges: Sequence[str] = ()) -> Read:
