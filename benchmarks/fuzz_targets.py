@@ -17,7 +17,6 @@ from tiltmeter import images, intake, registry
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.explore.annotation.annotating import _parse as parse_answer
 from tiltmeter.explore.selection.view import View
-from tiltmeter.gold.intake import _read_rows as gold_rows
 from tiltmeter.instruments.images import taxonomy
 from tiltmeter.instruments.judges.injection import attempts
 from tiltmeter.models import table
@@ -39,6 +38,7 @@ from tiltmeter.protocol.reading.load import load
 from tiltmeter.protocols.hiring.replies import contents
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.row_files import read_rows
 from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
@@ -270,8 +270,9 @@ def files(folder: Path) -> Mapping[str, Read]:
         "counts": ("c.csv", importer("gramvis")),
         "soda labels": ("l.csv", importer("soda")),
         "rankings": ("r.jsonl", rankings),
-        "gold": ("g.csv", gold_rows),
-        "gold lines": ("g.jsonl", gold_rows),
+        "table": ("g.csv", lambda path: list(read_rows(path, short_rows=True))),
+        "table of lines": ("g.jsonl", lambda path: list(read_rows(path, short_rows=True))),
+        "spreadsheet": ("g.xlsx", lambda path: list(read_rows(path))),
         "corpus": ("o.csv", own.load),
         "corpus lines": ("o.jsonl", own.load),
         "models": ("models.toml", models_file),

@@ -66,7 +66,7 @@ def load_protocols() -> None:
     from tiltmeter import registry
     from tiltmeter.api.check import selftest
     from tiltmeter.api.start import init, own_prompts
-    from tiltmeter.instruments.text.language import language
+    from tiltmeter.languages.phrases import language
     from tiltmeter.models import error_rates, kinds
     from tiltmeter.protocol.design.tables import Beside
     from tiltmeter.protocol.source.source_lines import SourceLocation

@@ -24,6 +24,7 @@ STOREYS = (
         "intake",
         "system",
         "display",
+        "languages",
     ),
     ("protocol", "store"),
     ("instruments", "registry"),
@@ -73,6 +74,8 @@ GROUND = {
     ("row_files", "errors"),
     ("row_files", "records"),
     ("row_files", "intake"),
+    ("languages", "errors"),
+    ("languages", "records"),
 }  # imports on the ground floor, which every other room stands on
 MOST_FILES = 16  # side by side in one folder
 VERBS_AND_PLUG_INS = {"cli", "models/providers"}  # one file each: as many as there are

@@ -119,7 +119,12 @@ def _compute(run: Run, printing: Printing) -> Ending:
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
     text = _text(run, printing, estimates, built)
-    checked = run.check(*printing.fail_if, estimates=estimates)
+    checked = run.check(
+        *printing.fail_if,
+        estimates=estimates,
+        fail_on=printing.fail_on,
+        margin=printing.margin,
+    )
     if printing.junit is not None:
         from ..api.handover.junit import write_junit
 

@@ -117,7 +117,7 @@ def _type(kind: type, option: Option) -> object:
 class Printing:
     """The way in which results are printed. page: the HTML report, None for none; full: all
     findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own.
+    beside the protocol's own; fail_on, margin: of the gate over all headline claims.
     """
 
     variant: str = "default"
@@ -128,6 +128,8 @@ class Printing:
     junit: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     fail_if: tuple[str, ...] = ()
+    fail_on: tuple[str, ...] = ()
+    margin: str | None = None
 
 
 def gathers(name: str, values: type) -> Add:
@@ -160,12 +162,28 @@ full = click.option(
     "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
 )
 full_text = click.option("--full", is_flag=True, help="Print all of it, not what fits one screen.")
-fail_if = click.option(
-    "--fail-if",
-    "fail_if",
-    multiple=True,
-    metavar='"MEASURE > NUMBER"',
-    help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.",
+fail_if = _stack(
+    click.option(
+        "--fail-if",
+        "fail_if",
+        multiple=True,
+        metavar='"MEASURE > NUMBER"',
+        help="Exit with 3 if an interval shows it, to either side; 4 if it is not sure. Repeat for "
+        "several.",
+    ),
+    click.option(
+        "--fail-on",
+        "fail_on",
+        multiple=True,
+        type=click.Choice(["tilt", "margin"]),
+        help="A gate over all headline claims: exit with 3 if one tilts, or lies beyond the "
+        "margin; 4 if not all lie inside it.",
+    ),
+    click.option(
+        "--margin",
+        metavar="POINTS|MEASURE=SIZE,…",
+        help="How much would matter at the gate: 5, or 5,length=10%.",
+    ),
 )
 data = click.option(
     "--data",
@@ -200,6 +218,7 @@ label = click.option(
 variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
 taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)
 stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")
+pilot = single(RunOptions, "pilot")
 judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
 choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
 batch, layout = shared(BatchOptions), shared(TableOptions)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -24,9 +24,16 @@ if TYPE_CHECKING:
     from ..stages.engine.limits import Tally
 
 
-def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
-    """UsageError for a threshold that the protocol cannot have, before anything is asked."""
-    checks.parse_thresholds(protocol, texts)
+def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
+    """Raises UsageError, before anything is asked, for a gate without a margin and for a threshold
+    that the protocol cannot have.
+    """
+    if printing.fail_on or printing.margin is not None:
+        from ..analyse.claims.gate import parse_gate
+
+        parse_gate(printing.fail_on, printing.margin)
+    if protocol is not None:
+        checks.parse_thresholds(protocol, printing.fail_if)
 
 
 def emit_results(
@@ -39,7 +46,7 @@ def emit_results(
 
     tallies: what happened in each stage.
     """
-    refuse_thresholds(run.protocol, printing.fail_if)
+    refuse_gates(run.protocol, printing)
     ending = ending_of(run, printing)
     _emit_lines(ending.warnings)
     sys.stdout.write(ending.text)
@@ -96,7 +103,12 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     return 1 if failed else 0
 
 
-def emit_checks(verdict: CheckResult) -> int:
-    """Prints what the estimates show of each threshold; the exit code of all together."""
-    _emit_lines(verdict.lines)
-    return verdict.exit_code
+def emit_checks(results: Iterable[CheckResult]) -> int:
+    """Prints the thresholds and the gate of each run; returns the exit code of all together."""
+    from ..analyse.claims.thresholds import FAILED
+
+    codes = [0]
+    for result in results:
+        _emit_lines(result.lines)
+        codes.append(result.exit_code)
+    return FAILED if FAILED in codes else max(codes)

@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
 )
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    help="How alike an item's shares at two levels are, 0 to 1.  [default: 0.8]",
+)
 @taxonomy_of_plan
 @click.option(
     "--out",
@@ -86,6 +91,7 @@ def command(
     data: Path | None,
     detect: float | None,
     icc: float | None,
+    correlation: float | None,
     trials: str | None,
     printing: Printing,
     **options: Unpack[PlanTyped],
@@ -98,14 +104,13 @@ def command(
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
-    from .output import refuse_thresholds
+    from .output import refuse_gates
     from .plan_sections import sections
 
     if data is not None:
         api.use_copy(protocol, data)
     declared = registry.protocol(protocol)
-    if printing.fail_if:
-        refuse_thresholds(declared, printing.fail_if)
+    refuse_gates(declared, printing)
     if trials:
         _write_trials(trials, api.trials(protocol, models, **options))
     plan = api.plan(
@@ -114,6 +119,7 @@ def command(
         judge=judges,
         detect=detect,
         icc=icc,
+        correlation=correlation,
         variant=printing.variant,
         **options,
     )

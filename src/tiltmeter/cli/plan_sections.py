@@ -156,7 +156,8 @@ def _design(plan: Plan, width: int) -> Iterator[Section]:
     head = (
         "",
         "Detectable with 80 % power at .05 over the tests that are adjusted together (items as "
-        f"clusters, intra-item correlation {plan.icc:g} assumed):",
+        f"clusters, intra-item correlation {plan.icc:g} assumed, {plan.correlation:g} between the "
+        "sides of an item):",
     )
     wanted = plan.wanted
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
@@ -217,6 +218,9 @@ def _design_notes(plan: Plan) -> Iterator[str]:
     for row in plan.design:
         if row.detectable is None and row.note:
             yield f"  {row.measure}, {_place(row)}: {row.note}"
+    for row in plan.design:
+        if row.by_words:
+            yield f"  {row.measure}, {_place(row)}: {row.by_words}"
     if any(row.twice_items is not None for row in plan.design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in plan.design):

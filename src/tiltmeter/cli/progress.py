@@ -50,6 +50,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally
+            if tally.lines:
+                progress.print(*map(escape, map(visible, tally.lines)), sep="\n", soft_wrap=True)
+                return
             if tally.waiting:
                 notices.show(tally.waiting)
             now = time.monotonic()

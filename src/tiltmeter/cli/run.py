@@ -20,6 +20,7 @@ from .options import (
     judge,
     junit,
     label,
+    pilot,
     prints,
     reach,
     shard,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     help="The run's folder; again = resume.",
 )
 @stop
+@pilot
 @shard
 @reach
 @batch
@@ -72,14 +74,13 @@ def command(
     tiltmeter run roles --model openai:NAME --base-url http://localhost:8000/v1 --out own
     """
     from .. import api, registry
-    from .output import emit_results, emit_shard, refuse_thresholds
+    from .output import emit_results, emit_shard, refuse_gates
     from .progress import progress_line
 
     part = options.get("shard")
     if data is not None:
         api.use_copy(protocol, data)
-    if printing.fail_if:
-        refuse_thresholds(registry.protocol(protocol), printing.fail_if)
+    refuse_gates(registry.protocol(protocol) if printing.fail_if else None, printing)
     if part:
         _refuse_with_shard(printing)
     with progress_line() as (watch, tallies):
@@ -100,9 +101,10 @@ def command(
 
 def _refuse_with_shard(printing: Printing) -> None:
     """Raises UsageError for options that speak of the numbers of a whole run."""
-    for name, value in (("--fail-if", printing.fail_if), ("--junit", printing.junit)):
+    whole = {"fail-if": printing.fail_if, "fail-on": printing.fail_on, "junit": printing.junit}
+    for name, value in whole.items():
         if value:
             raise UsageError(
-                f"{name} is of a whole run, and a shard is a part of one. Merge the shards, "
-                f"then: tiltmeter analyse RUN {name} …"
+                f"--{name} is of a whole run, and a shard is a part of one. Merge the shards, "
+                f"then: tiltmeter analyse RUN --{name} …"
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageError
+from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
 from .fitting import Section, as_text, echo_sections, of_text
 from .options import full_text as full
@@ -38,7 +39,7 @@ BAR = 50  # characters of the longest bar
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How --by is written.",
@@ -122,6 +123,8 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
     """How many prompts and items, and how answers are obtained."""
+    from ..protocol.design import cue_words
+
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -131,6 +134,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
+    yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
@@ -190,7 +194,7 @@ def _print_composition(
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())
     else:
-        click.echo(cross_table_formats.FORMATS[format_](table), nl=False)
+        click.echo(FORMATS[format_](table), nl=False)
     if figure:
         drawn = notebook.standalone("composition", composition.figure(declared, by))
         click.echo(drawn.save(figure))

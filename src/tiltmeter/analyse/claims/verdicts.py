@@ -275,7 +275,7 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
         yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
     if _hides_a_difference(claim):
         yield _missing_differs(claim)
-    for factor, effect, levels in _significant(claim.nuisances):
+    for factor, effect, levels in _significant(claim.interactions):
         if _reverses(row, null, effect, levels):
             yield Caution(
                 f"{factor}_reverses", sentences.reversal(spec, row, factor, effect, levels)
@@ -351,7 +351,7 @@ def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator
     elif bounds is not None and not _MISSING & {*told} and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
         yield Caution("missing_answers", text if row is claim.raw else sentences.before_gold(text))
-    for factor, effect, levels in _significant(claim.nuisances):
+    for factor, effect, levels in _significant(claim.interactions):
         if f"{factor}_reverses" not in told:
             yield Caution(
                 f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)

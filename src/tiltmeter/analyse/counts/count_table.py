@@ -59,7 +59,8 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The sums of one group before it is said what is a hit: for each value its weights by item,
-    and outputs, shape (C,).
+    and outputs, shape (C,). expected: the weights of what the measure's `expected` names for the
+    level of each row, by item; None for a measure without it.
     """
 
     condition: Mapping[str, str]
@@ -68,6 +69,7 @@ class Cut:
     outputs: Floats
     outcomes: Mapping[str, float]
     fixed: bool
+    expected: Floats | None = None
     # of a denominator, which many values share
     _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)
 
@@ -138,7 +140,7 @@ class Table:
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design."""
-        everything = self._split(by)
+        everything = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
@@ -151,6 +153,7 @@ class Table:
         outputs_of = _outputs_by_group(sums, len(by), place)
         weights_of = _weights_by_group(weights, len(by), place)
         outcomes = _outcomes(weights_of)
+        hits_of = _expected_weights(rows, measure, keys, len(by), place)
         orders = [self.protocol.levels.get(factor, {}) for factor in by]
         for levels in sorted(
             outputs_of,
@@ -164,6 +167,7 @@ class Table:
                 np.array(list(outputs_of[levels].values())),
                 outcomes.get(levels, {}),
                 bool(by) and sums.height == len(outputs_of),
+                _expected_hits(hits_of.get(levels, ()), items) if measure.expected else None,
             )
 
     def groups(
@@ -182,7 +186,7 @@ class Table:
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
         """The group of this cut with `values` as hits, among what the measure says."""
-        hits = cut.sum(values)
+        hits = cut.sum(values) if cut.expected is None else cut.expected
         among = (
             cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
         )
@@ -238,7 +242,7 @@ class Table:
             )
         return found
 
-    def _split(self, by: Sequence[str]) -> pl.DataFrame:
+    def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
         """Rows in which each factor of the grouping has one level; a cell with several values as
         the variant says.
         """
@@ -294,6 +298,27 @@ def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floa
         one[2] for one in weights
     ]
     return dict(zip(line, sums, strict=True))
+
+
+def _expected_weights(
+    rows: pl.DataFrame, measure: MeasureSpec, keys: Sequence[str], levels: int, item: int
+) -> dict[Levels, list[Weight]]:
+    """The weights of the labels that are what the measure expects at their row's levels."""
+    if not measure.expected:
+        return {}
+    fits = pl.any_horizontal(
+        (pl.col(factor) == level) & pl.col("value").is_in(values.split(SEVERAL))
+        for factor, several in measure.expected.items()
+        for level, values in several.items()
+    )
+    weights = rows.filter(fits).group_by([*keys, "value"], maintain_order=True)
+    frame = weights.agg(pl.col("weight").sum())
+    return _weights_by_group(frame, levels, item)
+
+
+def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
+    """The summed weights of expected values in the order of `items`."""
+    return sum(_by_value(weights, items).values(), start=np.zeros(len(items)))
 
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:

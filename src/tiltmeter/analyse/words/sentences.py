@@ -50,6 +50,7 @@ MARKS = {
     "other_kinds": "Another kind of item than those asked would not be in the interval.",
     "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
     "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
+    "few_cue_words": "Fewer than five words on a side are a small sample of words like them.",
     "few_gold": "Little gold of a class: the corrected interval may be off.",
 }
 

@@ -1,5 +1,6 @@
-"""A finished run in the formats of other tools. People are P1, P2, …; folders, addresses and keys
-are left out.
+"""The formats in which `export` writes a finished run; those of other tools are written here.
+
+People are P1, P2, …; folders, addresses and keys are left out.
 """
 
 from __future__ import annotations
@@ -8,19 +9,58 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from ...errors import UsageError
 from ...records import Json
 from ...store import now
 from ...store.queries import outputs, trials
-from .deposits import new_folder
+from ..runs.run_folder import Run
+from .deposits import export_audit, export_crate, new_folder
 from .outgoing import outgoing
 
 if TYPE_CHECKING:
     from ...formats.inspect_log import Log
+
+Writer: TypeAlias = Callable[["Path | str", "Path | str", bool, str], list[Path]]
+
+
+def export(
+    folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
+) -> list[Path]:
+    """Writes a run into a folder and returns the paths of the files. format: parquet, csv or jsonl
+    for trials, outputs, labels, calls and a variant's estimates as tables, with a column for each
+    factor; else one of FORMATS, without texts.
+    """
+    return export_as(format, folder, target, variant=variant)
+
+
+def export_as(
+    format: str,
+    folder: Path | str,
+    target: Path | str,
+    *,
+    texts: bool = False,
+    variant: str = "default",
+) -> list[Path]:
+    """Writes a run in one of FORMATS. texts: with what was answered, if the format takes it.
+    UsageError for any other format.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
+    return FORMATS[format](folder, target, texts, variant)
+
+
+def _tables(format: str) -> Writer:
+    def write(folder: Path | str, target: Path | str, texts: bool, variant: str) -> list[Path]:
+        from ..runs import table_files
+
+        return table_files.write(Run(folder), Path(target), format, variant)
+
+    return write
 
 
 def export_every_eval_ever(
@@ -140,3 +180,19 @@ def _write_lines(path: Path, lines: Iterable[str]) -> tuple[str, int]:
     if not number:
         path.unlink()
     return checksum.hexdigest(), number
+
+
+# A new format is a function in this file, and its name here. It gets the run, the folder to write
+# to, whether texts go with it, and the variant.
+FORMATS: dict[str, Writer] = {
+    **{name: _tables(name) for name in ("parquet", "csv", "jsonl")},
+    "audit": lambda run, target, texts, _: export_audit(run, target, texts=texts),
+    "crate": lambda run, target, *_: export_crate(run, target),
+    "every-eval-ever": lambda run, target, texts, variant: export_every_eval_ever(
+        run, target, texts=texts, variant=variant
+    ),
+    "inspect": lambda run, target, _, variant: export_inspect(run, target, variant=variant),
+    "huggingface": lambda run, target, texts, variant: export_hugging_face(
+        run, target, texts=texts, variant=variant
+    ),
+}

@@ -167,6 +167,11 @@ def choices(
     )
 
 
+def connect_subjects(connected: Connect, choices: Choices) -> Connect:
+    """The way to models, with how much the subjects are to think."""
+    return replace(connected, reasoning=choices.reasoning, subjects=choices.subjects)
+
+
 def shard(options: RunOptions) -> Shard | None:
     """The part of the plan that is asked. UsageError for what is none."""
     text = options.get("shard")

@@ -217,6 +217,21 @@ class ChoiceOptions(TypedDict, total=False):
     temperature: Annotated[
         float | None, Option(least=0, most=2, help="In place of the protocol's own.")
     ]
+    max_tokens: Annotated[
+        int | None,
+        Option(
+            least=1, in_folder=True, help="The limit of a reply, in place of the protocol's own."
+        ),
+    ]
+    reasoning: Annotated[
+        str | None,
+        Option(
+            metavar="off|EFFORT|default",
+            in_folder=True,
+            help="How much the subject thinks first: off, or the least that it can, if nothing is "
+            "typed; low, medium, high, …; default is what its endpoint does by itself.",
+        ),
+    ]
 
 
 class ConnectOptions(TypedDict, total=False):
@@ -358,6 +373,14 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
             flags=("--stop/--no-stop",),
             help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
             "(docs/stopping.md).",
+        ),
+    ]
+    pilot: Annotated[
+        bool | None,
+        Option(
+            flags=("--pilot/--no-pilot",),
+            help="Look at the first twelve replies of each model before the rest is asked, and "
+            "stop if they cannot be measured, with exit code 6; so if neither is typed.",
         ),
     ]
     shard: Annotated[

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Unpack
 
 from ... import registry
+from ...models import Model
 from ...protocol import Protocol, told_by
 from ...stages.batches.desk import Desk
 from ...stages.engine.engine import Models
@@ -23,6 +24,7 @@ from ...stages.steps.check_models import check_models
 from ...stages.steps.connect import Connect
 from ...stages.steps.generate import generate
 from ...stages.steps.label import annotate, annotators
+from ...stages.steps.pilot import Pilot, reserve_of
 from ...store import Store
 from ...store.queries import settings
 from ..options import options as arguments
@@ -67,7 +69,8 @@ def run(
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
-    asking = replace(asking, shard=arguments.shard(options))
+    connected = arguments.connect_subjects(asking.connect, choices)
+    asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
@@ -80,6 +83,7 @@ def run(
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     snapshot = protocol_snapshot.record(protocol, declared)
+    piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None
     if asking.shard:
         total = asking.shard.size(total)
@@ -98,7 +102,9 @@ def run(
             if stopped is None:
                 stopped_run.refuse_without_stop(store)
                 keep_plan(store, planned_trials(declared, choices))
-            tallies = await _stages(store, declared, choices, asking, watch, total, stopped)
+            tallies = await _stages(
+                store, declared, choices, asking, watch, total, stopped, piloting
+            )
             if any(tally.failed for tally in tallies):
                 return None
             return set[str]().union(*(tally.warnings for tally in tallies))
@@ -158,6 +164,7 @@ async def _stages(
     watch: Watch | None,
     total: int | None = None,
     stopped: stopped_run.StoppedRun | None = None,
+    piloting: bool = False,
 ) -> list[Tally]:
     """Asks the subjects where there are choices, then labels; look by look in a run that stops
     early. Returns what happened in each stage.
@@ -169,15 +176,38 @@ async def _stages(
         return partial(watch, stage, number) if watch else lambda tally: None
 
     limits, tallies = asking.limits, []
-    async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
+
+    def make(name: str) -> Model:
+        model = asking.connect.model(name, limits.concurrency, store)
+        model.reserve_thought(max(model.reserve, reserve_of(store, name)))
+        return model
+
+    async with Models(make) as models:
         desk = Desk(store, models, limits, asking.batching, asking.connect.batch_price, watch)
         models.aside = desk
         await desk.take_in()
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
 
+        async def label_now() -> Tally:
+            given = settings.given_materials(store)
+            return await annotate(store, protocol, asking.judges, models, limits, given=given)
+
         async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
             assert choices is not None
+            if piloting:
+                pilot = Pilot(
+                    store,
+                    protocol,
+                    choices,
+                    models,
+                    limits,
+                    watcher("pilot", None),
+                    annotators(protocol, asking.judges, settings.given_materials(store) or {}),
+                    label_now,
+                    asking.shard,
+                )
+                await pilot.run(wanted)
             shown = watcher("run", number)
             ask = partial(
                 generate, store, protocol, choices, models, limits, shown, wanted, asking.shard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from ...display import visible
 from ...stages.engine.limits import Tally
 
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
-STAGES = {"run": "asking the model", "label": "labelling"}
+STAGES = {"pilot": "asking the first", "run": "asking the model", "label": "labelling"}
 WAITING_CHARACTERS = 160  # of what is waited for
 UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
 
@@ -55,6 +55,19 @@ class Bar:
         return f"<progress{ends}></progress> {escape(repr(self))}"
 
 
+class Lines:
+    """Lines as they are shown in a cell."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self._lines))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
 def notebook_watch() -> Watch | None:
     """A watch that shows a bar for each stage under the running cell; None where no notebook runs
     this. The display of a notebook is used from the thread that reports.
@@ -79,6 +92,9 @@ class NotebookBars:
 
     def __call__(self, stage: str, total: int | None, tally: Tally) -> None:
         now = time.monotonic()
+        if tally.lines:
+            self._show(Lines(tally.lines), display_id=True)
+            return
         recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
         if recent and tally.done != total and not tally.waiting:
             return

@@ -128,18 +128,23 @@ class Run:
         *thresholds: str,
         variant: str = "default",
         estimates: Sequence[Estimate] | None = None,
+        fail_on: Sequence[str] = (),
+        margin: str | None = None,
     ) -> checks.CheckResult:
-        """What the estimates show of thresholds such as `"gap > 0.1"`: the protocol's own, and
-        those given here.
+        """Holds the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
+        those given here, and the headline claims against a gate.
 
-        UsageError, before anything is computed, for one that the protocol cannot have. estimates:
-        as in `warnings`.
+        fail_on: "tilt", "margin" or both; margin: how much would matter, such as "5" (points) or
+        "5,length=10%". estimates: as in `warnings`. UsageError, before anything is computed, for a
+        threshold that the protocol cannot have.
         """
-        bounds = checks.thresholds(self.protocol, thresholds)
-        if not bounds:
+        from ...analyse.claims.gate import parse_gate
+
+        bounds, gate = checks.thresholds(self.protocol, thresholds), parse_gate(fail_on, margin)
+        if not bounds and gate is None:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
-        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows))
+        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows), gate)
 
     def report(
         self,

@@ -21,6 +21,7 @@ from ...row_files import Row
 from . import own_prompts
 
 SCHEMA = "tiltmeter.schema.json"
+TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".jsonl")
 FILE = "audit.toml"  # an example's protocol in its folder
 _HOME = Path(__file__).parents[1]
 _EXAMPLES = _HOME / "examples"
@@ -59,16 +60,17 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
 
 
 def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
-    """Writes a protocol over a CSV file of prompts that was read, and beside it the schema; a table
-    that does not lie below its folder is copied there, one that has no column for the item written
-    there with it.
+    """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
+    that does not lie below its folder is copied there. One that has no column for the item, or is
+    no CSV, is written there as CSV.
     """
     _refuse_name(target)
     home = target.parent
     inside = table.resolve().is_relative_to(home.resolve()) and not reading.rows
     beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
     if reading.rows:
-        beside = Path(f"{table.stem}-{reading.item}s.csv")
+        ending = f"-{reading.item}s" if reading.added else "-table" * (table.suffix == ".csv")
+        beside = Path(f"{table.stem}{ending}.csv")
     written = [target] if inside else [target, home / beside]
     _refuse_existing(written)
     home.mkdir(parents=True, exist_ok=True)
@@ -92,7 +94,7 @@ def _refuse_name(target: Path) -> None:
     if target.suffix == ".toml":
         return
     toml = target.with_suffix(".toml")
-    more = f" --from {target}" if target.suffix == ".csv" else ""
+    more = f" --from {target}" if target.suffix in TABLES else ""
     raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
 
 

@@ -167,17 +167,15 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
-                shown = next((text for text in row.values() if text.strip()), "")
                 raise ProtocolError(
-                    f"{where.at('needs')}: {table['file']}, line {number} ('{shown}') has no "
-                    f"{name}."
+                    f"{where.at('needs')}: {table['file']}, line {number} has no {name}."
                 )
         for name in table.get("slots", ()):
             if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
                 line = f"{table['file']}, line {number}"
                 raise ProtocolError(
-                    f"{where.at('slots')}: {line}: the {name} '{row[name]}' has no slot for the "
-                    "word, as {noun}."
+                    f"{where.at('slots')}: {line}: the {name} has no slot for the word, as "
+                    "{noun}."
                 )
 
 

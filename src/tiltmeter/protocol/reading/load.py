@@ -150,6 +150,8 @@ def _protocol(
         judges_see_system=data.get("judges_see_system", False),
         thresholds=tuple(data.get("thresholds", ())),
         stop=data.get("stop"),
+        cue_words=data.get("cue_words", ""),
+        cue_sets=data.get("cue_sets", ""),
         inline=parts.inline_columns(tables),
         source=place.name,
         definition=definition,

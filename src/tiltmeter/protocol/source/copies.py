@@ -178,7 +178,7 @@ def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
 
 def _plain(path: Path) -> bytes:
     try:
-        return intake.read_plain(path)
+        return intake.read_content(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}. Get it anew.") from None
 

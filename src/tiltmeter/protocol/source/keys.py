@@ -1,7 +1,5 @@
-"""The keys of a protocol's file as types, for those who declare one in Python.
-
-What each key means, and which values it takes, is in schema.toml, against which they are checked
-when a program runs.
+"""The keys of a protocol's file as types. reading/schema.py makes its JSON Schema of them; the
+meaning of each key, an example and its bounds are in schema.toml.
 """
 
 from __future__ import annotations
@@ -88,6 +86,15 @@ class FirstKeys(TypedDict, total=False):
     by: Texts
     cue: str
     badges: str
+
+
+class InstrumentKeys(TypedDict, total=False):
+    """What labels outputs; the settings of its kind stand beside these."""
+
+    name: Required[str]
+    kind: Required[str]
+    attribute: Required[str]
+    also: Texts
 
 
 class MeasureKeys(TypedDict, total=False):
@@ -206,6 +213,8 @@ class _Keys(TypedDict, total=False):
     prompt: Required[str]
     factors: Required[Texts]
     item: Required[str]
+    cue_words: str
+    cue_sets: str
     version: str | int
     modes: Mapping[str, ModeKeys]
     instruments: Sequence[Mapping[str, Json]]

@@ -40,6 +40,7 @@ class Tally:
                    may have charged; also those before.
     waiting:       what is waited for, "" for nothing unusual.
     by:            who answers, where a model has workers (`Model.progress`).
+    lines:         what is to be shown whole, as of a pilot that is over.
     """
 
     done: int = 0
@@ -54,6 +55,7 @@ class Tally:
     unknown_cost: int = 0
     last_failure: str = ""
     warnings: set[str] = field(default_factory=set)
+    lines: tuple[str, ...] = ()
 
 
 class Budget:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
-from ...records import Output, Trial
+from ...records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
 from ...store import Store
 from ..engine.engine import Engine, Job, Models
 from ..engine.limits import Limits, Tally
@@ -14,10 +15,19 @@ from ..planning.plan import Choices, Wanted
 from ..planning.shards import Shard
 
 
-def _job(trial: Trial, protocol: Protocol) -> Job:
+def job(trial: Trial, protocol: Protocol) -> Job:
+    """Asks a trial of its subject."""
     asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
-    return [Output(trial.id, reply.outcome, reply.text, asked.key, reply.blob)]
+    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
+    ended = UNKNOWN if asked.logprobs else reply.ended  # an exact reading asks for one token
+    return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
+
+
+def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
+    """True if the limit came before anything was said beside thoughts."""
+    cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
+    return cut and not without_thought(reply.text).strip()
 
 
 async def generate(
@@ -37,6 +47,6 @@ async def generate(
     def jobs() -> Iterator[Job]:
         planned = plan.trials(protocol, choices, wanted)
         for trial in store.iter_unanswered(shard.part(planned) if shard else planned):
-            yield _job(trial, protocol)
+            yield job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())

@@ -9,14 +9,16 @@ from ... import registry
 from ...errors import ProtocolError, UsageError
 from ...instruments import Instrument, Learner, PictureParser, ReplyParser, SecondJudge
 from ...instruments.judges.cascade import Cascade
+from ...instruments.text.thought import without_thought
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.design.tables import Row
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from ...records import ANSWER, Answered, Label, LabelCall, Output, Reply, Trial
+from ...records import ANSWER, CUT, INVALID, Answered, Label, LabelCall, Output, Reply, Trial
 from ...store import Store
 from ...store.queries import settings
 from ..engine.engine import Engine, Job, Models
 from ..engine.limits import Limits, Tally
+from ..planning import begun
 from .discover import discover
 
 
@@ -158,11 +160,14 @@ def _job(
     cell: Row,
     told: str,
 ) -> Job:
-    if output.outcome != ANSWER:
+    cut = output.ended == CUT and not exact
+    outcome = CUT if output.outcome == ANSWER and cut and instrument.needs_end else output.outcome
+    if outcome != ANSWER:
         return [
-            Label(trial.id, instrument.annotator, attribute, output.outcome)
+            Label(trial.id, instrument.annotator, attribute, outcome)
             for attribute in instrument.attributes
         ]
+    output = output._replace(text=without_thought(output.text))
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
@@ -183,6 +188,10 @@ def _job(
         raise AssertionError(
             f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
         )
+    if cut and (not instrument.judge or isinstance(instrument, Cascade)):
+        labels = [
+            label._replace(value=CUT) if label.value == INVALID else label for label in labels
+        ]
     return [*labels, *calls]
 
 
@@ -235,7 +244,7 @@ async def annotate(
                     key = tuple([trial.factors[name] for name in names])
                     cell, context = cells.get(key, {}), contexts.get(key, ())
                     asked = trial._replace(context=context) if context else trial
-                    told = _told(protocol, asked)
+                    told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
                     yield _job(store, instrument, asked, output, exact, cell, told)
 
     engine = Engine(store, models, limits, watch)
