@@ -8,6 +8,7 @@ from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
 from ...records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
 from ...store import Store
+from ...store.queries import outputs
 from ..engine.engine import Engine, Job, Models
 from ..engine.limits import Limits, Tally
 from ..planning import plan
@@ -49,4 +50,7 @@ async def generate(
         for trial in store.iter_unanswered(shard.part(planned) if shard else planned):
             yield job(trial, protocol)
 
-    return await Engine(store, models, limits, watch).drive(jobs())
+    engine = Engine(store, models, limits, watch)
+    if wanted is None and shard is None:
+        engine.tally.before = outputs.number_of(store, choices.subjects)
+    return await engine.drive(jobs())
