@@ -20,7 +20,7 @@ from tiltmeter.models import FREE, Model
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
 from tiltmeter.stages.engine import Models
-from tiltmeter.stages.generate import generate
+from tiltmeter.stages.generate import Asked, generate
 from tiltmeter.stages.label import annotate, annotators, missing_judges
 from tiltmeter.stages.limits import Limits
 from tiltmeter.stages.plan import Choices
@@ -367,7 +367,7 @@ def label(
     async def both() -> Any:
         async with Models(make) as models:
             choices = Choices(("file:subject",), languages=("en",), samples=3)
-            await generate(store, DIALOGUES, choices, models, Limits())
+            await generate(store, Asked(DIALOGUES, choices), models, Limits())
             return await annotate(store, DIALOGUES, judges, models, Limits(concurrency=5))
 
     return asyncio.run(both()), made

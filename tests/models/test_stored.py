@@ -61,7 +61,7 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
 
     async def main() -> Tally:
         async with Models(make_model) as made:
-            return await generate.generate(store, protocol, chosen, made, Limits())
+            return await generate.generate(store, generate.Asked(protocol, chosen), made, Limits())
 
     return asyncio.run(main())
 

@@ -15,7 +15,7 @@ from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.models import FREE, Model
 from tiltmeter.records import Estimate, Reply, Request
 from tiltmeter.stages.engine import Models
-from tiltmeter.stages.generate import generate
+from tiltmeter.stages.generate import Asked, generate
 from tiltmeter.stages.label import annotate
 from tiltmeter.stages.limits import Limits
 from tiltmeter.stages.plan import Choices, count, trials
@@ -139,8 +139,7 @@ def found(
         async with Models(lambda name: model) as models:
             await generate(
                 store,
-                DIALOGUES,
-                Choices(("file:all",), languages=(language,), samples=10),
+                Asked(DIALOGUES, Choices(("file:all",), languages=(language,), samples=10)),
                 models,
                 Limits(),
             )

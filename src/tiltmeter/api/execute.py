@@ -15,11 +15,12 @@ from ..stages import plan as planning
 from ..stages.batches import Desk
 from ..stages.connect import Connect
 from ..stages.engine import Models
-from ..stages.generate import generate
-from ..stages.label import annotate, annotators
+from ..stages.generate import Asked, generate
+from ..stages.label import annotate, annotators, keep_cascades
 from ..stages.limits import Tally
 from ..stages.loops import wait_for
 from ..stages.models_check import check_models
+from ..stages.pipeline import Pipeline
 from ..stages.plan import Choices, Wanted
 from ..stages.planned import keep_plan, planned_trials
 from ..store import Store
@@ -166,36 +167,49 @@ async def _stages(
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return partial(watch, stage, number) if watch else lambda tally: None
 
-    limits, tallies = asking.limits, []
-    async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
+    limits, tallies = asking.limits, list[Tally]()
+    pipeline: Pipeline | None = None
+    async with Models(
+        lambda name: asking.connect.model(name, limits.most_in_flight, store)
+    ) as models:
         desk = Desk(store, models, limits, asking.batching, asking.connect.batch_price, watch)
         models.aside = desk
         await desk.take_in()
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
 
-        async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
+        async def ask_subjects(
+            judges: tuple[str, ...],
+            wanted: Wanted | None = None,
+            number: int | None = total,
+        ) -> Tally:
+            nonlocal pipeline
             assert choices is not None
-            shown = watcher("run", number)
-            ask = partial(
-                generate, store, protocol, choices, models, limits, shown, wanted, asking.shard
-            )
+            shown, pipeline = watcher("run", number), None
+            if judges and not asking.batching.hands_in:
+                given = settings.given_materials(store)
+                instruments = annotators(protocol, judges, given)
+                keep_cascades(store, instruments)
+                pipeline = Pipeline(store, protocol, instruments, watcher("label", None))
+            asked = Asked(protocol, choices, wanted, asking.shard)
+            ask = partial(generate, store, asked, models, limits, shown, pipeline)
             tally = await desk.repeat(ask)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
             return tally
 
         async def label_by(judges: tuple[str, ...]) -> Tally:
             given, shown = settings.given_materials(store), watcher("label", None)
-            ask = partial(annotate, store, protocol, judges, models, limits, shown, given)
+            ask = partial(annotate, store, protocol, judges, models, limits, shown, given, pipeline)
             return await desk.repeat(ask)
 
-        if stopped is not None:
-            tallies += await stopped.ask(ask_subjects, label_by)
-        elif choices is not None:
-            tallies.append(await ask_subjects())
         found_out = shards.waits_for_all(
             protocol, asking.judges, settings.given_materials(store) or {}
         )
+        if stopped is not None:
+            tallies += await stopped.ask(partial(ask_subjects, stopped.plan.judges), label_by)
+        elif choices is not None:
+            later = settings.shard(store) and found_out
+            tallies.append(await ask_subjects(() if later else asking.judges))
         if settings.shard(store) and found_out:
             tallies.append(Tally(warnings={_LABELLED_LATER.format(what=found_out)}))
             watcher("label", None)(tallies[-1])

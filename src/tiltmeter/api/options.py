@@ -79,13 +79,14 @@ class JudgeOptions(TypedDict, total=False):
 class AskOptions(ConnectOptions, total=False):
     """How models are reached, and what a run may use (`stages.limits.Limits`).
 
-    concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all;
+    concurrency: calls in flight to each model at most, None for as many as its servers take;
+    rate: calls per minute to each model; max_cost: US dollars in all;
     patience: seconds of an outage that a call outlasts; workers: "8" processes of this machine for
     each model that runs in tiltmeter's own, "8@auto?gpus=1" for those of a Ray cluster.
     """
 
     workers: str | int | None
-    concurrency: int
+    concurrency: int | None
     rate: float | None
     max_cost: float | None
     patience: float
@@ -224,8 +225,10 @@ def limits(options: AskOptions) -> Limits:
     """What a run may use; with workers, as many calls as they take at once."""
     usual, held = Limits(), workers(options)
     asked = options.get("concurrency", usual.concurrency)
+    if held is not None:
+        asked = max(asked or usual.most_in_flight, IN_FLIGHT * held.number)
     return Limits(
-        asked if held is None else max(asked, IN_FLIGHT * held.number),
+        asked,
         options.get("rate", usual.rate),
         options.get("max_cost", usual.max_cost),
         options.get("patience", usual.patience),

@@ -248,14 +248,12 @@ reach = _stack(  # how models are reached, and what is allowed
     click.option(
         "--concurrency",
         type=click.IntRange(1, 1000),
-        default=16,
-        show_default=True,
-        help="Calls in flight.",
+        help="Calls in flight at most, for each model; without it as many as its servers take.",
     ),
     click.option(
         "--rate",
         type=click.FloatRange(0, min_open=True),
-        help="Calls a minute, for each model.",
+        help="Calls per minute, for each model.",
     ),
     click.option(
         "--max-cost", type=click.FloatRange(0), help="US dollars that the run may cost in all."

@@ -55,7 +55,7 @@ class AskValues:
     base_urls: tuple[tuple[str, str], ...]
     prices: tuple[tuple[str, Price], ...]
     columns: tuple[tuple[str, str], ...]
-    concurrency: int
+    concurrency: int | None
     rate: float | None
     max_cost: float | None
     timeout: float

@@ -32,7 +32,7 @@ from .batch_lines import file_of, names, rebuild, remove_file
 from .batch_results import AllFaulty, Collector
 from .engine import Models
 from .limits import Limits, Stopped, pause
-from .patience import Patience
+from .patience import Patience, wait_asked_for
 
 FIRST_LOOK_S = 30.0  # between the first two looks at a batch
 LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just made
@@ -333,7 +333,7 @@ class Steps:
                 await self._wait_for_next_try(patience, error)
 
     async def _wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
-        wait = patience.next_wait(error.retry_after, 0.0)
+        wait = patience.next_wait(wait_asked_for(error), 0.0)
         if wait is None:
             raise ModelError(f"{error}. Run the same command again when the server is well.")
         await self.pause(wait)
