@@ -417,7 +417,7 @@ def test_every_trial_is_answered_once_through_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
-    faults = "fail=.15,limit=.02,drop=.1,truncate=.1,hang=.02,wait=.01"
+    faults = "fail=.15,limit=.01,drop=.1,truncate=.1,hang=.02,wait=.01"
     tally, server, _, rows = drive(tmp_path, f"she=0.7,{faults}", 200, concurrency=40)
     count = server.count.as_dict()
     assert len(rows) == len({row[0] for row in rows}) == tally.calls == 200 and tally.failed == 0

@@ -17,12 +17,16 @@ FASTEST, SLOW = 2.0, 1.25  # what a size grows by: at first, and once a limit wa
 LEAST_SAMPLE = 8  # calls whose mean latency says something
 WORTH = 0.3  # of the growth in size: the growth in calls/s that is worth it
 UNNOTICED_S = 0.1  # of latency, that nobody minds
-FIRST_HOLD_S, LONGEST_HOLD_S = 5.0, 300.0  # for which a limit that was met is believed
+FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 300.0  # for which a limit that was met is believed
+SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
 BELOW = 0.95  # of the rate at which a server answered before it refused
 PROBING = 0.03  # of a pace, that is added every second once it is no longer believed
 LATE_S = 0.05  # that a paced call may be late and the next one still in time
 REMEMBERED = 4096  # dates of answers
+ANSWERED, REFUSED, FAILED = "answered", "refused", "failed"
 LAST = 100  # calls, of which a share that is refused is put up with
+CUTS = 5  # of a pace in a row; if calls are refused all the same, their rate is not the reason
+MANY = 0.3  # of the last calls refused: slow down, whatever was tried before
 TOLERATED = 0.03  # of calls that are refused, and of the time that all wait for it
 
 
@@ -37,11 +41,13 @@ class Window:
     *Refusals* (429, "overloaded"). The size halves, once for all calls that were in flight then,
     and none begins before the date that the server named, or before a wait of our own that doubles
     as long as nothing is answered. If answers came in between, the server counts calls per second:
-    they are paced at BELOW of the rate at which it answered. That pace is held for a while, each
-    time longer, then it rises by PROBING a second until the next refusal. A refusal now and then
-    (TOLERATED) changes neither: providers with many customers send them whatever one does.
+    they are paced at BELOW of the rate at which it answered, and the size does not fall below what
+    that needs. The pace is held for a while, each time longer, then it rises by PROBING a second
+    until the next refusal. A refusal now and then (TOLERATED) changes neither: providers with many
+    customers send them whatever one does.
 
-    *Failures* (500, time-outs, lost connections) halve the size and tell nothing of a pace.
+    *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and tell
+    nothing of a pace.
 
     All times are seconds on one monotonic clock, all rates calls a second. The halving on refusal
     is TCP's (RFC 5681); the size by latency follows github.com/Netflix/concurrency-limits.
@@ -56,7 +62,9 @@ class Window:
         self._allowed, self._allowed_until = math.inf, 0.0  # by the server's headers
         self._resume_at, self._next_at, self._cut_at = 0.0, -math.inf, -math.inf
         self._answers: deque[float] = deque(maxlen=REMEMBERED)
-        self._refusals: deque[bool] = deque(maxlen=LAST)  # of the last calls
+        self._ends: deque[str] = deque(maxlen=LAST)  # of the last calls
+        self._cuts = 0  # of the pace, since the last calls were all taken
+        self._latency = 0.0  # of the last calls, on average
         self._refused_at = -math.inf
         self._begun = math.inf
         self._growth, self._grow_at, self._grow_hold = FASTEST, 0.0, FIRST_HOLD_S
@@ -108,7 +116,8 @@ class Window:
         """Ends a call with an answer."""
         self.in_flight -= 1
         self._answers.append(now)
-        self._refusals.append(False)
+        self._ends.append(ANSWERED)
+        self._latency += (now - began - self._latency) / min(LAST, len(self._ends))
         if self.refused_in_a_row:
             self.refused_in_a_row, self.refused_since = 0, math.inf
         if began >= self._round_at:
@@ -126,7 +135,8 @@ class Window:
         that may be in flight all the same.
         """
         self.in_flight -= 1
-        if began >= self._cut_at:
+        self._ends.append(FAILED)
+        if began >= self._cut_at and self._share(FAILED) > 0.5:
             self._cut(now, max(self.size / 2, min(self.size, least)))
 
     def refused(self, began: float, now: float, retry_after: float | None) -> float:
@@ -134,7 +144,9 @@ class Window:
         those of our own.
         """
         self.in_flight -= 1
-        self._refusals.append(True)
+        if REFUSED not in self._ends:
+            self._cuts = 0
+        self._ends.append(REFUSED)
         is_new = began >= self._cut_at
         if is_new:
             self.refused_in_a_row += 1
@@ -153,10 +165,13 @@ class Window:
 
     def _is_rare(self, now: float, wait: float) -> bool:
         """True if so few calls are refused that there is nothing to gain by slowing down."""
-        last = self._refusals
-        share = sum(last) / len(last)
         is_short = wait <= TOLERATED * (now - self._refused_at)
-        return len(last) >= LAST // 2 and share <= TOLERATED and is_short
+        is_known = len(self._ends) >= LAST // 2
+        return is_known and is_short and self._share(REFUSED) <= TOLERATED
+
+    def _share(self, end: str) -> float:
+        """The share of the last calls that ended so."""
+        return self._ends.count(end) / len(self._ends)
 
     def _own_wait(self) -> float:
         doubled = patience.FIRST_WAIT_S * 2.0 ** min(max(0, self.refused_in_a_row - 1), 30)
@@ -164,23 +179,30 @@ class Window:
 
     def _slow_down(self, now: float, wait: float) -> None:
         if self.refused_in_a_row == 1:
-            self._learn_pace(now, wait)
-            self._cut(now, max(1.0, self.size / 2))
+            if self._cuts < CUTS or self._share(REFUSED) > MANY:
+                self._cuts += 1
+                self._learn_pace(now, wait)
+            needed = min(self.size, self._pace * self._latency)
+            self._cut(now, max(1.0, needed, self.size / 2))
         else:  # nobody is answered: one call looks when that ends
             self._cut(now, 1.0)
             self._growth = FASTEST
 
     def _learn_pace(self, now: float, wait: float) -> None:
         """Sets the pace by the rate at which the server answered lately."""
-        span = min(max(1.0, 2 * wait), max(1.0, now - self._begun))
+        span = min(max(1.0, 2 * wait), max(0.1, now - self._begun))
         lately = sum(1 for _ in takewhile(lambda date: date > now - span, reversed(self._answers)))
-        before = self._learnt_pace(now)
+        before, rate = self._learnt_pace(now), max(lately / span, 1.0 / max(span, wait))
+        if self._share(REFUSED) <= MANY:
+            if before == math.inf and lately < LEAST_SAMPLE:
+                return  # too few to tell a rate
+            if before != math.inf:
+                rate = max(rate, SMALLEST_CUT * before)
         if before > self._pace:  # it was probed beyond what was believed, and that was right
             self._pace_hold = min(LONGEST_HOLD_S, 2 * self._pace_hold)
         elif self._pace == math.inf:
             self._pace_hold = max(FIRST_HOLD_S, 10 * wait)
-        self._pace = BELOW * min(before, max(lately / span, 1.0 / max(span, wait)))
-        self._paced_since = now + wait
+        self._pace, self._paced_since = BELOW * min(before, rate), now + wait
 
     def _cut(self, now: float, size: float) -> None:
         self.size, self._cut_at, self._growth = size, now, SLOW
