@@ -21,8 +21,10 @@ FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 300.0  # for which a limit that was met is b
 SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
 BELOW = 0.95  # of the rate at which a server answered before it refused
 PROBING = 0.03  # of a pace, that is added every second once it is no longer believed
+SPREAD = 4.0  # rounds per latency, that a window may begin at most
 LATE_S = 0.05  # that a paced call may be late and the next one still in time
-REMEMBERED = 4096  # dates of answers
+REMEMBERED = 4096  # dates of calls
+LATELY_S = 1.0  # over which a server's rate is taken
 ANSWERED, REFUSED, FAILED = "answered", "refused", "failed"
 LAST = 100  # calls, of which a share that is refused is put up with
 CUTS = 5  # of a pace in a row; if calls are refused all the same, their rate is not the reason
@@ -61,7 +63,8 @@ class Window:
         self._pace, self._paced_since, self._pace_hold = math.inf, 0.0, FIRST_HOLD_S
         self._allowed, self._allowed_until = math.inf, 0.0  # by the server's headers
         self._resume_at, self._next_at, self._cut_at = 0.0, -math.inf, -math.inf
-        self._answers: deque[float] = deque(maxlen=REMEMBERED)
+        self._begins: deque[float] = deque(maxlen=REMEMBERED)  # of calls
+        self._refused_begins: deque[float] = deque(maxlen=REMEMBERED)
         self._ends: deque[str] = deque(maxlen=LAST)  # of the last calls
         self._cuts = 0  # of the pace, since the last calls were all taken
         self._latency = 0.0  # of the last calls, on average
@@ -98,9 +101,12 @@ class Window:
         self.in_flight += 1
         if self.in_flight >= int(self.size):
             self._is_full = True
+        self._begins.append(now)
         if self._begun > now:
             self._begun = now
         pace = self.pace(now)
+        if self._latency > UNNOTICED_S:  # many places that come free at once are no flood of calls
+            pace = min(pace, SPREAD * self.size / self._latency)
         if pace != math.inf:
             due = self._next_at if self._next_at >= now - LATE_S else now
             self._next_at = due + 1.0 / pace
@@ -115,7 +121,6 @@ class Window:
     def answered(self, began: float, now: float) -> None:
         """Ends a call with an answer."""
         self.in_flight -= 1
-        self._answers.append(now)
         self._ends.append(ANSWERED)
         self._latency += (now - began - self._latency) / min(LAST, len(self._ends))
         if self.refused_in_a_row:
@@ -147,14 +152,14 @@ class Window:
         if REFUSED not in self._ends:
             self._cuts = 0
         self._ends.append(REFUSED)
-        is_new = began >= self._cut_at
-        if is_new:
-            self.refused_in_a_row += 1
-            self.refused_since = min(self.refused_since, now)
-        if self._is_rare(now, retry_after or 0.0):
-            wait = retry_after or 0.0
+        self._refused_begins.append(began)
+        wait = retry_after or 0.0
+        if self._is_rare(now, wait):
             self._resume_at, self._paced_since = max(self._resume_at, now + wait), now
         else:
+            is_new = began >= self._cut_at  # else it was in flight when the last one was refused
+            self.refused_in_a_row += is_new
+            self.refused_since = min(self.refused_since, now)
             wait = retry_after or self._own_wait()
             if is_new or retry_after is not None:
                 self._resume_at = max(self._resume_at, now + wait)
@@ -165,7 +170,7 @@ class Window:
 
     def _is_rare(self, now: float, wait: float) -> bool:
         """True if so few calls are refused that there is nothing to gain by slowing down."""
-        is_short = wait <= TOLERATED * (now - self._refused_at)
+        is_short = wait <= TOLERATED * (now - max(self._refused_at, self._begun))
         is_known = len(self._ends) >= LAST // 2
         return is_known and is_short and self._share(REFUSED) <= TOLERATED
 
@@ -189,12 +194,11 @@ class Window:
             self._growth = FASTEST
 
     def _learn_pace(self, now: float, wait: float) -> None:
-        """Sets the pace by the rate at which the server answered lately."""
-        span = min(max(1.0, 2 * wait), max(0.1, now - self._begun))
-        lately = sum(1 for _ in takewhile(lambda date: date > now - span, reversed(self._answers)))
-        before, rate = self._learnt_pace(now), max(lately / span, 1.0 / max(span, wait))
+        """Sets the pace by the rate at which the server took calls lately."""
+        taken = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
+        before, rate = self._learnt_pace(now), max(taken / LATELY_S, 1.0 / max(LATELY_S, wait))
         if self._share(REFUSED) <= MANY:
-            if before == math.inf and lately < LEAST_SAMPLE:
+            if before == math.inf and taken < LEAST_SAMPLE:
                 return  # too few to tell a rate
             if before != math.inf:
                 rate = max(rate, SMALLEST_CUT * before)
@@ -251,3 +255,7 @@ class Window:
         if self.size >= self.most:
             return "--concurrency"
         return "the server's speed" if now < self._grow_at else "growing"
+
+
+def _since(date: float, dates: deque[float]) -> int:
+    return sum(1 for _ in takewhile(lambda one: one > date, reversed(dates)))
