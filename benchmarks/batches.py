@@ -35,7 +35,7 @@ from typing import NamedTuple
 from tiltmeter.cli import main as tiltmeter
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.records import Json
-from tiltmeter.stages import batch_steps
+from tiltmeter.stages.batches import steps as batch_steps
 from tiltmeter.store import Store
 
 ROOT = Path(__file__).parents[1]

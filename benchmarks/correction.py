@@ -32,15 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tiltmeter.stats import (
-    agreement,
-    association,
-    confusion,
-    correction,
-    multiclass,
-    prediction_powered,
-)
-from tiltmeter.stats.confusion import Confusion
+from tiltmeter.stats import association
+from tiltmeter.stats.judges import agreement, confusion, correction, multiclass, prediction_powered
+from tiltmeter.stats.judges.confusion import Confusion
 from tiltmeter.stats.results import ALPHA, Interval
 
 Array = NDArray[Any]

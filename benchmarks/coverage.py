@@ -34,9 +34,10 @@ import numpy as np
 from few_items import Limits
 from scipy import special
 
-from tiltmeter.stats import association, multiplicity, rates, resampling
+from tiltmeter.stats import association, multiplicity, rates
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import Interval
+from tiltmeter.stats.shuffles import resampling
 
 SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98)
 ICCS = (0.0, 0.05, 0.2, 0.5, 0.8)

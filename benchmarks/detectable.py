@@ -17,8 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tiltmeter.stats import conditions, permutation, resampling
-from tiltmeter.stats.detectable import (
+from tiltmeter.stats.power.detectable import (
     Design,
     divergence_shift,
     observed_shift,
@@ -26,7 +25,8 @@ from tiltmeter.stats.detectable import (
     planned_shift,
 )
 from tiltmeter.stats.share_shifts import shift_from_value, shift_of_share
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles import conditions, permutation, resampling
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 PLANS = {
     "roles, all words": Design(0.5, 96, 20.0, 0.2),

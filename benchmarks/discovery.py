@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.multiplicity import benjamini_hochberg
-from tiltmeter.stats.permutation import base_against_group, pairs_within
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.permutation import base_against_group, pairs_within
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 # groups beside the base; pictures of a prompt that are tested, and that are shown
 GROUPS, IMAGES, SHOWN = (8, 20, 2)

@@ -191,11 +191,11 @@ def inside(
     from tiltmeter import registry
     from tiltmeter.models.kinds import make_model
     from tiltmeter.models.options import ModelOptions
-    from tiltmeter.stages import plan
-    from tiltmeter.stages.engine import Models
-    from tiltmeter.stages.generate import Asked, generate
-    from tiltmeter.stages.label import annotate
-    from tiltmeter.stages.limits import Limits
+    from tiltmeter.stages.engine.engine import Models
+    from tiltmeter.stages.engine.limits import Limits
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps.generate import generate
+    from tiltmeter.stages.steps.label import annotate
     from tiltmeter.store import Store
 
     protocol = registry.protocol("roles")
@@ -226,7 +226,7 @@ def inside(
                 with parts.watching() if parts else nullcontext():
                     begin = time.process_time()
                     if stage == "subjects":
-                        tally = await generate(store, Asked(protocol, choices), models, limits)
+                        tally = await generate(store, protocol, choices, models, limits)
                     else:
                         tally = await annotate(store, protocol, ("openai:judge",), models, limits)
                     return tally.calls / (time.process_time() - begin)
@@ -258,7 +258,7 @@ def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
     """µs of a call by part of the verb, run here; what is imported before is not seen."""
     parts = Parts()
     with parts.watching(verb=True):
-        from tiltmeter.api import execute
+        from tiltmeter.api.runs import execute
         from tiltmeter.cli import main as verb
 
         annotate = vars(execute)["annotate"]
@@ -282,8 +282,8 @@ def prompts() -> dict[str, str]:
     """
     from tiltmeter import registry
     from tiltmeter.records import Answered, Output, Reply
-    from tiltmeter.stages import plan
-    from tiltmeter.stages.label import annotators
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps.label import annotators
 
     protocol = registry.protocol("roles")
     trial = next(plan.trials(protocol, plan.Choices(("openai:m",), languages=("en",))))

@@ -30,14 +30,14 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 from tiltmeter import registry
 from tiltmeter.explore import rendering
-from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import Index, open_indices
-from tiltmeter.explore.page import page
+from tiltmeter.explore.browse.page import page
+from tiltmeter.explore.selection.detail import detail
+from tiltmeter.explore.selection.index import Index, open_indices
+from tiltmeter.explore.selection.view import ALL, View
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages import protocol_snapshot
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import protocol_snapshot
 from tiltmeter.store import Store
 
 PROTOCOL = "soda"

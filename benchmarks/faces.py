@@ -31,7 +31,8 @@ import tiltmeter
 from tiltmeter.models.error_rates import read_rates
 from tiltmeter.models.local import faces
 from tiltmeter.models.local.faces import Faces
-from tiltmeter.stats import confusion, rates
+from tiltmeter.stats import rates
+from tiltmeter.stats.judges import confusion
 from tiltmeter.stats.results import Interval
 
 WORDS = ("male", "female", "neither")

@@ -31,10 +31,11 @@ from tiltmeter.models import FREE, Model, Queued
 from tiltmeter.models.http import posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.records import SUBJECT, Label, LabelCall, Message, Output, Reply, Request, Sampling
-from tiltmeter.stages import patience
-from tiltmeter.stages.engine import Engine, Job, Models
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.writer import Call
+from tiltmeter.stages.engine import retries
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.sources import Job
+from tiltmeter.stages.engine.writer import Call
 from tiltmeter.store import Store
 
 if TYPE_CHECKING:
@@ -345,7 +346,7 @@ def measure(
     trials: int, every: int, say: Callable[[str], None] = lambda line: None
 ) -> tuple[int, list[str]]:
     """Faults that were tried, and what did not hold."""
-    patience.FIRST_WAIT_S = 0.001
+    retries.FIRST_WAIT_S = 0.001
     tried = 0
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as place:

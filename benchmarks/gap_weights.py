@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from tiltmeter.instruments.pronouns import attribution as rules
 from tiltmeter.instruments.pronouns import pair as question
 from tiltmeter.instruments.pronouns.passage import plain, tokens
-from tiltmeter.instruments.text.language import DATA
+from tiltmeter.instruments.wording import DATA
 
 Pair = Mapping[str, str]
 # By hand: what chains are resolved with while nothing is fitted. `relative` is a rule of grammar

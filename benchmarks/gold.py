@@ -21,7 +21,7 @@ import math
 import sys
 from random import Random
 
-from tiltmeter.analyse.judged import Sense, Side, correct
+from tiltmeter.analyse.correction.correct import Sense, Side, correct
 from tiltmeter.gold.sheet import Candidate, pick
 from tiltmeter.records import BOTH
 

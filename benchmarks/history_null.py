@@ -28,9 +28,11 @@ import numpy as np
 import polars as pl
 
 import tiltmeter
-from tiltmeter.analyse import claims, compare, histories, pairing, strata
-from tiltmeter.analyse.compared_verdicts import Pair
-from tiltmeter.analyse.counting import count_labels
+from tiltmeter.analyse.between_runs import compare, histories, paired_runs
+from tiltmeter.analyse.between_runs.verdicts import Pair
+from tiltmeter.analyse.claims import families
+from tiltmeter.analyse.counts.label_counts import count_labels
+from tiltmeter.analyse.whole_run import measure_run
 from tiltmeter.protocol import Protocol
 from tiltmeter.store import Store
 
@@ -66,12 +68,12 @@ def draw_histories(
     store: Store, protocol: Protocol, runs: int, rng: np.random.Generator
 ) -> Iterator[float]:
     """The smallest adjusted p of each history's headline differences."""
-    names = strata.factor_names(protocol, protocol.variants["default"])
+    names = measure_run.factor_names(protocol, protocol.variants["default"])
     truth = _with_every_value(count_labels(store, protocol, names))
     while True:
         parts = []
         for number in range(runs):
-            with patch.object(strata, "count_labels", return_value=draw(truth, rng)):
+            with patch.object(measure_run, "count_labels", return_value=draw(truth, rng)):
                 parts.append(compare.read_parts(f"run {number}", store, protocol))
         yield _smallest(protocol, parts)
 
@@ -86,7 +88,7 @@ def _with_every_value(frame: pl.DataFrame) -> pl.DataFrame:
     return filled.select(frame.columns)
 
 
-def _smallest(protocol: Protocol, parts: Sequence[Sequence[pairing.Part]]) -> float:
+def _smallest(protocol: Protocol, parts: Sequence[Sequence[paired_runs.Part]]) -> float:
     places = dict.fromkeys([*pairwise(range(len(parts))), (0, len(parts) - 1)])
     rows = [
         row.estimate
@@ -94,8 +96,8 @@ def _smallest(protocol: Protocol, parts: Sequence[Sequence[pairing.Part]]) -> fl
         for pair in zip(parts[first], parts[second], strict=True)
         for row in compare.pair_rows(protocol, Pair(*pair), compare.MARGIN)
     ]
-    adjusted = claims.adjust_by_claim(histories.as_one_family([protocol]), rows)
-    leads = (row for row in adjusted if (row.family or "").startswith(claims.HEADLINE))
+    adjusted = families.adjust_by_claim(histories.as_one_family([protocol]), rows)
+    leads = (row for row in adjusted if (row.family or "").startswith(families.HEADLINE))
     return min(row.p_adjusted for row in leads if row.p_adjusted is not None)
 
 

@@ -25,7 +25,7 @@ import sys
 
 import numpy as np
 
-from tiltmeter.stats.homogeneity import effects_alike, shares_alike
+from tiltmeter.stats.shuffles.homogeneity import effects_alike, shares_alike
 
 ALPHA, CLAIMS, SEED = 0.05, 6, 20
 SIZES = ((12, 2), (12, 10), (20, 5), (40, 2), (40, 5), (40, 10), (98, 4))

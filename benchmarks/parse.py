@@ -34,9 +34,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tiltmeter import registry
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.estimates import estimates
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify
 from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import topic_in
 from tiltmeter.planted.model import planted
@@ -52,11 +52,11 @@ from tiltmeter.records import (
     Sampling,
     Trial,
 )
-from tiltmeter.stages.engine import Models
-from tiltmeter.stages.label import annotate, annotators
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.loops import wait_for
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine.engine import Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.run_coroutine import wait_for
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps.label import annotate, annotators
 from tiltmeter.store import Store
 
 PROMISE = 3.0
@@ -121,8 +121,8 @@ def cpu(work: Callable[[], object]) -> float:
 
 def loaded() -> float:
     """CPU seconds to load the identifier, once a process."""
-    language_id._identifier.cache_clear()
-    return cpu(lambda: language_id.foreign("tall, nocturnal", "en"))
+    identify._identifier.cache_clear()
+    return cpu(lambda: identify.foreign("tall, nocturnal", "en"))
 
 
 def looped() -> None:

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
-from tiltmeter.stats.permutation import (
+from tiltmeter.stats.shuffles.permutation import (
     Permuted,
     base_against_group,
     concentration_difference,
     pairs_within,
 )
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 ALPHAS = (0.01, 0.05, 0.1)
 # values an attribute: SODA's taxonomies have three to seven, colours more

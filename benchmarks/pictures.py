@@ -127,11 +127,11 @@ def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, f
     from tiltmeter import registry
     from tiltmeter.models.kinds import make_model
     from tiltmeter.models.options import ModelOptions
-    from tiltmeter.stages import plan
-    from tiltmeter.stages.engine import Models
-    from tiltmeter.stages.generate import Asked, generate
-    from tiltmeter.stages.label import annotate
-    from tiltmeter.stages.limits import Limits
+    from tiltmeter.stages.engine.engine import Models
+    from tiltmeter.stages.engine.limits import Limits
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps.generate import generate
+    from tiltmeter.stages.steps.label import annotate
     from tiltmeter.store import Store
 
     declared = registry.protocol(str(protocol))
@@ -148,7 +148,7 @@ def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, f
                 )
             ) as models:
                 start = _cpu()
-                await generate(store, Asked(declared, choices), models, limits)
+                await generate(store, declared, choices, models, limits)
                 middle = _cpu()
                 await annotate(
                     store, declared, ("openai:a", "openai:b", "openai:c"), models, limits

@@ -26,9 +26,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tiltmeter.stats.compared_permutation import ComparedCell, score_difference
-from tiltmeter.stats.pooled_permutation import PooledCell, Score, pooled_score
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.compared_permutation import ComparedCell, score_difference
+from tiltmeter.stats.shuffles.pooled_permutation import PooledCell, Score, pooled_score
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 OBJECTS, ATTRIBUTES, VALUES, GROUPS = 5, 4, 5, 3
 FEWEST, MOST = 12, 24  # pictures of a prompt

@@ -30,7 +30,7 @@ from tiltmeter.instruments.pronouns.told import NOTHING, Told
 from tiltmeter.instruments.pronouns.whose import readings
 from tiltmeter.instruments.rewrites import told_of
 from tiltmeter.instruments.rewrites.outcomes import READ, UNCHANGED, shape
-from tiltmeter.instruments.text.language import DATA
+from tiltmeter.instruments.wording import DATA
 from tiltmeter.protocols.protext import shipped
 
 PENALTY = 3.0

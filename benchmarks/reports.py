@@ -34,7 +34,7 @@ def make(protocol: str, folder: Path, outputs: int) -> None:
     """A labelled run of about so many outputs."""
     import tiltmeter
     from tiltmeter import registry
-    from tiltmeter.stages import plan
+    from tiltmeter.stages.planning import plan
 
     if protocol == "soda":
         make_labels(folder, outputs * LABELS)

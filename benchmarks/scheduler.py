@@ -7,10 +7,9 @@ Servers on loopback with a latency, on a fixed seed:
     pause       50 calls/s in any second, else 429 with Retry-After: 1; --concurrency 64
     judges      answers and two judges of 1 s each; --concurrency 64
     eight       eight servers, each slower in proportion beyond 32 calls in flight; defaults
---seconds: of the ideal run; the issue's sizes are about twice as large. Each ratio is of one run to
-what its servers need at best, so other work on the machine moves it little.
-Exits 1 when a promise is broken: exit 0 and all answered; at most 1.15 × the ideal wall time and 3 %
-of requests refused; with two judges and with eight servers at most 1.2 × the ideal.
+--seconds: that the servers need at best. Each ratio is of one run to that time, on one machine.
+Exits 1 when a promise is broken: exit 0 and all answered; at most 1.15 × the ideal wall time and
+3 % of requests refused; with two judges and with eight servers at most 1.2 × the ideal.
 """
 
 from __future__ import annotations
@@ -101,7 +100,9 @@ async def serve(setting: Setting) -> None:
             count["refused"] += 1
             await asyncio.sleep(REFUSAL_S)
             headers = {"Retry-After": setting.retry_after} if setting.retry_after else {}
-            return web.json_response({"error": {"message": "slow down"}}, status=429, headers=headers)
+            return web.json_response(
+                {"error": {"message": "slow down"}}, status=429, headers=headers
+            )
         in_flight += 1
         slower = max(1.0, in_flight / setting.knee) if setting.knee else 1.0
         spread = 1.0 if setting.reply_s >= 1 else chance.uniform(0.5, 1.5)

@@ -74,8 +74,8 @@ def fill(folder: Path, number: int) -> Row:
     """Plans all trials and answers all but the last."""
     from tiltmeter import registry
     from tiltmeter.records import Label, Output, Reply
-    from tiltmeter.stages import plan
-    from tiltmeter.stages.label import annotators
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps.label import annotators
     from tiltmeter.store import Store
     from tiltmeter.store.queries import trials
 
@@ -105,7 +105,8 @@ def make_labels(folder: Path, number: int) -> Row:
     """A run of SODA with made-up labels."""
     from tiltmeter import registry
     from tiltmeter.records import Label, Output
-    from tiltmeter.stages import plan, protocol_snapshot
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps import protocol_snapshot
     from tiltmeter.store import Store
 
     protocol, draw = registry.protocol("soda"), random.Random(1)
@@ -151,8 +152,9 @@ def make_judged(folder: Path, number: int) -> Row:
     """A run of `roles` whose answers a parser and nine judges labelled."""
     from tiltmeter import registry
     from tiltmeter.records import Label, Output
-    from tiltmeter.stages import plan, protocol_snapshot
-    from tiltmeter.stages.label import annotators
+    from tiltmeter.stages.planning import plan
+    from tiltmeter.stages.steps import protocol_snapshot
+    from tiltmeter.stages.steps.label import annotators
     from tiltmeter.store import Store
 
     protocol, draw = registry.protocol("roles"), random.Random(1)

@@ -70,7 +70,7 @@ def question() -> str:
     """What a judge of the panel is asked."""
     from tiltmeter import registry
     from tiltmeter.records import Answered, Output, Reply, Sampling, Trial
-    from tiltmeter.stages.label import annotators
+    from tiltmeter.stages.steps.label import annotators
 
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "p.toml")
@@ -137,9 +137,9 @@ async def engine(url: str, folder: Path, protocol: Path) -> tuple[int, int]:
     from tiltmeter import registry
     from tiltmeter.models.kinds import make_model
     from tiltmeter.models.options import ModelOptions
-    from tiltmeter.stages.engine import Models
-    from tiltmeter.stages.label import annotate
-    from tiltmeter.stages.limits import Limits
+    from tiltmeter.stages.engine.engine import Models
+    from tiltmeter.stages.engine.limits import Limits
+    from tiltmeter.stages.steps.label import annotate
     from tiltmeter.store import Store
 
     declared = registry.protocol(str(protocol))

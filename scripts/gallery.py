@@ -19,7 +19,7 @@ from pathlib import Path
 
 import tiltmeter
 from tiltmeter.records import Estimate
-from tiltmeter.report import content
+from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
 ROOT = Path(__file__).parents[1]

@@ -21,7 +21,6 @@ from pathlib import Path
 
 OPENED: set[str] = set()
 sys.addaudithook(lambda event, args: OPENED.add(str(args[0])) if event == "open" else None)
-OLD = ("tiltmeter.corpus", "tiltmeter.models.serve", "tiltmeter.models.connection")
 
 
 def main() -> None:
@@ -52,7 +51,7 @@ def call_what_reads() -> None:
     for path in sorted(home.rglob("*.py")):
         name = ".".join(path.relative_to(home.parent).with_suffix("").parts)
         name = name.removesuffix(".__init__")
-        if name in OLD or name.endswith("__main__"):
+        if name.endswith("__main__"):
             continue
         for value in list(vars(importlib.import_module(name)).values()):
             cached = hasattr(value, "cache_info") and value.__module__ == name
@@ -65,11 +64,12 @@ def call_what_reads() -> None:
 
 def load_protocols() -> None:
     from tiltmeter import registry
-    from tiltmeter.api import init, own_prompts, selftest
-    from tiltmeter.instruments.text.language import language
+    from tiltmeter.api.check import selftest
+    from tiltmeter.api.start import init, own_prompts
+    from tiltmeter.languages.phrases import language
     from tiltmeter.models import error_rates, kinds
-    from tiltmeter.protocol.source_lines import SourceLocation
-    from tiltmeter.protocol.tables import Beside
+    from tiltmeter.protocol.design.tables import Beside
+    from tiltmeter.protocol.source.source_lines import SourceLocation
 
     assert len(selftest.audits()) > 20
     for name in registry.PROTOCOLS:

@@ -17,7 +17,7 @@ import pytest
 
 import tiltmeter
 from tests.browser import chromium
-from tiltmeter.api.planted_audits import HOME, with_small_pictures
+from tiltmeter.api.check.planted_audits import HOME, with_small_pictures
 from tiltmeter.cli import main
 from tiltmeter.protocols.word_lists.__main__ import main as word_lists
 

@@ -30,7 +30,7 @@ from packaging.requirements import Requirement
 
 from tests.test_floors import FLOORS, SOURCE
 from tiltmeter import __version__, cache, errors
-from tiltmeter.api import selftest
+from tiltmeter.api.check import selftest
 from tiltmeter.cli import VERBS, group, main
 from tiltmeter.models.local import weights
 from tiltmeter.planted.settings import Settings

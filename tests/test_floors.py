@@ -1,12 +1,17 @@
-"""The house: imports go down only, never to a room of the same floor, and there is no circle."""
+"""The house: imports go down only, in the package and inside its large rooms; no folder is crowded."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+SOURCE = REPOSITORY / "src" / "tiltmeter"
 STOREYS = (
     (
         "stats",
@@ -19,6 +24,7 @@ STOREYS = (
         "intake",
         "system",
         "display",
+        "languages",
     ),
     ("protocol", "store"),
     ("instruments", "registry"),
@@ -29,7 +35,35 @@ STOREYS = (
     ("api", "explore"),
     ("cli",),
 )
-OLD_ADDRESSES = {"corpus"}  # programs of version 0.1, which look up by name where they went
+INSIDE = {
+    "analyse": (
+        ("words", "counts"),
+        ("claims", "measures"),
+        ("correction", "scores"),
+        ("whole_run",),
+        ("stopping",),
+        ("estimates",),
+        ("between_runs",),
+    ),
+    "explore": (
+        ("selection",),
+        ("browse", "rendering"),
+        ("security",),
+        ("annotation",),
+        ("server", "static"),
+    ),
+    "api": (("options",), ("stopping",), ("runs", "planning"), ("start", "check", "handover")),
+    "report": (
+        ("page_model",),
+        ("tables",),
+        ("figures",),
+        ("first_screen",),
+        ("run_page",),
+        ("several_runs",),
+        ("render",),
+    ),
+    "stages": (("engine", "planning"), ("batches", "steps")),
+}  # the rooms inside a room, ground floor first
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in rooms}
 GROUND = {
     ("records", "errors"),
@@ -40,13 +74,18 @@ GROUND = {
     ("row_files", "errors"),
     ("row_files", "records"),
     ("row_files", "intake"),
-}  # what every other room imports
+    ("languages", "errors"),
+    ("languages", "records"),
+}  # imports on the ground floor, which every other room stands on
+MOST_FILES = 16  # side by side in one folder
+VERBS_AND_PLUG_INS = {"cli", "models/providers"}  # one file each: as many as there are
+LARGEST = ("analyse", "api", "report", "stages")
+MOST_ARROWS = 75  # between the rooms inside these
 
 
-def rooms(path: Path) -> set[str]:
-    """The rooms that a file imports, with those imported inside functions."""
+def imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yields each name of this package that a file imports, as its parts, functions included."""
     package = ["tiltmeter", *path.relative_to(SOURCE).parts[:-1]]
-    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name.split(".") for alias in node.names]
@@ -56,39 +95,81 @@ def rooms(path: Path) -> set[str]:
             names = [[*head, alias.name] for alias in node.names]
         else:
             continue
-        found |= {
-            name[1]
-            for name in names
-            if len(name) > 1 and name[0] == "tiltmeter" and name[1] in FLOORS
-        }
-    return found
+        yield from (tuple(name[1:]) for name in names if len(name) > 1 and name[0] == "tiltmeter")
 
 
 @cache
 def graph() -> dict[str, set[str]]:
+    """Returns the rooms that each room imports."""
     edges: dict[str, set[str]] = {}
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if room not in ("__init__", "__main__", *OLD_ADDRESSES):
-            edges.setdefault(room, set()).update(rooms(path) - {room})
+        if room not in ("__init__", "__main__"):
+            targets = {name[0] for name in imports(path) if name[0] in FLOORS}
+            edges.setdefault(room, set()).update(targets - {room})
+    return edges
+
+
+def inner_graph(room: str) -> dict[str, set[str]]:
+    """Returns the inner rooms (folders, or files beside them) that each inner room imports."""
+    inner = {path.name.removesuffix(".py") for path in (SOURCE / room).iterdir()}
+    edges: dict[str, set[str]] = {}
+    for path in (SOURCE / room).rglob("*.py"):
+        place = path.relative_to(SOURCE / room).parts[0].removesuffix(".py")
+        if place != "__init__":
+            targets = {name[1] for name in imports(path) if name[0] == room and len(name) > 1}
+            edges.setdefault(place, set()).update((targets & inner) - {place})
     return edges
 
 
 def test_every_room_has_a_floor() -> None:
     assert set(graph()) <= set(FLOORS)
-    assert len(FLOORS) <= 25 and len(STOREYS) <= 9
-
-
-def test_an_old_address_imports_nothing_of_ours() -> None:
-    for room in OLD_ADDRESSES:
-        assert rooms(SOURCE / f"{room}.py") == set()
+    assert len(FLOORS) <= 27 and len(STOREYS) <= 9
 
 
 def test_imports_go_down_only() -> None:
     wrong = [
         (a, b)
-        for a, found in graph().items()
-        for b in found
+        for a, targets in graph().items()
+        for b in targets
         if FLOORS[b] >= FLOORS[a] and (a, b) not in GROUND
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("room", sorted(INSIDE))
+def test_imports_go_down_inside_a_room(room: str) -> None:
+    floors = {name: floor for floor, names in enumerate(INSIDE[room]) for name in names}
+    edges = inner_graph(room)
+    assert set(edges) == set(floors)
+    assert [(a, b) for a in edges for b in edges[a] if floors[b] >= floors[a]] == []
+
+
+def test_few_arrows_stand_between_inner_rooms() -> None:
+    arrows = [
+        (room, a, b) for room in LARGEST for a, into in inner_graph(room).items() for b in into
+    ]
+    assert len(arrows) <= MOST_ARROWS
+
+
+def test_no_folder_is_crowded() -> None:
+    folders = [path for path in SOURCE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    crowded = {
+        str(folder.relative_to(SOURCE)): len(list(folder.glob("*.py")))
+        for folder in folders
+        if len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) > MOST_FILES
+    }
+    assert set(crowded) - VERBS_AND_PLUG_INS == set()
+
+
+def test_files_named_in_the_source_exist() -> None:
+    """A docstring that names a file that went leads its reader nowhere."""
+    names = {path.name for path in REPOSITORY.rglob("*.py") if ".venv" not in path.parts}
+    examples = {"bot.py", "convert_hf_to_gguf.py"}  # a reader's own file, and another project's
+    missing = {
+        (path.name, name)
+        for path in SOURCE.rglob("*.py")
+        for name in re.findall(r"\b[a-z_]+\.py\b", path.read_text(encoding="utf-8"))
+        if name not in names | examples
+    }
+    assert missing == set()

@@ -13,8 +13,8 @@ import pytest
 
 from tests.printed import ROOMS, printed
 from tiltmeter import registry
-from tiltmeter.analyse import headlines
-from tiltmeter.report import screen
+from tiltmeter.analyse.words import headlines
+from tiltmeter.report.first_screen import screen
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "docs" / "wording.md"

@@ -33,6 +33,7 @@ __all__ = [
     "plan",
     "run",
     "selftest",
+    "use_copy",
     "validate",
 ]
 
@@ -50,16 +51,17 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
         open_run,
         plan,
         run,
+        use_copy,
         validate,
     )
-    from .api.selftest import selftest
+    from .api.check.selftest import selftest
     from .protocol import Protocol
     from .registry import protocol as load_protocol
 else:
     _ELSEWHERE = {
         "Protocol": (".registry", "Protocol"),
         "load_protocol": (".registry", "protocol"),
-        "selftest": (".api.selftest", "selftest"),
+        "selftest": (".api.check.selftest", "selftest"),
     }
     _RENAMED = {"load": "open_run", "import_": "import_outputs", "sample": "draw_gold_sample"}
 

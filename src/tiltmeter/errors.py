@@ -18,6 +18,7 @@
                                         open (engine only)
     ├── BudgetError                     the cost cap would be passed, or a price is unknown under a
                                         cap
+    ├── PilotStopped           exit 6   the first replies show that nothing would be measured
     ├── Interrupted                     stopped by the user; everything received is stored
     └── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
 
@@ -181,6 +182,19 @@ class BudgetError(TiltmeterError):
     """
 
     slug = "budget"
+
+
+class PilotStopped(TiltmeterError):
+    """The first replies of a run show that it would measure nothing. typed: options with which the
+    same command goes on.
+    """
+
+    slug = "pilot"
+    exit_code = 6
+
+    def __init__(self, message: str, typed: str = "") -> None:
+        super().__init__(message)
+        self.typed = typed
 
 
 class Interrupted(TiltmeterError):

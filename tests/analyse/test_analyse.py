@@ -12,10 +12,10 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse import counting
-from tiltmeter.analyse.counting import count_labels
-from tiltmeter.analyse.rows import from_each_other
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.counts import label_counts
+from tiltmeter.analyse.counts.label_counts import count_labels
+from tiltmeter.analyse.estimates import estimates
+from tiltmeter.analyse.measures.estimate_rows import from_each_other
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label
@@ -203,7 +203,7 @@ def test_counts_do_not_depend_on_the_pieces_in_which_labels_are_read(
     whole = count_labels(run.store, ROLES)
     assert whole["outputs"].sum() == 3 + 8 and whole["weight"].sum() == pytest.approx(3 + 8)
     for piece in (1, 2, 4, 5):
-        monkeypatch.setattr(counting, "PIECE", piece)
+        monkeypatch.setattr(label_counts, "PIECE", piece)
         assert count_labels(run.store, ROLES).equals(whole)
 
 

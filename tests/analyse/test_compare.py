@@ -13,12 +13,12 @@ import pytest
 from tests.analyse.test_verdicts import three_groups
 from tests.conftest import Made
 from tiltmeter import api, registry
-from tiltmeter.analyse import compare as comparison
-from tiltmeter.analyse.pairing import ComparisonRow
+from tiltmeter.analyse.between_runs import compare as comparison
+from tiltmeter.analyse.between_runs.paired_runs import ComparisonRow
 from tiltmeter.cli import main
 from tiltmeter.errors import RunMismatch, UsageError
 from tiltmeter.records import Label, Reply, Request
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stats import rates
 
 ROLES = registry.protocol("roles")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse import headlines, model_labels, moved, verdicts
+from tiltmeter.analyse.claims import verdicts
+from tiltmeter.analyse.words import headlines, largest_shift, short_model_names
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import Protocol
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 
 ROLES, DIALOGUES, SODA = (registry.protocol(name) for name in ("roles", "dialogues", "soda"))
@@ -81,7 +82,7 @@ def test_of_a_group_and_its_base_the_value_that_gained_most_is_named() -> None:
         replace(row, measure="vac", condition=part.condition, outcomes={"blue": 15, "red": 5}),
         replace(row, measure="vac", condition=base, outcomes={"blue": 4, "red": 16}),
     ]
-    found = moved.moved(spec, row, moved.StratumRows([row, part, *counts]))
+    found = largest_shift.moved(spec, row, largest_shift.StratumRows([row, part, *counts]))
     assert found is not None and found[:3] == ("product_color", "men", "blue")
     assert (found.share.value, found.other.value) == (0.75, 0.2)
     # Wilson, 15 of 20, by hand: centre (.75 + .0960) / 1.1921, half width .1795
@@ -100,11 +101,16 @@ def test_numbers_in_a_sentence() -> None:
 
 def test_short_names_are_the_shortest_unique_endings_or_letters() -> None:
     names = ["openai:gpt-4o", "azure/openai:gpt-4o-mini", "planted:she=0.7", "x:" + "y" * 30]
-    assert list(model_labels.short_names(names).values()) == ["gpt-4o", "gpt-4o-mini", "A", "B"]
+    assert list(short_model_names.short_names(names).values()) == [
+        "gpt-4o",
+        "gpt-4o-mini",
+        "A",
+        "B",
+    ]
     same = ["openai:gpt-4o", "azure:gpt-4o"]
-    assert list(model_labels.short_names(same).values()) == same
-    assert model_labels.short_names(["m"], {"m": "Mine"}) == {"m": "Mine"}
-    pooled = model_labels.short_names(["x:a", "x:b", "x:a + x:b"])
+    assert list(short_model_names.short_names(same).values()) == same
+    assert short_model_names.short_names(["m"], {"m": "Mine"}) == {"m": "Mine"}
+    pooled = short_model_names.short_names(["x:a", "x:b", "x:a + x:b"])
     assert list(pooled.values()) == ["a", "b", "a + b"]
 
 

@@ -15,12 +15,16 @@ from rich.console import Console
 
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse import histories, run_estimates, verdicts
-from tiltmeter.analyse.histories import Change, History
+from tiltmeter.analyse import estimates
+from tiltmeter.analyse.between_runs import histories
+from tiltmeter.analyse.between_runs.histories import Change, History
+from tiltmeter.analyse.claims import verdicts
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
-from tiltmeter.report import figures, history, history_screen
+from tiltmeter.report import figures
 from tiltmeter.report.figures import timeline
+from tiltmeter.report.render import history_screen
+from tiltmeter.report.several_runs import history
 
 ROLES = registry.protocol("roles")
 WORDS = 10
@@ -54,7 +58,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Made]]:
 def of(*runs: Made) -> History:
     opened = []
     for run in runs:
-        rows = run_estimates.estimates(run.store, run.protocol)
+        rows = estimates.estimates(run.store, run.protocol)
         own = verdicts.verdicts(run.protocol, rows)
         opened.append(histories.OpenRun(run.store, run.protocol, own))
     return histories.history(opened)

@@ -11,8 +11,8 @@ import pytest
 
 import tiltmeter
 from tiltmeter import Protocol
-from tiltmeter.analyse.groups import Table
-from tiltmeter.analyse.log_odds import logit_difference
+from tiltmeter.analyse.counts.count_table import Table
+from tiltmeter.analyse.measures.log_odds import logit_difference
 from tiltmeter.protocol import MeasureSpec, Variant
 from tiltmeter.store import Store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.analyse import numerals
+from tiltmeter.analyse.words import numerals
 
 
 @pytest.mark.parametrize(

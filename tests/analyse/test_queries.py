@@ -11,13 +11,13 @@ import pytest
 import tiltmeter
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse.counted import Counted, LabelRows
-from tiltmeter.analyse.queries import OutputQuery, joined, query_of, query_of_labels
-from tiltmeter.analyse.run_estimates import estimates
-from tiltmeter.api import planted_audits
+from tiltmeter.analyse.claims.output_query import OutputQuery, joined, query_of, query_of_labels
+from tiltmeter.analyse.estimates import estimates
+from tiltmeter.analyse.whole_run.outputs_behind import Counted, LabelRows
+from tiltmeter.api.check import planted_audits
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
-from tiltmeter.stages.protocol_snapshot import protocol_of
+from tiltmeter.stages.steps.protocol_snapshot import protocol_of
 from tiltmeter.store import Store
 
 AUDITS = {f"{n} {a['protocol']}": a for n, a in enumerate(planted_audits.audits())}

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse import compare as comparison
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.between_runs import compare as comparison
+from tiltmeter.analyse.estimates import estimates
 from tiltmeter.errors import RunMismatch
 
 _SHIPPED = registry.protocol("dialogues")

@@ -9,9 +9,9 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from tiltmeter import api, registry
-from tiltmeter.analyse.thresholds import code, judge
-from tiltmeter.analyse.verdicts import verdicts
-from tiltmeter.api import init
+from tiltmeter.analyse.claims.thresholds import code, judge
+from tiltmeter.analyse.claims.verdicts import verdicts
+from tiltmeter.api.start import init
 from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.protocol import thresholds
@@ -49,8 +49,9 @@ def test_the_form() -> None:
         condition,
         ">=",
         0.1,
-        True,
+        "distance",
     )
+    assert parse("signed(effect@language=en) > .1").sides == "one"
     assert parse("effect<-1e-2").number == -0.01
 
 

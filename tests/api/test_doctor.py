@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.serving import planted_server
-from tiltmeter.api import doctor
+from tiltmeter.api.check import doctor
 from tiltmeter.cli import main
 from tiltmeter.models.providers import litellm
 from tiltmeter.models.table import VARIABLE

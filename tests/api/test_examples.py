@@ -15,7 +15,7 @@ import pytest
 from tests.test_docs import section
 from tiltmeter import registry
 from tiltmeter.cli import main
-from tiltmeter.protocol import prompt_pairs
+from tiltmeter.protocol.design import prompt_pairs
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "src" / "tiltmeter" / "api" / "examples"

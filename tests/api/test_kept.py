@@ -9,10 +9,10 @@ import pytest
 
 import tiltmeter
 from tiltmeter import cache, cli
-from tiltmeter.analyse import run_estimates
-from tiltmeter.api import kept
+from tiltmeter.analyse import estimates as run_estimates
+from tiltmeter.api.runs import cached_results
 from tiltmeter.records import Label
-from tiltmeter.stages import engine
+from tiltmeter.stages.engine import engine
 from tiltmeter.store import Store
 
 COMMAND = "run roles --model planted:she=0.7 --language en --samples 2 --limit 4 --out".split()
@@ -89,7 +89,7 @@ def test_another_label_gold_option_or_version_is_computed(
     assert not is_kept() and is_kept()
     assert not is_kept("published") and is_kept("published") and is_kept()
     with monkeypatch.context() as patched:
-        patched.setattr(kept, "__version__", "0.2.1")
+        patched.setattr(cached_results, "__version__", "0.2.1")
         assert not is_kept()
     with monkeypatch.context() as patched:
         patched.setattr(cache, "installation", lambda: "another file of the package")

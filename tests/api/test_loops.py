@@ -19,12 +19,12 @@ import pytest
 
 import tiltmeter
 from tiltmeter import display
-from tiltmeter.api import doctor
-from tiltmeter.api.progress import Bar, NotebookBars, notebook_watch
+from tiltmeter.api.check import doctor
+from tiltmeter.api.runs.progress import Bar, NotebookBars, notebook_watch
 from tiltmeter.errors import MissingKey
-from tiltmeter.stages.interruption import on_interruption
-from tiltmeter.stages.limits import Tally
-from tiltmeter.stages.loops import wait_for
+from tiltmeter.stages.engine.interruption import on_interruption
+from tiltmeter.stages.engine.limits import Tally
+from tiltmeter.stages.engine.run_coroutine import wait_for
 
 from ..protocols.test_gramvis import counted
 

@@ -11,13 +11,14 @@ import pytest
 
 import tiltmeter
 from tiltmeter import registry
-from tiltmeter.api import selftest
-from tiltmeter.api.selftest import Check
+from tiltmeter.api.check import selftest
+from tiltmeter.api.check.selftest import Check
 from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName
 from tiltmeter.instruments.judges.text import ChoiceJudge
 from tiltmeter.records import UNRESOLVED, Answered, Steps
-from tiltmeter.stats import correction, rates
+from tiltmeter.stats import rates
+from tiltmeter.stats.judges import correction
 from tiltmeter.store import Store
 from tiltmeter.store.queries import label_sets
 
@@ -102,7 +103,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
     def pooled(*, successes: Sequence[float], n: Sequence[float], confidence: float = 0.95) -> Any:
         return rates.wilson(float(sum(successes)), float(sum(n)), confidence=confidence)
 
-    from tiltmeter.analyse import shares
+    from tiltmeter.analyse.measures import shares
 
     class Pooled:
         """The module with one function in place of the right one."""
@@ -130,8 +131,8 @@ def test_a_judge_with_a_default_class_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_correction_that_was_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiltmeter.analyse import judged
-    from tiltmeter.stats.correction import Corrected
+    from tiltmeter.analyse.correction import correct as judged
+    from tiltmeter.stats.judges.correction import Corrected
 
     def uncorrected(said: Any, own: Any) -> Corrected:
         (x, n), *_ = said

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse import counting
+from tiltmeter.analyse.counts import label_counts
 from tiltmeter.store.queries import tables
 
 
@@ -17,7 +17,7 @@ def test_pieces_make_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run = tiltmeter.run("roles", model, tmp_path / "run", language="en", samples=2, limit=6)
     whole = {form: tiltmeter.export(run.folder, tmp_path / form, form) for form in FORMS}
     monkeypatch.setattr(tables, "PIECE_ROWS", 5)
-    monkeypatch.setattr(counting, "PIECE", 7)
+    monkeypatch.setattr(label_counts, "PIECE", 7)
     for form, paths in whole.items():
         pieces = tiltmeter.export(run.folder, tmp_path / f"{form} in pieces", form)
         assert [path.name for path in pieces] == [f"{name}.{form}" for name in NAMES]

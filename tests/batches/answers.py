@@ -10,9 +10,10 @@ from dataclasses import replace
 from tests.batches.provider import Answer, digest
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.models.http.body import at, count_at, list_at, text_at
-from tiltmeter.planted import server_chat, server_pictures
 from tiltmeter.planted.model import Planted
-from tiltmeter.planted.server_pictures import Shelf
+from tiltmeter.planted.served import chat as server_chat
+from tiltmeter.planted.served import pictures
+from tiltmeter.planted.served.pictures import Shelf
 from tiltmeter.planted.settings import parse
 from tiltmeter.records import Json, Message, Reply, Request, Sampling
 
@@ -55,7 +56,7 @@ class Answers:
             reply = self._reply(body, _picture_request if draws else server_chat.chat_request)
         except (TiltmeterError, ValueError) as problem:
             return 400, openai_error(str(problem), None)
-        made = server_pictures.generation(reply) if draws else server_chat.completion(reply)
+        made = pictures.generation(reply) if draws else server_chat.completion(reply)
         return 200, made
 
     def messages(self, body: Json) -> Answer:
@@ -123,7 +124,7 @@ def gemini_error(code: int, status: str, message: str) -> Json:
 
 
 def _picture_request(shelf: Shelf, body: Json) -> Request:
-    return server_pictures.picture_request(body)
+    return pictures.picture_request(body)
 
 
 def _anthropic_request(shelf: Shelf, body: Json) -> Request:

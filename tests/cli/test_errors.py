@@ -12,7 +12,7 @@ import pytest
 import tiltmeter
 from tiltmeter import cli
 from tiltmeter.errors import ModelError
-from tiltmeter.report.data import as_csv
+from tiltmeter.report.render.json_csv import as_csv
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_an_error_steers_no_terminal(
 
 def test_a_table_for_a_spreadsheet_holds_no_formula(run: Path, tmp_path: Path) -> None:
     frame = pl.DataFrame({"text": ["=1+1", "@x", "plain", None], "n": [-1, 2, 3, 4]})
-    from tiltmeter.api.table_files import _for_csv
+    from tiltmeter.api.runs.table_files import _for_csv
 
     assert _for_csv(frame).rows() == [("'=1+1", -1), ("'@x", 2), ("plain", 3), (None, 4)]
     assert len(tiltmeter.export(run, tmp_path / "csv", format="csv")) == 5

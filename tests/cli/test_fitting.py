@@ -9,7 +9,7 @@ import pytest
 
 from tiltmeter.cli import main, validate
 from tiltmeter.cli.fitting import table_lines, wrap
-from tiltmeter.report.model import Column, Table
+from tiltmeter.report.page_model.page import Column, Table
 
 
 def test_lines_break_between_words() -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import tiltmeter
 from tiltmeter.cli import group
-from tiltmeter.explore.index import open_indices
+from tiltmeter.explore.selection.index import open_indices
 
 ONE, TWO = "planted:she=0.7", "planted:she=0.4"
 

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
+import tiltmeter
+from tests.analyse.test_verdicts import three_groups
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.models.kinds import all_kinds, kind_of, make_model
 from tiltmeter.models.options import PICTURES, TEXT
 from tiltmeter.records import Message, Reply, Request, Sampling
-from tiltmeter.stages import cost
-from tiltmeter.stages import power as design
-from tiltmeter.stages.plan import Choices
-from tiltmeter.stats.detectable import Design, planned_power, planned_shift
+from tiltmeter.stages.planning import cost
+from tiltmeter.stages.planning import power as design
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stats.power.detectable import Design, planned_power, planned_shift
 from tiltmeter.store import Store
 
 SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"
@@ -116,14 +118,14 @@ CASES = [
         ("planted:protocol=occupations,seed=2",),
         {"limit": 2, "samples": 1},
     ),
-    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
+    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("25",)}}),
     (
         "decisions_names",
         "planted:protocol=decisions_names",
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
-    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
+    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",
         DRAWN,
@@ -249,7 +251,7 @@ def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
 def test_money_of_pictures_by_hand() -> None:
     """Two words × orders × 3 samples; a price a picture is a price a picture, whatever is said about tokens."""
     from tiltmeter.protocol import Mode
-    from tiltmeter.stages import plan as planning
+    from tiltmeter.stages.planning import plan as planning
 
     declared = registry.protocol("roles")
     drawing = replace(declared, modes={"drawn": Mode("drawn", samples=3, size="1024x1024")})
@@ -458,9 +460,10 @@ def test_picks_of_one_answer_are_outputs_and_words_have_a_row() -> None:
     plan = planned("words", "planted:protocol=words", language="en")
     classes, words = row(plan, "di_class"), row(plan, "di_word")
     assert (classes["per_cluster"], classes["tests"]) == (90, 5)
-    assert words["tests"] > 80 and words["detectable"] < classes["detectable"]
-    # by hand, a class of five: √(2·.16·(.2 + .8/90)/20) = .0578; (2.861 + .861)·.0578 = .215
-    assert classes["detectable"] == pytest.approx(0.215, rel=0.2)
+    assert words["tests"] > 80 and words["detectable"] < 0.2
+    # by hand, a class of five, sides that correlate by .8:
+    # √(2·.16·(.2·(1 - .8) + .8/90)/20) = .0280; (2.861 + .861)·.0280 = .104
+    assert classes["detectable"] == pytest.approx(0.104, rel=0.2)
 
 
 def test_a_group_has_fewer_items_and_detects_less() -> None:
@@ -600,3 +603,14 @@ def test_a_plan_of_stopping_is_refused_where_a_run_is(capsys: pytest.CaptureFixt
     ]
     assert main(asked) == 2
     assert "Type --mode sampled" in capsys.readouterr().err
+
+
+def test_names_are_samples_and_ten_cost_the_same() -> None:
+    """Three names a level find less than ten at the same price; every level of "*" counts."""
+
+    plan = tiltmeter.plan(three_groups({"level": "*", "baseline": "a"}, words=2), "builtin")
+    (gap,) = plan.as_dict()["design"]
+    assert gap["per_cluster"] == 12 and gap["words"] == 2
+    assert "nothing can be said of others. Give 10 each" in gap["by_words"]
+    named = tiltmeter.plan("decisions_names", "builtin").as_dict()["design"][0]
+    assert named["words"] == 20 and named["by_words"].startswith("20 names a level: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiltmeter.cli import progress
-from tiltmeter.stages.limits import Tally
+from tiltmeter.stages.engine.limits import Tally
 
 
 def test_a_log_has_a_line_a_minute(

@@ -18,11 +18,11 @@ from tests.conftest import Made
 from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import StoreError, UnknownName, UsageError
-from tiltmeter.explore import annotating, desk_items, pronoun_marks
-from tiltmeter.explore.annotating import Desk, DeskTask, application
-from tiltmeter.explore.desk_end import NO_CORRECTION, end_of_task
-from tiltmeter.explore.index import Source
+from tiltmeter.explore.annotation import annotating, desk_items, pronoun_marks
+from tiltmeter.explore.annotation.annotating import Desk, DeskTask, application
+from tiltmeter.explore.annotation.desk_end import NO_CORRECTION, end_of_task
 from tiltmeter.explore.security import MOST_BYTES, bound
+from tiltmeter.explore.selection.index import Source
 from tiltmeter.gold import annotation, people, review, validation
 from tiltmeter.gold.answers import State
 from tiltmeter.records import Label

@@ -9,11 +9,11 @@ import pytest
 
 import tiltmeter
 from tiltmeter.explore import rendering
-from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import open_indices
-from tiltmeter.explore.page import page
+from tiltmeter.explore.browse.page import page
+from tiltmeter.explore.selection.detail import detail
+from tiltmeter.explore.selection.index import open_indices
+from tiltmeter.explore.selection.view import ALL, View
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.view import ALL, View
 from tiltmeter.registry import PROTOCOLS
 
 # model, options; then tabs, columns (the baseline first) and attribute, as somebody who knows the paper would want them
@@ -65,14 +65,17 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
     ),
     "decisions": (
         "planted:protocol=decisions",
-        {"limit": 2, "where": {"age": ("60",), "race": ("white", "Black"), "gender": ("male",)}},
+        {"limit": 2, "where": {"age": ("45",), "race": ("White", "Black"), "gender": ("men",)}},
         "scenario",
-        ["white", "Black"],
+        ["White", "Black"],
         "decision",
     ),
     "decisions_names": (
         "planted:protocol=decisions_names",
-        {"limit": 2, "where": {"set": ("01",), "gender": ("men",)}},
+        {
+            "limit": 2,
+            "where": {"set": ("01",), "gender": ("men",), "ethnicity": ("White", "Black")},
+        },
         "scenario",
         ["White", "Black"],
         "decision",
@@ -91,9 +94,14 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
     ),
     "hiring": (
         "planted:protocol=hiring",
-        {"limit": 2, "where": {"job": ("retail", "HR specialist")}},
+        {"limit": 2, "where": {"job": ("web developer", "pharmacy technician")}},
         "lineup",
-        ["software engineer", "HR specialist", "retail", "financial analyst"],
+        [
+            "accounts payable specialist",
+            "pharmacy technician",
+            "warehouse shift supervisor",
+            "web developer",
+        ],
         "first",
     ),
     "gramvis": (

@@ -9,8 +9,8 @@ import pytest
 
 import tiltmeter
 from tests.browser import Visit, chromium, drive
-from tiltmeter.analyse.counted import Counted
-from tiltmeter.analyse.queries import query_of
+from tiltmeter.analyse.claims.output_query import query_of
+from tiltmeter.analyse.whole_run.outputs_behind import Counted
 from tiltmeter.explore.static import write
 from tiltmeter.store import Store
 

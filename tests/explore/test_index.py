@@ -15,14 +15,14 @@ import pytest
 from tests.explore.conftest import HOSTILE
 from tiltmeter import registry
 from tiltmeter.errors import StoreError, UsageError
-from tiltmeter.explore import index as reading
-from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import Index, Source, lead_labels, open_indices
-from tiltmeter.explore.page import page
-from tiltmeter.explore.parts import NONE
-from tiltmeter.explore.view import View
+from tiltmeter.explore.browse.page import page
+from tiltmeter.explore.selection import index as reading
+from tiltmeter.explore.selection.detail import detail
+from tiltmeter.explore.selection.index import Index, Source, lead_labels, open_indices
+from tiltmeter.explore.selection.parts import NONE
+from tiltmeter.explore.selection.view import View
 from tiltmeter.records import Label, Output, Sampling, Trial
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
 from tiltmeter.store.queries.labels import RankedLabel
 
@@ -216,8 +216,8 @@ def test_a_factor_that_is_not_there_is_said(texts: Path, look: Open) -> None:
 def test_pages_hold_each_output_once(
     guards: Path, look: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tiltmeter.explore.page.PICTURES", 4)
-    monkeypatch.setattr("tiltmeter.explore.cells.FEWEST_SAMPLES", 1)
+    monkeypatch.setattr("tiltmeter.explore.browse.page.PICTURES", 4)
+    monkeypatch.setattr("tiltmeter.explore.browse.cells.FEWEST_SAMPLES", 1)
     index = look(guards)
     view = View(by="outcome", tab="*", rows="word", columns="cue")
     seen: list[str] = []

@@ -13,12 +13,12 @@ from tests.browser import Visit, chromium, drive
 from tests.explore.conftest import GUARDS
 from tests.explore.driving import SCROLLED, STANDS, drawn, explorer
 from tiltmeter import registry
-from tiltmeter.explore.index import Index, open_indices
-from tiltmeter.explore.page import PICTURES, page
-from tiltmeter.explore.view import ALL, View
+from tiltmeter.explore.browse.page import PICTURES, page
+from tiltmeter.explore.selection.index import Index, open_indices
+from tiltmeter.explore.selection.view import ALL, View
 from tiltmeter.records import Label, Output, Sampling, Trial
-from tiltmeter.stages import protocol_snapshot
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import protocol_snapshot
 from tiltmeter.store import Store
 
 WORDS, CUES = ("guard", "cook", "novice", "idol", "victim", "sentry"), ("masculine", "feminine")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.explore import marks
-from tiltmeter.explore.marks import Piece, rewrite
+from tiltmeter.explore.selection import marks
+from tiltmeter.explore.selection.marks import Piece, rewrite
 
 CELL = {"text": "Emery lost a key. They asked Tom for his.", "theme": "name", "noun": "Emery"}
 

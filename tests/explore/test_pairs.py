@@ -13,17 +13,17 @@ from PIL import Image
 import tiltmeter
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse.counted import Counted
-from tiltmeter.analyse.queries import query_of
+from tiltmeter.analyse.claims.output_query import query_of
+from tiltmeter.analyse.whole_run.outputs_behind import Counted
 from tiltmeter.errors import UsageError
 from tiltmeter.explore import rendering
-from tiltmeter.explore.detail import detail
-from tiltmeter.explore.effects import compare, distance
-from tiltmeter.explore.index import Index, open_indices
-from tiltmeter.explore.page import page
+from tiltmeter.explore.browse.effects import compare, distance
+from tiltmeter.explore.browse.page import page
+from tiltmeter.explore.browse.sheet import contact_sheet
+from tiltmeter.explore.selection.detail import detail
+from tiltmeter.explore.selection.index import Index, open_indices
+from tiltmeter.explore.selection.view import View
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.sheet import contact_sheet
-from tiltmeter.explore.view import View
 
 SAID = {  # word: what was said with he first, then with she first
     "kind": ("he", "he", "he", "she"),

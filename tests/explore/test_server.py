@@ -21,8 +21,8 @@ from tiltmeter.cli import group, main
 from tiltmeter.errors import UsageError
 from tiltmeter.explore import rendering
 from tiltmeter.explore.security import bound
+from tiltmeter.explore.selection.thumbnails import Thumbnails, content
 from tiltmeter.explore.server import Explorer, application
-from tiltmeter.explore.thumbnails import Thumbnails, content
 from tiltmeter.store import Store, blobs
 
 TOKEN, PORT = "a-token-of-the-test", 8123

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.api import deposits
+from tiltmeter.api.handover import deposits
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.formats import crate, private
 from tiltmeter.store import Store
@@ -133,7 +133,7 @@ def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
     assert "no statement of compliance" in text
     assert text.count("**to be filled in**") >= 8
     assert "undecided" in text and "cannot show any difference" in text
-    assert "protocol:hiring/1|data:" in text
+    assert "protocol:hiring/2|data:" in text
     assert "Eight résumés of an imagined applicant" in text
 
 
@@ -269,7 +269,7 @@ def test_citations_have_the_signature(run: Path) -> None:
         assert "human:anna" in {row[0] for row in store.rows("SELECT annotator FROM labels")}
     for format_ in ("sentence", "bibtex", "cff"):
         text = deposits.cite(run, format_)
-        assert "protocol:hiring/1|data:01ed2831" in text
+        assert "protocol:hiring/2|data:" in text
         assert "anna" not in text
 
 
@@ -286,10 +286,10 @@ def test_citations_have_the_signature(run: Path) -> None:
 def test_a_selection_that_cannot_be_is_refused(selection: dict[str, object], said: str) -> None:
     from dataclasses import replace
 
-    from tiltmeter.protocol.selections import check_selections
+    from tiltmeter.protocol.design.selections import check_selections
 
     protocol = replace(tiltmeter.load_protocol("decisions"), selections=(selection,))
-    from tiltmeter.protocol.source_lines import SourceLocation
+    from tiltmeter.protocol.source.source_lines import SourceLocation
 
     with pytest.raises(ProtocolError, match=said):
         check_selections(protocol, SourceLocation("a file", "", {}))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import gold, registry
-from tiltmeter.analyse import cautions
+from tiltmeter.analyse.whole_run import warnings
 from tiltmeter.gold.consensus import judge_names, panel_accuracies
 from tiltmeter.records import Label
 
@@ -66,6 +66,6 @@ def test_a_panel_of_one_says_so(tmp_path: Path) -> None:
     levels = {"word": "de:w", "side": "gendered", "language": "de", "prompt_language": "de"}
     made.label([(levels, "sampled", {"male": 1.0})], "panel/a:x@1")
     made.store.write([], [], [Label("t000001", "panel/a:x@1", "gender_vote", "male")])
-    (text,) = cautions.warnings(made.store, GRAMVIS)
+    (text,) = warnings.warnings(made.store, GRAMVIS)
     assert text.startswith("panel/a:x@1 is a panel of one judge")
     made.store.close()

@@ -191,7 +191,7 @@ def test_the_majority_of_people_is_the_truth_and_a_tie_is_none(run: Made, tmp_pa
 
 
 def test_people_are_no_instrument_of_the_analysis(run: Made, tmp_path: Path) -> None:
-    from tiltmeter.analyse.run_estimates import estimates
+    from tiltmeter.analyse.estimates import estimates
 
     run.label(cells(40))
     before = estimates(run.store, ROLES)

@@ -13,12 +13,12 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import api, registry
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.estimates import estimates
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.gold import intake, validation
 from tiltmeter.records import Estimate, Label
-from tiltmeter.stats import confusion, correction
+from tiltmeter.stats.judges import confusion, correction
 
 from .test_gold import CHOICE, ROLES, read, write
 
@@ -281,7 +281,7 @@ def test_a_corrected_share_is_cut_and_says_so(run: Made) -> None:
 def test_corrected_rows_are_right_over_many_runs(kind: str) -> None:
     """What joins the tables of a run with the statistics, over 200 simulated judges: unbiased where the naive rows are not.
     (Coverage over 2,000 simulations: tests/stats and benchmarks/correction.py.)"""
-    from tiltmeter.analyse.judged import Sense, Side, correct
+    from tiltmeter.analyse.correction.correct import Sense, Side, correct
 
     drawn = random.Random(3)
     rates = {"a": (0.95, 0.85), "b": (0.85, 0.95)}
@@ -319,7 +319,7 @@ def test_corrected_rows_are_right_over_many_runs(kind: str) -> None:
 
 def test_a_judge_that_drops_one_answer_is_corrected_where_gold_is_random() -> None:
     """Of the she a third are called "both", which takes them out of the denominator: naive .4, true .5, over 150 runs."""
-    from tiltmeter.analyse.judged import Sense, Side, correct
+    from tiltmeter.analyse.correction.correct import Sense, Side, correct
 
     drawn = random.Random(5)
     values, naive, inside = [], [], 0
@@ -350,7 +350,7 @@ def test_a_judge_that_drops_one_answer_is_corrected_where_gold_is_random() -> No
 
 def test_a_ratio_by_hand() -> None:
     """10 outputs with gold, truth 4 she, 4 he, 2 neither; the judge calls 2 of the she neither: N = .4, D = .8, share .5."""
-    from tiltmeter.analyse.powered import Counts, powered_contrast
+    from tiltmeter.analyse.correction.ratio_estimator import Counts, powered_contrast
 
     half = np.array([0.5, 0.5])
     counts = Counts(

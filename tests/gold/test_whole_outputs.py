@@ -14,8 +14,8 @@ import tiltmeter
 from tiltmeter import gold
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
-from tiltmeter.explore.annotating import DeskTask
-from tiltmeter.explore.index import Source
+from tiltmeter.explore.annotation.annotating import DeskTask
+from tiltmeter.explore.selection.index import Source
 from tiltmeter.gold import people
 from tiltmeter.gold.answers import State
 from tiltmeter.gold.whole_outputs import WholeOutputTask

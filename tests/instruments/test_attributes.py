@@ -13,7 +13,7 @@ from tiltmeter.errors import UsageError
 from tiltmeter.instruments.images import taxonomy, taxonomy_prompt
 from tiltmeter.instruments.images.attributes import ROUNDS, Attributes
 from tiltmeter.records import ERROR, REFUSAL, Answered, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages.label import annotators
+from tiltmeter.stages.steps.label import annotators
 
 from .making import drive
 

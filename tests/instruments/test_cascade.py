@@ -13,8 +13,8 @@ from tiltmeter import api, registry
 from tiltmeter.errors import RunMismatch, TiltmeterError, UsageError
 from tiltmeter.instruments import Instrument
 from tiltmeter.records import DRAWN, Answered, Label, Output, Reply, Trial
-from tiltmeter.report import cascades, run_facts
-from tiltmeter.stages.label import annotators, ask_where_unsure
+from tiltmeter.report.run_page import cascades, run_facts
+from tiltmeter.stages.steps.label import annotators, ask_where_unsure
 from tiltmeter.store import Store
 from tiltmeter.store.queries import calls, labels
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 
 langid = pytest.importorskip("py3langid.langid", reason="the extra 'languages' is not installed")
 TEXTS = ("Good morning, how are you today?", "Bonjour, ça va ?", "¿Qué tal?", "Доброе утро", "")

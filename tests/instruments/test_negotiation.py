@@ -19,11 +19,11 @@ from tiltmeter.instruments.wording import Texts
 from tiltmeter.models import FREE, Model
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
-from tiltmeter.stages.engine import Models
-from tiltmeter.stages.generate import Asked, generate
-from tiltmeter.stages.label import annotate, annotators, missing_judges
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine.engine import Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps.generate import generate
+from tiltmeter.stages.steps.label import annotate, annotators, missing_judges
 from tiltmeter.store import Store
 
 from .making import answered, drive
@@ -367,7 +367,7 @@ def label(
     async def both() -> Any:
         async with Models(make) as models:
             choices = Choices(("file:subject",), languages=("en",), samples=3)
-            await generate(store, Asked(DIALOGUES, choices), models, Limits())
+            await generate(store, DIALOGUES, choices, models, Limits())
             return await annotate(store, DIALOGUES, judges, models, Limits(concurrency=5))
 
     return asyncio.run(both()), made

@@ -16,9 +16,9 @@ from tiltmeter.errors import MissingExtra, ProtocolError
 from tiltmeter.instruments.picks import entries
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.picks.wordlist import key
-from tiltmeter.instruments.text import language_id
+from tiltmeter.languages import identify as language_id
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Label
 
 from .making import answered, drive, nobody
@@ -344,11 +344,14 @@ class TestLabels:
         }
 
     @pytest.mark.parametrize(("number", "length"), [(9, "short"), (10, "ten"), (11, "long")])
-    def test_lengths(self, number: int, length: str) -> None:
-        found = labels(
-            "\n".join(f"- {word}" for word in ["brave", *words_of("en")[21:60:3]][:number])
-        )
+    def test_the_length_counts_words_of_the_list(self, number: int, length: str) -> None:
+        listed = "".join(f"- {word}\n" for word in words_of("en")[21:60:3][:number])
+        found = labels(listed + "- brave\n- bookish")
         assert [x.value for x in found if x.attribute == "length"] == [length]
+
+    def test_a_list_without_a_word_of_the_list_has_no_length(self) -> None:
+        found = labels("- brave\n- bookish\n- Marie\n- Marie")
+        assert [x.value for x in found] == ["invalid", "off_list", "off_list", "off_list"]
 
     @pytest.mark.parametrize(
         ("text", "value"),

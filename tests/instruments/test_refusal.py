@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tiltmeter.instruments.rewrites.outcomes import shape
-from tiltmeter.instruments.text import refusal
+from tiltmeter.languages import refusals as refusal
 from tiltmeter.records import REFUSAL
 
 GIVEN = "Dr. Ito keeps bees on the roof of the clinic and sells the honey for the ward's Christmas."

@@ -59,7 +59,7 @@ def test_the_text_is_data_and_the_prompt_is_not_shown_unless_said_so() -> None:
 
 
 def test_each_judge_is_an_annotator_of_its_own() -> None:
-    from tiltmeter.stages.label import annotators, missing_judges
+    from tiltmeter.stages.steps.label import annotators, missing_judges
 
     protocol = replace(registry.protocol("roles"), instruments=(SPEC,))
     assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == [

@@ -26,9 +26,10 @@ from tiltmeter.models.providers.openai import OpenAIChat, openai
 from tiltmeter.planted.model import planted
 from tiltmeter.planted.server import Server, start
 from tiltmeter.records import ERROR, REFUSAL, Message, Output, Reply, Request, Sampling
-from tiltmeter.stages import patience
-from tiltmeter.stages.engine import Engine, Job, Models
-from tiltmeter.stages.limits import Limits, Tally
+from tiltmeter.stages.engine import retries
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 
 PROMPT = (
@@ -416,7 +417,7 @@ def drive(
 def test_every_trial_is_answered_once_through_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.001)
     faults = "fail=.15,limit=.01,drop=.1,truncate=.1,hang=.02,wait=.01"
     tally, server, _, rows = drive(tmp_path, f"she=0.7,{faults}", 200, concurrency=40)
     count = server.count.as_dict()
@@ -431,7 +432,7 @@ def test_every_trial_is_answered_once_through_all_faults(
 
 
 def test_retry_after_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.001)
     tally, _, seconds, _ = drive(tmp_path, "she=0.7,limit=.4,wait=.6", 10, concurrency=10)
     assert tally.retries > 0 and tally.done == 10
     assert seconds >= 0.6  # with its own waits it would have been some hundredths
@@ -440,7 +441,7 @@ def test_retry_after_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_server_that_never_recovers_stops_the_run_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.001)
     with pytest.raises(ModelError, match="run the same command again"):
         drive(tmp_path, "fail=1", 50, concurrency=10, patience=0.0)
 

@@ -341,9 +341,9 @@ RUN = """
 import asyncio, sys
 from tiltmeter import registry
 from tiltmeter.models.kinds import make_model
-from tiltmeter.stages.engine import Engine, Models
-from tiltmeter.stages.loops import wait_for
-from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.run_coroutine import wait_for
+from tiltmeter.stages.engine.limits import Limits
 from tiltmeter.records import Message, Output, Request, Sampling
 from tiltmeter.store import Store
 

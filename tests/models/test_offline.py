@@ -21,7 +21,7 @@ import pytest
 from PIL import Image
 
 import tiltmeter
-from tiltmeter.api import doctor
+from tiltmeter.api.check import doctor
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
 from tiltmeter.models import error_rates

@@ -8,7 +8,9 @@ import io
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import polars as pl
@@ -16,13 +18,13 @@ import pytest
 from PIL import Image
 
 import tiltmeter
-from tiltmeter.errors import MissingKey, ModelError, TiltmeterError, UnknownName, UsageError
+from tiltmeter.errors import MissingKey, ModelError, TiltmeterError, UsageError
 from tiltmeter.models.kinds import full_name, make_model
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.own.function import name_function
 from tiltmeter.models.providers.azure import AzureChat, azure
 from tiltmeter.records import Message, Reply, Request, Sampling
-from tiltmeter.stages.connect import Connect
+from tiltmeter.stages.steps.connect import Connect
 from tiltmeter.store import Store
 
 SMALL: dict[str, Any] = {"language": "en", "limit": 6, "samples": 2}
@@ -78,6 +80,107 @@ def test_an_exception_is_an_outcome(bot: Path) -> None:
     assert (found.outcome, found.text) == ("error", "ValueError: no she")
 
 
+GUESTS = """
+import os, sys, time
+
+def leaves(prompt):
+    sys.exit(3)
+
+def dies(prompt, seed):
+    if seed == 3:
+        os._exit(3)
+    time.sleep(.05)
+    return "She"
+
+def hangs(prompt, seed):
+    time.sleep(60 if seed == 3 else 0)
+    return "She"
+
+def prints(prompt):
+    print("debug {")
+    os.write(1, b"more\\n")
+    return "She"
+
+def reads(prompt):
+    return input()
+
+def huge(prompt):
+    return "x" * 200_000_000
+
+def odd(prompt):
+    return 3.5
+"""
+
+
+def ask_many(name: str, seeds: int, timeout: float = 20) -> list[Reply]:
+    """Asks once for each seed, all at once."""
+
+    async def work() -> list[Reply]:
+        model = make_model(name, ModelOptions(timeout=timeout))
+        await model.open()
+        try:
+            one = [replace(ASKED, sampling=Sampling(seed=seed)) for seed in range(seeds)]
+            return list(await asyncio.gather(*map(model.ask, one)))
+        finally:
+            await model.close()
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome", "text"),
+    [
+        ("leaves", "error", "SystemExit: 3"),
+        ("prints", "answer", "She"),
+        ("reads", "error", "EOFError"),
+        (
+            "huge",
+            "error",
+            "the function returned 200,000,000 characters; at most 8,388,608 are read",
+        ),
+        ("odd", "error", "the function returned float, not an answer"),
+    ],
+)
+def test_a_guest_cannot_harm_the_run(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], function: str, outcome: str, text: str
+) -> None:
+    path = tmp_path / "guests.py"
+    path.write_text(GUESTS, "utf-8")
+    reply = ask(of_file(path, function))
+    assert (reply.outcome, reply.text.partition(": EOF")[0]) == (outcome, text)
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("dies", "the function ended its process"),
+        ("hangs", "the function gave no answer in 2 s"),
+    ],
+)
+def test_one_call_that_ends_or_hangs_costs_the_others_nothing(
+    tmp_path: Path, function: str, text: str
+) -> None:
+    path = tmp_path / "guests.py"
+    path.write_text(GUESTS, "utf-8")
+    replies = ask_many(of_file(path, function), 6, timeout=2)
+    assert [reply.text for reply in replies] == ["She"] * 3 + [text] + ["She"] * 2
+    assert [reply.outcome for reply in replies].count("error") == 1
+
+
+def test_a_function_in_python_that_hangs_is_abandoned() -> None:
+    waits = Event()
+
+    def hangs(prompt: str) -> str:
+        return "She" if waits.wait(30) else ""
+
+    try:
+        reply = ask_many(name_function(hangs, "hangs"), 1, timeout=0.2)[0]
+    finally:
+        waits.set()
+    assert (reply.outcome, reply.text) == ("error", "the function gave no answer in 0.2 s")
+
+
 def test_changed_code_is_another_model(bot: Path) -> None:
     first = of_file(bot, "answer")
     bot.write_text(BOT.replace("She", "They"), "utf-8")
@@ -103,7 +206,7 @@ def test_what_is_no_model_says_what_to_type(name: str, said: str) -> None:
 
 
 def test_a_file_that_cannot_be_used(tmp_path: Path, bot: Path) -> None:
-    with pytest.raises(UnknownName, match="Did you mean 'answer'"):
+    with pytest.raises(UsageError, match="Did you mean 'answer'"):
         ask(of_file(bot, "answr"))
     bot.write_text("def answer(prompt, colour): ...", "utf-8")
     with pytest.raises(UsageError, match="parameter 'colour' of answer"):

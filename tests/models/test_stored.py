@@ -23,10 +23,12 @@ from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.models.existing.stored import answer_file, replay
 from tiltmeter.models.kinds import make_model
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
-from tiltmeter.stages import engine, generate, plan
-from tiltmeter.stages.engine import Engine, Models
-from tiltmeter.stages.limits import Limits, Tally
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.engine import engine
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.planning import plan
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import generate
 from tiltmeter.store import Store
 
 
@@ -61,7 +63,7 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
 
     async def main() -> Tally:
         async with Models(make_model) as made:
-            return await generate.generate(store, generate.Asked(protocol, chosen), made, Limits())
+            return await generate.generate(store, protocol, chosen, made, Limits())
 
     return asyncio.run(main())
 
@@ -221,6 +223,8 @@ def test_an_export_of_outputs_is_a_file_of_answers(tmp_path: Path) -> None:
             "text",
             "call",
             "blob",
+            "ended",
+            "thought",
             "subject",
             "mode",
             "factors",

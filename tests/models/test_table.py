@@ -13,8 +13,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import BudgetError, UsageError
 from tiltmeter.models import FREE, Price, table
 from tiltmeter.records import Message, Request
-from tiltmeter.stages.connect import Connect
-from tiltmeter.stages.limits import Budget
+from tiltmeter.stages.engine.limits import Budget
+from tiltmeter.stages.steps.connect import Connect
 
 NEW = '"openai:mine" = { price = { prompt = 1, completion = 2.5, date = 2026-11-01 } }\n'
 
@@ -38,7 +38,9 @@ def test_every_row_is_complete() -> None:
     assert len(names) == len(set(names))
     for row in found.values():
         assert row.name.partition(":")[0] in registry.MODELS, row.name
-        assert row.price or row.retires_on or row.takes or row.languages, f"{row.name} says nothing"
+        assert row.price or row.retires_on or row.takes or row.languages or row.efforts, (
+            f"{row.name} says nothing"
+        )
         if row.price:
             assert (
                 row.price_source.startswith("https://")

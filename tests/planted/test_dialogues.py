@@ -29,7 +29,7 @@ from tiltmeter.planted.model import Planted, planted, topic_truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
 from tiltmeter.planted.speech import pick
-from tiltmeter.protocol.tables import Row
+from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import (
     Answered,
     Estimate,

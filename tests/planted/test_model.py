@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tiltmeter import api, registry
-from tiltmeter.api import init
+from tiltmeter.api.start import init
 from tiltmeter.errors import (
     Incapable,
     MissingKey,
@@ -36,7 +36,7 @@ from tiltmeter.planted.model import Planted, mean_truth, planted, truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import FAULTS, SWITCHES, parse
 from tiltmeter.planted.tilt import normal
-from tiltmeter.protocol.tables import Row
+from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 
 ROLES = registry.protocol("roles")

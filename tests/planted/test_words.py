@@ -22,7 +22,7 @@ from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
 from tiltmeter.planted.speech import phrases
 from tiltmeter.planted.words import Words
-from tiltmeter.protocol.tables import Row
+from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import ANSWER, Estimate, Message, Request, Sampling
 from tiltmeter.stats import association
 

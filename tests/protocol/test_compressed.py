@@ -9,8 +9,8 @@ import pytest
 
 from tiltmeter import intake
 from tiltmeter.errors import ProtocolError
-from tiltmeter.protocol.source_lines import SourceLocation
-from tiltmeter.protocol.tables import Beside
+from tiltmeter.protocol.design.tables import Beside
+from tiltmeter.protocol.source.source_lines import SourceLocation
 
 PLACE = SourceLocation("toy.toml")
 

@@ -17,9 +17,9 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
-from tiltmeter.protocol import load
-from tiltmeter.protocol.source_lines import SourceLocation, line_of
-from tiltmeter.protocol.tables import Beside
+from tiltmeter.protocol.design.tables import Beside
+from tiltmeter.protocol.reading import load
+from tiltmeter.protocol.source.source_lines import SourceLocation, line_of
 
 DATA = Path(__file__).parent / "malformed"
 RULES = tomllib.loads((DATA / "rules.toml").read_text("utf-8"))["rules"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -11,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse import kinds, rows
 from tiltmeter.errors import ProtocolError, UnknownName
-from tiltmeter.protocol import MeasureSpec, Protocol, schema
+from tiltmeter.protocol import MeasureSpec, Protocol
 from tiltmeter.protocol.built_in_measures import KINDS
-from tiltmeter.protocol.keys import MeasureKeys
 from tiltmeter.protocol.measures import measure_kind, names
+from tiltmeter.protocol.reading import schema
 
 OUTSIDE = """
-from tiltmeter.protocol.keys import MeasureKeys
+from tiltmeter.protocol.source.keys import MeasureKeys
 from tiltmeter.protocol.measure_kinds import MeasureKind
 
 def calm(table, measure, by):
@@ -112,15 +110,7 @@ def test_the_unit_is_that_of_the_kind_where_a_file_names_none() -> None:
             assert one.unit == unit or not unit, one.name
 
 
-def test_the_old_address_of_a_row_works_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match=r"rows\.estimate_row"):
-        assert kinds._row is rows.estimate_row
-
-
 def test_every_setting_of_a_measure_reaches_its_spec() -> None:
     """A key that the schema takes and the loader drops would be lost in silence."""
-    properties = tomllib.loads(Path(schema.__file__).with_name("schema.toml").read_text("utf-8"))[
-        "$defs"
-    ]["measure"]["properties"]
-    assert set(properties) == set(MeasureKeys.__annotations__)
+    properties = schema.shape()["$defs"]["measure"]["properties"]
     assert set(properties) == {field.name for field in fields(MeasureSpec)}

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.protocol import prompt_pairs
-from tiltmeter.protocol.load import load
-from tiltmeter.protocol.prompt_pairs import PromptDifference, Spread
+from tiltmeter.protocol.design import prompt_pairs
+from tiltmeter.protocol.design.prompt_pairs import PromptDifference, Spread
+from tiltmeter.protocol.reading.load import load
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "src" / "tiltmeter" / "protocols" / "data"

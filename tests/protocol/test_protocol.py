@@ -8,8 +8,8 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
-from tiltmeter.protocol.load import load
-from tiltmeter.stages import plan
+from tiltmeter.protocol.reading.load import load
+from tiltmeter.stages.planning import plan
 
 TWO_GROUPS = """\
 name = "letters"

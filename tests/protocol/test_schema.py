@@ -14,23 +14,16 @@ import jsonschema
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.api import init
-from tiltmeter.protocol import (
-    FIGURES,
-    InstrumentSpec,
-    MeasureSpec,
-    Mode,
-    Protocol,
-    Variant,
-    json_schema,
-    schema,
-)
+from tiltmeter.api.start import init
+from tiltmeter.protocol import FIGURES, InstrumentSpec, MeasureSpec, Mode, Protocol, Variant
 from tiltmeter.protocol.built_in_measures import KINDS
 from tiltmeter.protocol.instrument_kinds import InstrumentKind
+from tiltmeter.protocol.reading import schema
+from tiltmeter.protocol.source import json_schema
 
 from .test_malformed import RULES, changed
 
-SOURCE = Path(init.__file__).parents[1]
+SOURCE = Path(init.__file__).parents[2]
 FILES = [
     *SOURCE.glob("protocols/*/protocol.toml"),
     *SOURCE.glob("api/examples/*/audit.toml"),
@@ -87,6 +80,21 @@ def schemas(found: Any) -> Iterator[dict[str, Any]]:
 def test_the_keys_are_those_of_the_code(part: str, known: set[str]) -> None:
     found = schema.shape()["$defs"][part] if part else schema.shape()
     assert set(found["properties"]) == known
+
+
+def test_words_are_of_keys_that_exist() -> None:
+    """A key is declared in keys.py; schema.toml can name no other."""
+    words = tomllib.loads(Path(schema.__file__).with_name("schema.toml").read_text("utf-8"))
+    shape = schema.shape()
+    inline = [
+        part
+        for whole in (shape, *shape["$defs"].values())
+        for part in whole["properties"].values()
+        if "properties" in part
+    ]
+    properties = [set(part["properties"]) for part in (shape, *shape["$defs"].values(), *inline)]
+    for section, keys in words.items():
+        assert set(keys) - {schema.WHOLE} in properties, section
 
 
 def test_the_kinds_of_measures_are_those_that_are_computed() -> None:

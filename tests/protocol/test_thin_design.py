@@ -6,7 +6,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.protocol import Protocol
-from tiltmeter.protocol.thin_design import thin_design
+from tiltmeter.protocol.design.thin_design import thin_design
 
 from ..api.test_python import JOBS, KEYS
 

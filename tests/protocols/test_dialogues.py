@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse.run_estimates import estimates
+from tiltmeter.analyse.estimates import estimates
 from tiltmeter.models import FREE, Model
 from tiltmeter.records import Estimate, Reply, Request
-from tiltmeter.stages.engine import Models
-from tiltmeter.stages.generate import Asked, generate
-from tiltmeter.stages.label import annotate
-from tiltmeter.stages.limits import Limits
-from tiltmeter.stages.plan import Choices, count, trials
+from tiltmeter.stages.engine.engine import Models
+from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.planning.plan import Choices, count, trials
+from tiltmeter.stages.steps.generate import generate
+from tiltmeter.stages.steps.label import annotate
 from tiltmeter.stats import rates
 from tiltmeter.store import Store
 
@@ -139,7 +139,8 @@ def found(
         async with Models(lambda name: model) as models:
             await generate(
                 store,
-                Asked(DIALOGUES, Choices(("file:all",), languages=(language,), samples=10)),
+                DIALOGUES,
+                Choices(("file:all",), languages=(language,), samples=10),
                 models,
                 Limits(),
             )

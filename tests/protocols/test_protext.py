@@ -26,13 +26,13 @@ from tiltmeter.instruments.rewrites.outcomes import shape
 from tiltmeter.instruments.rewrites.reply import first_variant
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.protocol.tables import Row
+from tiltmeter.protocol.design.tables import Row
 from tiltmeter.protocols.protext import command, inference, shipped
 from tiltmeter.protocols.protext import own as corpus
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
-from tiltmeter.stages import plan
-from tiltmeter.stats.confusion import confusion as errors
-from tiltmeter.stats.correction import rogan_gladen
+from tiltmeter.stages.planning import plan
+from tiltmeter.stats.judges.confusion import confusion as errors
+from tiltmeter.stats.judges.correction import rogan_gladen
 
 from ..benchmark import benchmark
 
@@ -523,7 +523,7 @@ def test_loader_names_a_wrong_encoding(tmp_path: Path) -> None:
     path.write_bytes((HEADER + ROW.replace("hat", "crème")).encode("latin-1"))
     with pytest.raises(UsageError, match=r"own\.csv, line 2 is not UTF-8"):
         corpus.load(path)
-    with pytest.raises(UsageError, match=r"no CSV, TSV"):
+    with pytest.raises(UsageError, match=r"There is no file"):
         corpus.load(tmp_path / "own.xlsx")
 
 
@@ -808,7 +808,7 @@ def test_a_planted_rewriter_end_to_end(tmp_path: Path) -> None:
     rules = next(
         e
         for (who, measure), e in found.items()
-        if measure == "gendering_published" and who.startswith("4@")
+        if measure == "gendering_published" and who.startswith("5@")
     )
     assert rules.low is None
     assert rules.value == pytest.approx(0.3, abs=0.08)

@@ -8,7 +8,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.instruments.choice.choice import parse
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 
 PROTOCOL = registry.protocol("roles")
 FORMS = PROTOCOL.instruments[0].settings["forms"]

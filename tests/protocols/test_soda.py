@@ -12,12 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 from tiltmeter import api, cli, registry
-from tiltmeter.analyse import attributes, published
-from tiltmeter.analyse import concentration as concentrated
-from tiltmeter.analyse.outputs import BaseAndGroups, LabelledOutput, LabelledOutputs, split_by_base
+from tiltmeter.analyse.counts.whole_outputs import (
+    BaseAndGroups,
+    LabelledOutput,
+    LabelledOutputs,
+    split_by_base,
+)
+from tiltmeter.analyse.scores import as_published, attribute_divergence
+from tiltmeter.analyse.scores import concentration as concentrated
 from tiltmeter.errors import UnknownName
 from tiltmeter.records import Estimate
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 
 PROTOCOL = registry.protocol("soda")
 MEASURES = {measure.name: measure for measure in PROTOCOL.measures}
@@ -311,9 +316,9 @@ class TestAgainstPlainPython:
     @pytest.fixture(autouse=True)
     def few_shuffles(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """No value depends on the shuffles: what chance gives is exact."""
-        monkeypatch.setattr(attributes, "DRAWS", 19)
+        monkeypatch.setattr(attribute_divergence, "DRAWS", 19)
         monkeypatch.setattr(concentrated, "DRAWS", 19)
-        monkeypatch.setattr(published, "PUBLISHED_DRAWS", 19)
+        monkeypatch.setattr(as_published, "PUBLISHED_DRAWS", 19)
 
     def test_bds(self, images: list[tuple[dict[str, str], dict[str, str]]]) -> None:
         for cell, plain in each(images):
@@ -331,14 +336,20 @@ class TestAgainstPlainPython:
                     scores[plain.thing, dimension, group] = mean(
                         [scores[plain.thing, dimension, group, n] for n in NAMES]
                     )
-            default = list(attributes.from_base(cell, MEASURES["bds"], VARIANTS["default"]))
+            default = list(
+                attribute_divergence.from_base(cell, MEASURES["bds"], VARIANTS["default"])
+            )
             asserted(iter(default), adjusted(bits, chance), "bds")
             asserted(iter(default), bits, "bds_plugin")
             asserted(
-                attributes.from_base(cell, MEASURES["bds"], VARIANTS["published"]), distance, "bds"
+                attribute_divergence.from_base(cell, MEASURES["bds"], VARIANTS["published"]),
+                distance,
+                "bds",
             )
             asserted(
-                attributes.from_base(cell, MEASURES["bds"], VARIANTS["published-code"]), code, "bds"
+                attribute_divergence.from_base(cell, MEASURES["bds"], VARIANTS["published-code"]),
+                code,
+                "bds",
             )
 
     def test_cds(self, images: list[tuple[dict[str, str], dict[str, str]]]) -> None:
@@ -355,11 +366,13 @@ class TestAgainstPlainPython:
                     scores[plain.thing, dimension] = mean(
                         [scores[plain.thing, dimension, name] for name in NAMES]
                     )
-            default = list(attributes.between_groups(cell, MEASURES["cds"], VARIANTS["default"]))
+            default = list(
+                attribute_divergence.between_groups(cell, MEASURES["cds"], VARIANTS["default"])
+            )
             asserted(iter(default), adjusted(bits, chance), "cds")
             asserted(iter(default), bits, "cds_plugin")
             asserted(
-                attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published"]),
+                attribute_divergence.between_groups(cell, MEASURES["cds"], VARIANTS["published"]),
                 distance,
                 "cds",
             )
@@ -377,7 +390,7 @@ class TestAgainstPlainPython:
                 )
             expected[(dimension,)] = mean([expected[dimension, name] for name in NAMES])
         asserted(
-            attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published-code"]),
+            attribute_divergence.between_groups(cell, MEASURES["cds"], VARIANTS["published-code"]),
             expected,
             "cds",
         )
@@ -447,12 +460,12 @@ def test_the_ceiling_of_the_paper() -> None:
         for _ in range(20)
     ]
     (cell,) = made(whole(images))
-    (overall, each) = attributes.from_base(cell, MEASURES["bds"], VARIANTS["published"])
+    (overall, each) = attribute_divergence.from_base(cell, MEASURES["bds"], VARIANTS["published"])
     assert (
         overall.value == each.value == pytest.approx(math.sqrt(math.log(2)))
         and round(overall.value, 4) == 0.8326
     )
-    adjusted = next(attributes.from_base(cell, MEASURES["bds"], VARIANTS["default"]))
+    adjusted = next(attribute_divergence.from_base(cell, MEASURES["bds"], VARIANTS["default"]))
     assert adjusted.value == pytest.approx(1.0) and adjusted.p == pytest.approx(1e-4)
 
 

@@ -16,9 +16,9 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits
-from tiltmeter.report.figure_model import Stacked
 from tiltmeter.report.figures import draw, figures
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.page_model.figures import Stacked
 
 HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
 Row = tuple[str, ...]

@@ -12,7 +12,7 @@ import pytest
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.records import Estimate
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 
 PROTOCOL = registry.protocol("words")
 ROWS = PROTOCOL.instruments[0].settings["words"]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse import run_estimates
+from tiltmeter.analyse import estimates as run_estimates
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate, Label, Output, Reply, Token, Trial
-from tiltmeter.report import content
-from tiltmeter.report.model import Content
-from tiltmeter.stages.plan import Choices, request, trials
+from tiltmeter.report.page_model.page import Content
+from tiltmeter.report.run_page import content
+from tiltmeter.stages.planning.plan import Choices, request, trials
 from tiltmeter.store import Store
 
 OWN = "choice/1@0f0f0f0f"

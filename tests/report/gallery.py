@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tiltmeter.protocol.histogram import Histogram as Counts
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, html
-from tiltmeter.report.figure_model import Dot, Dots, Figure, Plot, Strip
 from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.figures.svg import without_links
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.page_model.figures import Dot, Dots, Figure, Plot, Strip
+from tiltmeter.report.render import html
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
 VERSUS = {"side": "gendered − en"}
@@ -142,7 +143,7 @@ def first_screens() -> dict[str, Figure]:
 
 def picture(figure: Figure) -> str:
     """A figure that stands alone, as docs/pictures has it: with the colours and the rules of the page's style sheet."""
-    css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    css = (Path(html.__file__).parents[1] / "templates" / "style.css").read_text(encoding="utf-8")
     themes = re.findall(
         r"^:root \{.*?^\}|^@media \(prefers-color-scheme: dark\) \{.*?^\}",
         css,

@@ -8,11 +8,11 @@ import pytest
 
 import tiltmeter
 from tests.browser import Visit, chromium, drive
-from tiltmeter.analyse.counted import Counted
-from tiltmeter.analyse.queries import OutputQuery, query_of
-from tiltmeter.report import content
-from tiltmeter.report.figure_model import Dots, Stacked
-from tiltmeter.report.model import Content
+from tiltmeter.analyse.claims.output_query import OutputQuery, query_of
+from tiltmeter.analyse.whole_run.outputs_behind import Counted
+from tiltmeter.report.page_model.figures import Dots, Stacked
+from tiltmeter.report.page_model.page import Content
+from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter.cli import main
-from tiltmeter.report import html
+from tiltmeter.report.render import html
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tiltmeter.report import html
+from tiltmeter.report.render import html
 
 Matrix = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), A Physiologically-based Model for Simulation of Color Vision Deficiency: severity 1.
@@ -45,7 +45,7 @@ APART = 10.0  # CIE76; about 2.3 is just noticeable, side by side
 
 
 def themes() -> tuple[dict[str, str], dict[str, str]]:
-    css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    css = (Path(html.__file__).parents[1] / "templates" / "style.css").read_text(encoding="utf-8")
     light, dark = css.split("@media (prefers-color-scheme: dark)")[:2]
     first = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", light))
     return first, first | dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", dark))

@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
-from tiltmeter.analyse import numerals, run_estimates
-from tiltmeter.analyse.verdicts import Word
-from tiltmeter.analyse.verdicts import test_word as word_of
+from tiltmeter.analyse import estimates as run_estimates
+from tiltmeter.analyse.claims.verdicts import Word
+from tiltmeter.analyse.claims.verdicts import test_word as word_of
+from tiltmeter.analyse.words import numerals
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, content, examples, findings, subjects, tables
-from tiltmeter.report.model import Content
-from tiltmeter.stages import injection_count
-from tiltmeter.stages.plan import Choices
+from tiltmeter.report.first_screen import examples, findings
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.page_model.page import Content
+from tiltmeter.report.run_page import content, models_asked
+from tiltmeter.report.tables import estimate_tables
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import injection_count
 from tiltmeter.store import Store
 from tiltmeter.store.queries.trials import Part
 
@@ -251,17 +255,19 @@ def test_subjects_are_described_by_their_calls(built: Content) -> None:
     ],
 )
 def test_who_asks_whom(model: str, purpose: str, role: str) -> None:
-    assert subjects.Facts(model, purpose).role == role
+    assert models_asked.Facts(model, purpose).role == role
 
 
 def test_judges_are_described_and_repeated_in_the_command() -> None:
     asked = [Part("m", "sampled", 10, 9, 1, "", None, 1.0, 64)]
     known = [
-        subjects.Facts("m", "subject", 9, {"m-1": 5, "m-2": 4}, cost=0.5),
-        subjects.Facts("m", "choice/1@a", 3),
+        models_asked.Facts("m", "subject", 9, {"m-1": 5, "m-2": 4}, cost=0.5),
+        models_asked.Facts("m", "choice/1@a", 3),
     ]
-    known.append(subjects.Facts("j", "choice/j@b", 9, unknown_cost=9))
-    subject, judge = subjects.subjects(known, asked, ["m was served by 2 models within this run."])
+    known.append(models_asked.Facts("j", "choice/j@b", 9, unknown_cost=9))
+    subject, judge = models_asked.subjects(
+        known, asked, ["m was served by 2 models within this run."]
+    )
     facts = dict(subject.facts)
     assert (
         facts["sampled mode"]
@@ -426,7 +432,7 @@ def test_outcomes_of_several_labels_and_groups_have_rows_of_their_own(roles: Pro
         for about in ("form", "topic")
         for outcome, value in (("refusal", 0.2), ("told", 0.8))
     ]
-    (table,) = tables.tables(audits.audit(roles, rows, {}), "x")
+    (table,) = estimate_tables.tables(audits.audit(roles, rows, {}), "x")
     assert [column.name for column in table.columns][:2] == ["pairing", "attribute"]
     assert [row[:2] for row in table.rows] == [
         ("FF", "form"),

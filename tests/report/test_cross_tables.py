@@ -16,8 +16,10 @@ from tiltmeter import registry
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.protocol.paper_tables import TableLayout
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, cross_table_formats, cross_tables, notebook
 from tiltmeter.report.figures import of_tables
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.render import notebook
+from tiltmeter.report.tables import cross_table_formats, cross_tables
 
 TOPICS = registry.protocol("dialogues")
 # Zhao et al. (2024), section 4.4.2: -Appearance among women, by language

@@ -19,12 +19,14 @@ from tests.report import gallery
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import FIGURES, Protocol
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, figures, html
-from tiltmeter.report.figure_model import Dots, Figure, Heat, Histogram, Plot, Stacked
-from tiltmeter.report.figures import axes, forest, stacked, strata, svg
-from tiltmeter.report.model import Content, alone
+from tiltmeter.report import figures
+from tiltmeter.report.figures import axes, forest, stacked, svg
+from tiltmeter.report.page_model import audits, strata
+from tiltmeter.report.page_model.figures import Dots, Figure, Heat, Histogram, Plot, Stacked
+from tiltmeter.report.page_model.page import Content, alone
+from tiltmeter.report.render import html
 
 Row = tuple[float, float | None, float | None]  # value, low, high
 NAME = "{http://www.w3.org/2000/svg}"

@@ -13,8 +13,8 @@ from tests.browser import chromium
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
 from tiltmeter.registry import protocol
-from tiltmeter.report import notebook
 from tiltmeter.report.figures import files
+from tiltmeter.report.render import notebook
 
 FIGURE = notebook.drawing(
     protocol("dialogues"),

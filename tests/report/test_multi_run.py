@@ -11,11 +11,11 @@ import pytest
 import tiltmeter
 from tests.report.test_reporters import Reader
 from tiltmeter import api
-from tiltmeter.analyse import numerals
+from tiltmeter.analyse.words import numerals
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
-from tiltmeter.report import multi_run
-from tiltmeter.report.model import Report
+from tiltmeter.report.page_model.page import Report
+from tiltmeter.report.several_runs import multi_run
 from tiltmeter.store import Store
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")

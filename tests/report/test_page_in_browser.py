@@ -10,8 +10,8 @@ from PIL import Image
 
 from tests.browser import Visit, chromium, drive
 from tests.report import gallery
-from tiltmeter.report import html
-from tiltmeter.report.model import Content, Section, alone
+from tiltmeter.report.page_model.page import Content, Section, alone
+from tiltmeter.report.render import html
 
 pytestmark = [
     pytest.mark.browser,

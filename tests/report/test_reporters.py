@@ -21,10 +21,11 @@ from rich.console import Console
 
 from tests.report.conftest import HOSTILE
 from tiltmeter.errors import StoreError
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, data, html, markdown, terminal, terminal_screen
-from tiltmeter.report.model import Column, Content, Table, alone
+from tiltmeter.report.page_model.page import Column, Content, Table, alone
+from tiltmeter.report.render import html, json_csv, markdown, terminal, terminal_screen
+from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -144,7 +145,7 @@ def test_a_hole_is_a_dash_in_the_page(page: str) -> None:
 def test_json_and_csv_hold_the_estimates_as_they_are(
     built: Content, estimates: list[Estimate]
 ) -> None:
-    text = data.as_json(built.run_info, estimates)
+    text = json_csv.as_json(built.run_info, estimates)
     loaded = json.loads(text)
     assert loaded["schema"] == 1 and loaded["run"]["answered"] == 1295
     stars = [row.pop("stars") for row in loaded["estimates"]]
@@ -152,7 +153,7 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
     read = [Estimate(**row) for row in loaded["estimates"]]
     assert read == [replace(estimate, cautions=()) for estimate in estimates]  # codes of the note
     assert "\u202e" not in text
-    rows = list(csv.DictReader(io.StringIO(data.as_csv(estimates))))
+    rows = list(csv.DictReader(io.StringIO(json_csv.as_csv(estimates))))
     assert len(rows) == len(estimates)
     for row, estimate in zip(rows, estimates, strict=True):
         for name in ("value", "low", "high", "p", "p_adjusted", "n", "detectable"):
@@ -170,7 +171,7 @@ def test_a_page_without_a_claim_is_written(built: Content) -> None:
 
 def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        data.as_json({}, [replace(estimates[0], value=float("nan"))])
+        json_csv.as_json({}, [replace(estimates[0], value=float("nan"))])
 
 
 def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> None:
@@ -399,7 +400,7 @@ def test_a_page_that_cannot_be_written_says_what_to_type(built: Content, tmp_pat
 
 def test_colours_have_contrast() -> None:
     """WCAG 2.1 AA: 4.5 : 1 for text, 3 : 1 for what is drawn, in light and in dark."""
-    css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    css = (Path(html.__file__).parents[1] / "templates" / "style.css").read_text(encoding="utf-8")
     parts = css.split("@media (prefers-color-scheme: dark)")[:2]
     light, dark = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in parts)
     for theme in (light, light | dark):

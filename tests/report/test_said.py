@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import api, registry
-from tiltmeter.analyse import evidence, sentences, verdicts
-from tiltmeter.analyse.verdicts import NOTHING_KNOWN, Verdict, Word
+from tiltmeter.analyse.claims import evidence, verdicts
+from tiltmeter.analyse.claims.verdicts import NOTHING_KNOWN, Verdict, Word
+from tiltmeter.analyse.words import sentences
 from tiltmeter.protocol import Protocol
-from tiltmeter.protocol.load import load
-from tiltmeter.protocol.thin_design import thin_design
+from tiltmeter.protocol.design.thin_design import thin_design
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import screen
-from tiltmeter.report.badges import KINDS
-from tiltmeter.report.judged import Judged, leading
+from tiltmeter.report.first_screen import screen
+from tiltmeter.report.first_screen.badges import KINDS
+from tiltmeter.report.first_screen.ranking import Judged, leading
 from tiltmeter.stats.association import ZERO_NOTE
 
 START = Path(api.__file__).parent / "starts" / "text.toml"

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from tiltmeter.report import sanitize
+from tiltmeter.report.page_model import sanitize
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 from tests.report.test_content import whole
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import audits, findings, summary
-from tiltmeter.report.model import Content, Finding
+from tiltmeter.report.first_screen import findings, summary
+from tiltmeter.report.page_model import audits
+from tiltmeter.report.page_model.page import Content, Finding
 from tiltmeter.store.queries.trials import Part
 
 

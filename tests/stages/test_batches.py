@@ -20,8 +20,8 @@ from tiltmeter.models.batch.format import Bounds, Line, Seen
 from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
 from tiltmeter.records import DRAWN, Message, Request
-from tiltmeter.stages import batch_results
-from tiltmeter.stages.batch_lines import Room
+from tiltmeter.stages.batches import results as batch_results
+from tiltmeter.stages.batches.lines import Room
 from tiltmeter.store import Store
 
 SETTINGS = "she=.7,seed=3"

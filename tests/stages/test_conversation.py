@@ -10,7 +10,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter.errors import ProtocolError, RunMismatch, UsageError
-from tiltmeter.stages import plan as planning
+from tiltmeter.stages.planning import plan as planning
 from tiltmeter.store import Store
 from tiltmeter.store.queries import tables
 

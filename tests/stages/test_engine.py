@@ -12,10 +12,10 @@ import pytest
 from tiltmeter.errors import BudgetError, ModelError, StoreError, TiltmeterError, TransientError
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
-from tiltmeter.stages import patience
-from tiltmeter.stages.engine import FAILURES_IN_A_ROW, Engine, Job, Models
-from tiltmeter.stages.limits import Limits, Tally
-from tiltmeter.stages.sources import WAITING
+from tiltmeter.stages.engine import retries
+from tiltmeter.stages.engine.engine import FAILURES_IN_A_ROW, Engine, Models
+from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.sources import WAITING, Job
 from tiltmeter.store import Store
 
 
@@ -82,7 +82,7 @@ def drive(store: Store, model: Model, jobs: Iterator[Job], limits: Limits) -> Ta
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.001)
 
 
 @pytest.fixture

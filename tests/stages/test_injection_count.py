@@ -9,8 +9,9 @@ import pytest
 
 from tiltmeter import api, registry
 from tiltmeter.cli import main
-from tiltmeter.stages import injection_count, plan
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning import plan
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.steps import injection_count
 from tiltmeter.store import Store
 
 CHOICES = {"limit": 4, "samples": 1, "language": "en"}

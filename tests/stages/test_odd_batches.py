@@ -14,17 +14,21 @@ from tests.batches.server import FORMATS, BatchServer
 from tests.serving import serving
 from tiltmeter import api
 from tiltmeter.cli import main
-from tiltmeter.stages import batch_steps
+from tiltmeter.stages.batches import steps
 from tiltmeter.store import Store
 
 SETTINGS = "she=.7,agree=.9"
 LATER = 5  # the command left with batches out
-OWN_SERVERS = {"top_k", "min_p"}  # are sent where the address is not OpenAI's
+OWN_SERVERS = {
+    "top_k",
+    "min_p",
+    "chat_template_kwargs",
+}  # are sent where the address is not OpenAI's
 
 
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_steps, "LATE_LIST_S", 0.0)
+    monkeypatch.setattr(steps, "LATE_LIST_S", 0.0)
     for format_ in (*FORMATS, "azure_openai"):
         monkeypatch.setenv(f"{format_.upper()}_API_KEY", "key-of-no-provider")
 

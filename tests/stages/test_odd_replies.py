@@ -14,9 +14,10 @@ from tiltmeter.models import Price
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.openai import openai
 from tiltmeter.records import ERROR, Message, Output, Request, Sampling
-from tiltmeter.stages import calls, patience
-from tiltmeter.stages.engine import Engine, Job, Models
-from tiltmeter.stages.limits import Limits, Tally
+from tiltmeter.stages.engine import caller, retries
+from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 
 GOOD = {"choices": [{"message": {"content": "she"}}], "usage": {"prompt_tokens": 5}}
@@ -126,7 +127,7 @@ def drive(
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.001)
     with Store(tmp_path / "run", create=True, writing=True) as made:
         yield made
 
@@ -185,7 +186,7 @@ def test_several_in_a_row_stop_the_run(store: Store) -> None:
     odd = [f"odd {n}" for n in range(20)]
     with pytest.raises(ModelError, match="5 replies in a row"):
         drive(store, [*good(3), *odd], ODD["choices empty"])
-    assert list(outcomes(store).values()).count(ERROR) == calls.ODD_IN_A_ROW
+    assert list(outcomes(store).values()).count(ERROR) == caller.ODD_IN_A_ROW
     mixed = [
         prompt
         for pair in zip(odd[5:], [f"fine {n}" for n in range(15)], strict=True)
@@ -206,7 +207,7 @@ class TestPossiblyPaid:
         with pytest.raises(ModelError, match=r"may have been charged"):
             try:
                 drive(store, [f"odd {n}" for n in range(50)], b"", seen, max_cost=cap)
-            except calls.TiltmeterError as error:
+            except caller.TiltmeterError as error:
                 raise ModelError(str(error)) from None
         assert 0 < len(seen) <= 20
 

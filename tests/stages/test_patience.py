@@ -7,8 +7,8 @@ import math
 import pytest
 
 from tiltmeter.errors import ModelError, TransientError
-from tiltmeter.stages import patience
-from tiltmeter.stages.patience import TRIES, Patience, wait_asked_for
+from tiltmeter.stages.engine import retries
+from tiltmeter.stages.engine.retries import TRIES, Patience, wait_asked_for
 
 
 class Clock:
@@ -21,7 +21,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(patience, "time", made)
+    monkeypatch.setattr(retries, "time", made)
     return made
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.stages import plan
-from tiltmeter.stages.plan import Choices
-from tiltmeter.stages.rounds import cross_levels, rounds_of
+from tiltmeter.stages.planning import plan
+from tiltmeter.stages.planning.plan import Choices
+from tiltmeter.stages.planning.rounds import cross_levels, rounds_of
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 

@@ -24,8 +24,8 @@ from tests.stages.test_resume import command, wait_for_requests
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import RunMismatch, UsageError
-from tiltmeter.stages import plan, shards
-from tiltmeter.stages.limits import Tally
+from tiltmeter.stages.engine.limits import Tally
+from tiltmeter.stages.planning import plan, shards
 from tiltmeter.store import Store
 from tiltmeter.store.queries import settings
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from tiltmeter import Protocol, api, registry
+from tiltmeter.analyse.claims.verdicts import Word
 from tiltmeter.analyse.stopping.claims import planned_families
 from tiltmeter.analyse.stopping.compared import looks_price, paying
 from tiltmeter.analyse.stopping.looks import check_looks, read_looks
 from tiltmeter.analyse.stopping.plan import read_plan
-from tiltmeter.analyse.verdicts import Word
 from tiltmeter.errors import ProtocolError, RunMismatch, StoreError, UsageError
 from tiltmeter.records import Estimate, Label
-from tiltmeter.stages import plan
-from tiltmeter.stages.plan import Choices
+from tiltmeter.stages.planning import plan
+from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
 from tiltmeter.store.queries import looks as stored
 from tiltmeter.store.queries import trials
@@ -113,7 +113,7 @@ def test_tests_that_did_not_stop_the_run_pay_for_the_looks(stopped: Path) -> Non
     """By hand: the tilted model was looked at once, so its other p are q/w_1 = 10 q."""
     run = api.open_run(stopped)
     with Store(stopped) as store:
-        from tiltmeter.analyse.strata import measured_rows
+        from tiltmeter.analyse.whole_run.measure_run import measured_rows
 
         plain = {
             (row.subject, row.measure, *row.condition.values()): row.p

@@ -9,7 +9,8 @@ from scipy import stats
 from sklearn import metrics
 from statsmodels.regression.linear_model import WLS
 
-from tiltmeter.stats import agreement, confusion, rates
+from tiltmeter.stats import rates
+from tiltmeter.stats.judges import agreement, confusion
 
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
 AGREEMENT = {case["name"]: case for case in REFERENCES["agreement"]}

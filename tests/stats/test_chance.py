@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from tiltmeter.stats.chance import expected_divergence
-from tiltmeter.stats.divergence import clipped_distance, js_distance, js_divergence
-from tiltmeter.stats.permutation import base_against_group, pairs_within
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.chance import expected_divergence
+from tiltmeter.stats.shuffles.divergence import clipped_distance, js_distance, js_divergence
+from tiltmeter.stats.shuffles.permutation import base_against_group, pairs_within
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 
 def deals(outputs: Sequence[int], sizes: Sequence[int]) -> Iterator[list[list[int]]]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.stats.test_pooled_permutation import benchmark, bits
-from tiltmeter.stats.compared_permutation import ComparedCell, score_difference
-from tiltmeter.stats.divergence import concentration
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.compared_permutation import ComparedCell, score_difference
+from tiltmeter.stats.shuffles.divergence import concentration
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 __all__ = ["benchmark"]
 DRAWS = 20_000

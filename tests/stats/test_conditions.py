@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tiltmeter.stats import conditions, resampling
+from tiltmeter.stats.shuffles import conditions, resampling
 
 
 def test_by_hand() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from tests.benchmark import benchmark
-from tiltmeter.stats import confusion, correction, multiclass, prediction_powered, rates
-from tiltmeter.stats.correction import rogan_gladen, rogan_gladen_difference
+from tiltmeter.stats import rates
+from tiltmeter.stats.judges import confusion, correction, multiclass, prediction_powered
+from tiltmeter.stats.judges.correction import rogan_gladen, rogan_gladen_difference
 
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
 ROGAN_GLADEN = {case["name"]: case for case in REFERENCES["rogan_gladen"]}

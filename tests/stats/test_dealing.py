@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from tiltmeter.stats import dealing
-from tiltmeter.stats.dealing import count_bits, count_dealt, deal_rows, pack_rows
+from tiltmeter.stats.shuffles import dealing
+from tiltmeter.stats.shuffles.dealing import count_bits, count_dealt, deal_rows, pack_rows
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (1, 5), (5, 1), (2, 3, 1), (1, 2, 1, 2)])

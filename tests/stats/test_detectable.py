@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from tiltmeter.stats import conditions, detectable, resampling, share_shifts
-from tiltmeter.stats.detectable import Design
+from tiltmeter.stats import share_shifts
+from tiltmeter.stats.power import detectable
+from tiltmeter.stats.power.detectable import Design
+from tiltmeter.stats.shuffles import conditions, resampling
 
 LOOKS = 400
 SLACK = 0.04 + 2 * math.sqrt(0.8 * 0.2 / LOOKS)
@@ -134,8 +136,8 @@ def test_divergence_by_hand_and_by_size() -> None:
 
 
 def test_divergence_is_found_by_the_shuffle_itself() -> None:
-    from tiltmeter.stats import permutation
-    from tiltmeter.stats.shuffling import Shuffles
+    from tiltmeter.stats.shuffles import permutation
+    from tiltmeter.stats.shuffles.shuffling import Shuffles
 
     base = np.full(5, 0.2)
     tilt, _ = detectable.divergence_shift(shares=base, outputs=60)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.spatial import distance
 
-from tiltmeter.stats import divergence
+from tiltmeter.stats.shuffles import divergence
 
 PAIRS = [
     ([1, 1], [2, 0]),

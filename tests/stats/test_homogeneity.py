@@ -8,8 +8,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from tiltmeter.stats import homogeneity
-from tiltmeter.stats.homogeneity import effects_alike, shares_alike
+from tiltmeter.stats.shuffles import homogeneity
+from tiltmeter.stats.shuffles.homogeneity import effects_alike, shares_alike
 
 TABLES = 400
 SLACK = 2 * (0.05 * 0.95 / TABLES) ** 0.5

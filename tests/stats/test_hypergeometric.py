@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tiltmeter.stats import hypergeometric
-from tiltmeter.stats.hypergeometric import draw_counts
+from tiltmeter.stats.shuffles import hypergeometric
+from tiltmeter.stats.shuffles.hypergeometric import draw_counts
 
 DRAWS = 100_000
 

@@ -10,15 +10,15 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import multivariate_hypergeom
 
-from tiltmeter.stats import divergence, shuffling
-from tiltmeter.stats.permutation import (
+from tiltmeter.stats.shuffles import divergence, shuffling
+from tiltmeter.stats.shuffles.permutation import (
     Permuted,
     base_against_group,
     concentration_difference,
     each_value,
     pairs_within,
 )
-from tiltmeter.stats.shuffling import Shuffles
+from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 
 def shuffles(draws: int = 199, seed: int = 1) -> Shuffles:

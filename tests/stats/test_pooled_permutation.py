@@ -12,10 +12,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tiltmeter.stats.divergence import concentration, js_divergence
-from tiltmeter.stats.permutation import base_against_group, concentration_difference, pairs_within
-from tiltmeter.stats.pooled_permutation import PooledCell, Score, pooled_score
-from tiltmeter.stats.shuffling import KeptDraws, Shuffles
+from tiltmeter.stats.shuffles.divergence import concentration, js_divergence
+from tiltmeter.stats.shuffles.permutation import (
+    base_against_group,
+    concentration_difference,
+    pairs_within,
+)
+from tiltmeter.stats.shuffles.pooled_permutation import PooledCell, Score, pooled_score
+from tiltmeter.stats.shuffles.shuffling import KeptDraws, Shuffles
 
 DRAWS = 20_000
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from tiltmeter.stats import power
+from tiltmeter.stats.power import power
 from tiltmeter.stats.quantiles import t_quantile
 
 

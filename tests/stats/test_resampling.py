@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tiltmeter.stats.resampling import monte_carlo_p, permuted_means, sign_flip
+from tiltmeter.stats.shuffles.resampling import monte_carlo_p, permuted_means, sign_flip
 
 # Darwin's maize, eighths of an inch; Fisher (1935), The Design of Experiments, table 3.
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiltmeter.stats import resampling
+from tiltmeter.stats.shuffles import resampling
 
 
 def test_two_items_by_hand() -> None:

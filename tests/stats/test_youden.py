@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiltmeter.stats import confusion, youden
+from tiltmeter.stats.judges import confusion, youden
 
 
 def gold_of(table: list[list[int]]) -> confusion.Confusion:

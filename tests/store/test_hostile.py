@@ -19,7 +19,7 @@ import tiltmeter
 from tiltmeter import intake
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.models.kinds import make_model
-from tiltmeter.protocol.load import load
+from tiltmeter.protocol.reading.load import load
 from tiltmeter.store import Store
 from tiltmeter.store.blobs import place_of
 from tiltmeter.store.queries import calls, outputs, tables

@@ -21,6 +21,7 @@ __all__ = [
     "compare",
     "draw_gold_sample",
     "export",
+    "export_as",
     "export_audit",
     "export_crate",
     "export_every_eval_ever",
@@ -40,45 +41,64 @@ __all__ = [
     "run",
     "seal_folder",
     "trials",
+    "use_copy",
     "validate",
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
-    from . import checks
-    from .batch_jobs import Job, cancel_jobs, jobs
-    from .checks import CheckResult, ThresholdCheck
-    from .deposits import check_folder, cite, export_audit, export_crate, seal_folder
-    from .exchange import export_every_eval_ever, export_hugging_face, export_inspect
-    from .execute import label, run
-    from .imports import draw_gold_sample, import_gold, import_outputs
-    from .merges import merge
-    from .plan_model import Plan
-    from .plans import plan, trials
-    from .progress import Watch
-    from .results import compare, export, history, validate
-    from .run_folder import Run, frame, open_run, report
-    from .trackers import log_to_mlflow
+    from .handover.deposits import check_folder, cite, export_audit, export_crate, seal_folder
+    from .handover.exchange import (
+        export,
+        export_as,
+        export_every_eval_ever,
+        export_hugging_face,
+        export_inspect,
+    )
+    from .handover.trackers import log_to_mlflow
+    from .planning.plan import plan, trials
+    from .planning.plan_page import Plan
+    from .runs import checks
+    from .runs.batch_jobs import Job, cancel_jobs, jobs
+    from .runs.checks import CheckResult, ThresholdCheck
+    from .runs.execute import label, run
+    from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
+    from .runs.merges import merge
+    from .runs.progress import Watch
+    from .runs.results import compare, history, validate
+    from .runs.run_folder import Run, frame, open_run, report
 else:
     _NAMES = {  # of each file
-        "batch_jobs": ("Job", "cancel_jobs", "jobs"),
-        "checks": ("CheckResult", "ThresholdCheck"),
-        "deposits": ("check_folder", "cite", "export_audit", "export_crate", "seal_folder"),
-        "exchange": ("export_every_eval_ever", "export_hugging_face", "export_inspect"),
-        "execute": ("label", "run"),
-        "imports": ("draw_gold_sample", "import_gold", "import_outputs"),
-        "merges": ("merge",),
-        "plan_model": ("Plan",),
-        "plans": ("plan", "trials"),
-        "progress": ("Watch",),
-        "results": ("compare", "export", "history", "validate"),
-        "run_folder": ("Run", "frame", "open_run", "report"),
-        "trackers": ("log_to_mlflow",),
+        "runs.batch_jobs": ("Job", "cancel_jobs", "jobs"),
+        "runs.checks": ("CheckResult", "ThresholdCheck"),
+        "handover.deposits": (
+            "check_folder",
+            "cite",
+            "export_audit",
+            "export_crate",
+            "seal_folder",
+        ),
+        "handover.exchange": (
+            "export",
+            "export_as",
+            "export_every_eval_ever",
+            "export_hugging_face",
+            "export_inspect",
+        ),
+        "runs.execute": ("label", "run"),
+        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "use_copy"),
+        "runs.merges": ("merge",),
+        "planning.plan_page": ("Plan",),
+        "planning.plan": ("plan", "trials"),
+        "runs.progress": ("Watch",),
+        "runs.results": ("compare", "history", "validate"),
+        "runs.run_folder": ("Run", "frame", "open_run", "report"),
+        "handover.trackers": ("log_to_mlflow",),
     }
     _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
     def __getattr__(name):
         if name == "checks":
-            return import_module(".checks", __name__)
+            return import_module(".runs.checks", __name__)
         if name in _FILES:
             return getattr(import_module(f".{_FILES[name]}", __name__), name)
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -16,6 +18,7 @@ from ..errors import (
     NO_ROOM,
     TOO_MANY_FILES,
     BatchesOut,
+    PilotStopped,
     TiltmeterError,
     UnknownName,
     UsageError,
@@ -163,7 +166,7 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
     """Variables of a file, and the options that tiltmeter.toml names; which those are, in words."""
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
-    from ..api import project
+    from ..api.options import project
 
     if env_file is not None:
         project.set_environment(env_file)
@@ -199,11 +202,28 @@ def _exit_code(arguments: list[str]) -> int:
     except BatchesOut as out:
         click.echo(str(out), err=True)
         return out.exit_code
+    except PilotStopped as stopped:
+        return _fail(f"{stopped}{_retyped(arguments, stopped.typed)}", stopped.exit_code)
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
         return _fail(_of_system(error), 1)
     return code if isinstance(code, int) else 0
+
+
+def _retyped(arguments: Sequence[str], typed: str) -> str:
+    """A second line with the command that goes on; "" if no option helps. What is asked otherwise
+    goes into another folder.
+    """
+    if not typed:
+        return ""
+    again = list(arguments)
+    if not typed.startswith("--judge-for"):
+        for place, word in enumerate(again[:-1]):
+            if word == "--out":
+                again[place + 1] = f"{again[place + 1].rstrip('/')}-2"
+        again = [f"{word.rstrip('/')}-2" if word.startswith("--out=") else word for word in again]
+    return f"\nFor instance: {shlex.join((PROGRAM, *again))} {typed}"
 
 
 def _of_system(error: OSError) -> str:
@@ -240,7 +260,7 @@ def _options_meant(error: click.NoSuchOption) -> str:
 
 def _fail(said: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
 
     click.echo(f"error: {visible(said)}", err=True)
     if f"{__name__}.command_log" in sys.modules:

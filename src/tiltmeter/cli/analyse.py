@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
-from .options import as_json, fail_if, full, junit, label, receives, variant
-from .values import ResultValues
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnalyseValues(ResultValues):
-    """What is typed after `analyse`."""
-
-    run: str
-    as_csv: bool
+from .options import Printing, as_json, fail_if, full, junit, label, prints, variant
 
 
 @click.command()
@@ -27,8 +16,8 @@ class AnalyseValues(ResultValues):
 @fail_if
 @junit
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
-@receives(AnalyseValues)
-def command(typed: AnalyseValues) -> int:
+@prints
+def command(run: str, printing: Printing) -> int:
     """Compute the estimates of a run again, and check thresholds.
 
     \b
@@ -39,5 +28,4 @@ def command(typed: AnalyseValues) -> int:
     from .. import api
     from .output import emit_results
 
-    printing = typed.printing(as_csv=typed.as_csv)
-    return emit_results(api.open_run(typed.run), printing, {}, typed.fail_if)
+    return emit_results(api.open_run(run), printing)

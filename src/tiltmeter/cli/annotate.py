@@ -9,7 +9,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import pages, receives
+from .options import gathers, pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class AnnotateValues:
 )
 @pages
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
-@receives(AnnotateValues)
+@gathers("typed", AnnotateValues)
 def command(typed: AnnotateValues) -> None:
     """Label outputs by hand in the browser; settle disagreement. A sample of them, one key an
     answer, without seeing what judges said.
@@ -78,7 +78,7 @@ def command(typed: AnnotateValues) -> None:
         _progress(typed.run)
         return
     purpose = typed.purpose()
-    from ..explore import annotating
+    from ..explore.annotation import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(
@@ -95,7 +95,7 @@ def command(typed: AnnotateValues) -> None:
 def _progress(run: str) -> None:
     from ..api import Run
     from ..gold import people, review
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
     from ..store import Store
 
     declared = Run(run).protocol

@@ -21,6 +21,6 @@ def command(run: str, format_: Literal["sentence", "bibtex", "cff"]) -> None:
     """A run as a citation: a sentence, BibTeX or CITATION.cff. Signatures of its numbers stand in
     each.
     """
-    from ..api import deposits
+    from ..api.handover import deposits
 
     click.echo(deposits.cite(run, format_))

@@ -16,7 +16,7 @@ import click
 from ..errors import UsageError
 from ..models.secrets import environment_secrets, mask
 from ..records import __version__
-from ..report.sanitize import visible
+from ..report.page_model.sanitize import visible
 
 LOG = logging.getLogger("tiltmeter")
 FORM = "%(asctime)s %(levelname)s %(message)s"

@@ -33,8 +33,9 @@ def command(
     from rich.console import Console
 
     from .. import api
-    from ..report import changes, comparison_screen
-    from ..report.fitted import height
+    from ..report.render import comparison_screen
+    from ..report.render.fit_terminal import height
+    from ..report.several_runs import changes
 
     found = api.compare(*run, margin=margin)
     if as_json:

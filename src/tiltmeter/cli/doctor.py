@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import as_json, reach, receives
-from .values import AskValues
+from .options import as_json, reach
 
 if TYPE_CHECKING:
+    from ..api.options.records import AskOptions
     from ..models.kinds import Finding
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
-
-
-@dataclass(frozen=True, kw_only=True)
-class DoctorValues(AskValues):
-    """What is typed after `doctor`."""
-
-    models: tuple[str, ...]
-    call: bool
-    as_json: bool
 
 
 @click.command()
@@ -43,17 +33,18 @@ class DoctorValues(AskValues):
 )
 @reach
 @as_json
-@receives(DoctorValues)
-def command(typed: DoctorValues) -> int:
+def command(
+    models: tuple[str, ...], call: bool, as_json: bool, **options: Unpack[AskOptions]
+) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
     for is missing.
     """
-    from ..api import doctor
-    from ..api import options as arguments
+    from ..api.check import doctor
+    from ..api.options import options as arguments
 
-    connect = arguments.connect(typed.ask_options())
-    found = doctor.look(typed.models, call=typed.call, connect=connect)
-    if typed.as_json:
+    connect = arguments.connect(options)
+    found = doctor.look(models, call=call, connect=connect)
+    if as_json:
         click.echo(
             json.dumps(
                 {"schema": 1, "findings": [finding.as_dict() for finding in found]},

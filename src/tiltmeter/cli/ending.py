@@ -17,32 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import cache
-from ..api import kept
-from ..api.run_folder import Run
+from ..api.runs import cached_results
+from ..api.runs.run_folder import Run
 from ..display import visible
 from ..records import Estimate, Json
 from ..store import Store
+from .options import Printing
 
 if TYPE_CHECKING:  # they bring numpy, for which what was printed before need not wait
-    from ..report.model import Content
+    from ..report.page_model.page import Content
 
 # Beside the width: by what rich decides on colours and lines.
 _TERMINAL = ("COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
-
-
-@dataclass(frozen=True, slots=True)
-class Printing:
-    """How results are printed. page: where the HTML report goes, None for no report; full: all
-    findings and tables, not what fits one screen; labels: (short name, model).
-    """
-
-    variant: str = "default"
-    as_json: bool = False
-    as_csv: bool = False
-    page: Path | None = None
-    full: bool = False
-    junit: str | None = None
-    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +46,31 @@ class Ending:
     code: int
 
 
-def ending_of(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+def ending_of(run: Run, printing: Printing) -> Ending:
     """What is to be printed of a run. Its page lies where it should."""
-    key = _key(run, printing, fail_if)
+    key = _key(run, printing)
     text = cache.read_text(key)
     if text is not None:
         found = Ending(**json.loads(text))
         if found.page == _digest(printing.page):
             return found
-    made = _compute(run, printing, fail_if)
+    made = _compute(run, printing)
     cache.keep_text(key, json.dumps(asdict(made)))
     return made
 
 
-def _key(run: Run, printing: Printing, fail_if: Sequence[str]) -> str:
+def _key(run: Run, printing: Printing) -> str:
     """ "" where more is written than a page."""
     if printing.junit is not None:
         return ""
     how = [str(value) for value in asdict(printing).values()]
     with Store(run.folder) as store:
-        return kept.key_of(
+        return cached_results.key_of(
             store,
             run.protocol,
             "ending",
             str(run.folder),
             how,
-            list(fail_if),
             run.notes,
             _terminal(),
         )
@@ -118,24 +103,30 @@ def _digest(page: Path | None) -> str:
     return hashlib.sha256(page.read_bytes()).hexdigest()
 
 
-def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
-    from ..analyse.model_labels import given_names
-    from ..report import content, html, subjects
-    from ..report.model import alone
+def _compute(run: Run, printing: Printing) -> Ending:
+    from ..analyse.words.short_model_names import given_names
+    from ..report.page_model.page import alone
+    from ..report.render import html
+    from ..report.run_page import content, models_asked
 
     estimates = run.analyse(printing.variant)
     named = given_names(dict(printing.labels), (row.subject for row in estimates))
     with Store(run.folder) as store:
         page = printing.page is not None
         built = content.build(store, run.protocol, estimates, named, for_page=page)
-        asked = subjects.asked_once(store)
+        asked = models_asked.asked_once(store)
     warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
     text = _text(run, printing, estimates, built)
-    checked = run.check(*fail_if, estimates=estimates)
+    checked = run.check(
+        *printing.fail_if,
+        estimates=estimates,
+        fail_on=printing.fail_on,
+        margin=printing.margin,
+    )
     if printing.junit is not None:
-        from ..api.junit import write_junit
+        from ..api.handover.junit import write_junit
 
         write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
     digest = _digest(printing.page)
@@ -145,22 +136,23 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
 def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:
     """What goes to standard output."""
     if printing.as_json or printing.as_csv:
-        from ..report import data
+        from ..report.render import json_csv
 
         if not printing.as_json:
-            return data.as_csv(estimates)
+            return json_csv.as_csv(estimates)
         found = run.verdicts(estimates=estimates)
-        return f"{data.as_json(built.run_info, estimates, found, run.protocol)}\n"
+        return f"{json_csv.as_json(built.run_info, estimates, found, run.protocol)}\n"
     from rich.console import Console
 
     printed = _Captured()
     console = Console(file=printed)
     if printing.variant == "default" and not printing.full:
-        from ..report import terminal_screen
+        from ..report.render import terminal_screen
 
         terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
     else:  # its tables of judges and of papers bring 30 modules
-        from ..report import cross_table_formats, cross_tables, terminal
+        from ..report.render import terminal
+        from ..report.tables import cross_table_formats, cross_tables
 
         for name, model in printing.labels:
             printed.write(f"{visible(name)} = {visible(model)}\n")

@@ -40,7 +40,7 @@ def command(
     tiltmeter explore run
     tiltmeter explore run --static pages
     """
-    from ..analyse.queries import OutputQuery
+    from ..analyse.claims.output_query import OutputQuery
 
     more = f"&query={quote(OutputQuery.parse(query).text(), safe='')}" if query else ""
     if static is not None:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import label, layout, receives, variant
-from .values import LayoutValues
+from .options import label, layout, variant
 
-
-@dataclass(frozen=True, kw_only=True)
-class FigureValues(LayoutValues):
-    """What is typed after `figure`."""
-
-    run: str
-    measures: tuple[str, ...]
-    out: Path
-    format_: str | None
-    words: str | None
-    variant: str
-    labels: tuple[tuple[str, str], ...]
+if TYPE_CHECKING:
+    from ..api.options.records import TableOptions
 
 
 @click.command()
@@ -43,8 +32,16 @@ class FigureValues(LayoutValues):
 @layout
 @variant
 @label
-@receives(FigureValues)
-def command(typed: FigureValues) -> None:
+def command(
+    run: str,
+    measures: tuple[str, ...],
+    out: Path,
+    format_: str | None,
+    words: str | None,
+    variant: str,
+    labels: tuple[tuple[str, str], ...],
+    **layout: Unpack[TableOptions],
+) -> None:
     """Save figures as SVG, PNG or PDF. Without a MEASURE: all. With --rows or --columns the table
     of `tiltmeter table` as a figure; one of a paper by its name ("Figure 6").
 
@@ -53,14 +50,14 @@ def command(typed: FigureValues) -> None:
     """
     from .. import api
 
-    saved = api.open_run(typed.run).save_figures(
-        typed.out,
-        *typed.measures,
-        variant=typed.variant,
-        labels=dict(typed.labels),
-        format=typed.format_,
-        words=typed.words,
-        **typed.table_options(),
+    saved = api.open_run(run).save_figures(
+        out,
+        *measures,
+        variant=variant,
+        labels=dict(labels),
+        format=format_,
+        words=words,
+        **layout,
     )
     for path in saved:
         click.echo(path)

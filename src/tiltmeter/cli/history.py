@@ -35,12 +35,13 @@ def command(
     from rich.console import Console
 
     from .. import api
-    from ..report import history, history_screen
+    from ..report.render import history_page, history_screen
+    from ..report.several_runs import history
 
     found = api.history(*run, margin=margin)
     page = history.build(found, dict(labels))
     if out is not None:
-        history.write_page(page, out)
+        history_page.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
         told = {"schema": 1, **found.as_dict()}

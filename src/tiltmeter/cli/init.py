@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..api.start.own_prompts import Reading
 
 PATH = click.Path(dir_okay=False, path_type=Path)
 
@@ -21,9 +25,9 @@ PATH = click.Path(dir_okay=False, path_type=Path)
     "--from",
     "table",
     type=PATH,
-    metavar="CSV",
-    help="A table of prompts of yours: a row a prompt, with columns for the cue and for what two "
-    "prompts have in common.",
+    metavar="FILE",
+    help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines): a row per prompt, with "
+    "columns for the cue and for what two prompts have in common.",
 )
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
 @click.option("--cue", default="", metavar="COLUMN", help="With --from: whom a prompt names.")
@@ -32,6 +36,19 @@ PATH = click.Path(dir_okay=False, path_type=Path)
     default="",
     metavar="COLUMN",
     help="With --from: what the prompts of a pair have in common.",
+)
+@click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
+@click.option(
+    "--options",
+    default="",
+    metavar="A,B",
+    help="With --from: the words that an answer chooses between, if the prompts do not have them "
+    "in quotation marks.",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(["length"]),
+    help="With --from: compare how long answers are.",
 )
 @click.option(
     "--schema",
@@ -46,6 +63,9 @@ def command(
     prompt: str,
     cue: str,
     item: str,
+    sheet: str,
+    options: str,
+    measure: str | None,
     schema: Path | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
@@ -54,7 +74,7 @@ def command(
     tiltmeter init audit.toml
     tiltmeter init mine.toml --from prompts.csv
     """
-    from ..api import init, own_prompts
+    from ..api.start import init, own_prompts
 
     if schema is not None:
         click.echo(f"Wrote {init.write_schema(schema)}")
@@ -64,15 +84,19 @@ def command(
         return
     if sum((images, bool(example), table is not None)) > 1:
         raise UsageError("--images, --example and --from are a start each. Name one of them.")
-    columns = {"prompt": prompt, "cue": cue, "item": item}
-    if table is None and any(columns.values()):
-        raise UsageError("--prompt, --cue and --item are columns of a table. Add --from FILE.csv")
+    words = tuple(filter(None, map(str.strip, options.split(","))))
+    named = own_prompts.Named(prompt, cue, item, sheet, words, measure or "")
+    if table is None and named != own_prompts.Named():
+        raise UsageError(
+            "--prompt, --cue, --item, --sheet, --options and --measure are said of a table. Add "
+            "--from FILE.csv"
+        )
     if table is None:
         written = init.write(file, images, example)
     else:
-        reading = own_prompts.read(table, columns)
+        reading = own_prompts.read(table, named)
         written = init.write_over_table(file, table, reading)
-        click.echo(f"Read {table}: {reading}.")
+        _show_reading(table, reading)
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
@@ -80,3 +104,22 @@ def command(
     click.echo("Next, with a planted model, which costs nothing:")
     for line in init.next_steps(file):
         click.echo(f"  {line}")
+
+
+def _show_reading(table: Path, reading: Reading) -> None:
+    """Prints what is measured, what the table's columns are, and answers as they would be read."""
+    from ..api.start.offered import sample_answers
+
+    if reading.offered:
+        click.echo(f"Measures {reading.measured[0].lower()}{reading.measured[1:]}.")
+    else:
+        click.echo("Measures how many words an answer has, and nothing that it says.")
+    click.echo(f"Read {table}: {reading}.")
+    if not reading.offered:
+        return
+    click.echo("Answers are read so:")
+    for text, label in sample_answers(reading.offered, reading.language):
+        click.echo(f"  {text}  →  {label}")
+    click.echo(
+        "Is this what you count? If not, begin anew with --options A,B or with --measure length."
+    )

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import as_json, reach, receives
-from .values import AskValues
+from .options import as_json, reach
 
-
-@dataclass(frozen=True, kw_only=True)
-class JobsValues(AskValues):
-    """What is typed after `jobs`."""
-
-    run: str
-    cancel: bool
-    as_json: bool
+if TYPE_CHECKING:
+    from ..api.options.records import AskOptions
 
 
 @click.command()
@@ -29,25 +22,22 @@ class JobsValues(AskValues):
 )
 @reach
 @as_json
-@receives(JobsValues)
-def command(typed: JobsValues) -> int:
+def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]) -> int:
     """The batches of a run that are at a provider; cancel them. They are said as they stood when
     the run last looked: nothing is asked without --cancel.
     """
     from .. import api
-    from ..report.sanitize import visible
+    from ..report.page_model.sanitize import visible
 
-    found = (
-        api.cancel_jobs(typed.run, **typed.ask_options()) if typed.cancel else api.jobs(typed.run)
-    )
-    if typed.as_json:
+    found = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
+    if as_json:
         click.echo(json.dumps({"schema": 1, "jobs": [job.as_dict() for job in found]}, indent=1))
         return 0
     for job in found:
         line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"
         click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
     if not found:
-        click.echo(f"{typed.run} has handed in no batches: that is run --batch", err=True)
+        click.echo(f"{run} has handed in no batches: that is run --batch", err=True)
         return 0
     out = sum(job.is_out for job in found)
     click.echo(f"{out:,} of {len(found):,} batches are out", err=True)

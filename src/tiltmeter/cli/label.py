@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import as_json, batch, judge, reach, receives, taxonomy
-from .values import AskValues, BatchValues, JudgeValues
+from .options import Printing, as_json, batch, judge, reach, taxonomy
 
-
-@dataclass(frozen=True, kw_only=True)
-class LabelValues(AskValues, BatchValues, JudgeValues):
-    """What is typed after `label`."""
-
-    run: str
-    as_json: bool
+if TYPE_CHECKING:
+    from ..api.options.records import LabelOptions
 
 
 @click.command()
@@ -25,22 +19,18 @@ class LabelValues(AskValues, BatchValues, JudgeValues):
 @reach
 @batch
 @as_json
-@receives(LabelValues)
-def command(typed: LabelValues) -> int:
+def command(
+    run: str,
+    judges: tuple[str, ...],
+    taxonomy: str | None,
+    as_json: bool,
+    **options: Unpack[LabelOptions],
+) -> int:
     """Label the outputs of a run again, or with another judge."""
     from .. import api
-    from .ending import Printing
     from .output import emit_results
     from .progress import progress_line
 
     with progress_line() as (watch, tallies):
-        labelled = api.label(
-            typed.run,
-            judge=typed.judges,
-            watch=watch,
-            taxonomy=typed.taxonomy,
-            **typed.judge_options(),
-            **typed.ask_options(),
-            **typed.batch_options(),
-        )
-    return emit_results(labelled, Printing("default", typed.as_json), tallies)
+        labelled = api.label(run, judge=judges, watch=watch, taxonomy=taxonomy, **options)
+    return emit_results(labelled, Printing(as_json=as_json), tallies)

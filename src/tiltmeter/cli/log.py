@@ -26,7 +26,7 @@ from .options import variant
 @variant
 def command(run: str, to: str, experiment: str, with_texts: bool, variant: str) -> None:
     """Hand a run to a tracker of experiments (MLflow). Metrics with limits, tables, the report."""
-    from ..api import trackers
+    from ..api.handover import trackers
 
     for key in trackers.log_to_mlflow(
         run, experiment=experiment, texts=with_texts, variant=variant

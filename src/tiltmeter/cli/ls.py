@@ -46,14 +46,14 @@ def command(what: str, full: bool, as_json: bool) -> None:
 
 
 def _examples() -> str:
-    from ..api import init
+    from ..api.start import init
 
     return "".join(f"{name:12} {question}\n" for name, question in init.examples().items())
 
 
 def _json() -> str:
     from .. import registry
-    from ..api import init
+    from ..api.start import init
 
     protocols = map(registry.protocol, registry.protocol_names())
     listed = {
@@ -67,6 +67,7 @@ def _json() -> str:
             }
             for p in protocols
         ],
+        "with_your_data": list(registry.sourced_names()),
         "examples": sorted(init.examples()),
         "models": sorted(registry.model_names()),
         "instruments": [kind.name for kind in registry.instrument_kinds()],
@@ -78,7 +79,7 @@ def _json() -> str:
 def _listing() -> str:
     """What there is, as sections of text."""
     from .. import registry
-    from ..api import init
+    from ..api.start import init
     from ..models.kinds import all_kinds
 
     protocols = map(registry.protocol, registry.protocol_names())
@@ -93,6 +94,10 @@ def _listing() -> str:
                 )
                 for p in protocols
             ],
+        ),
+        (
+            "Protocols whose texts do not ship (tiltmeter show NAME says where to get them)",
+            [(f"{name:15}", _title(name)) for name in registry.sourced_names()],
         ),
         (
             "Examples to start from (tiltmeter init FILE --example NAME)",
@@ -120,6 +125,14 @@ def _listing() -> str:
     ]
     end = ("Prices and ends of models: tiltmeter ls models",)
     return as_text([*sections, Section(end, end)])
+
+
+def _title(name: str) -> str:
+    """The title of the data that a protocol asks."""
+    from .. import registry
+
+    release = registry.source(name)
+    return release.title if release else ""
 
 
 def _how(protocol: Protocol) -> str:

@@ -12,7 +12,7 @@ from ..stats.results import count_of
 from .options import as_json
 
 if TYPE_CHECKING:
-    from ..stages.merge import Merged
+    from ..stages.steps.merge import Merged
 
 MOST_NAMED = 12  # missing shards
 

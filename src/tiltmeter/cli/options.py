@@ -1,53 +1,155 @@
-"""Options that mean the same in every verb that has them."""
+"""The options of several verbs: those of their records (`api/options/records.py`), and those of
+printing, which Python does not have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import ParamSpec, Protocol, TypeVar
+from pathlib import Path
 
 import click
 
-from .option_types import ColumnType, LabelType, PriceType, UrlType, WhereType
+from ..api.options import forms
+from ..api.options.records import (
+    AskOptions,
+    AuditOptions,
+    BatchOptions,
+    ChoiceOptions,
+    JudgeOptions,
+    Option,
+    PlanOptions,
+    Record,
+    RunOptions,
+    TableOptions,
+    records,
+)
 
-Verb = TypeVar("Verb", bound=Callable[..., int | None])
-Typed = ParamSpec("Typed")
-Values = TypeVar("Values")
-Code = TypeVar("Code", int, None)
+Verb = Callable[..., "int | None"]
+Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
+REACH = "base_urls concurrency rate max_cost prices columns timeout patience workers"  # first
+PATHS = {
+    "any": click.Path(),
+    "file": click.Path(dir_okay=False),
+    "existing file": click.Path(exists=True, dir_okay=False),
+}
 
 
-def receives(
-    values: Callable[Typed, Values],
-) -> Callable[[Callable[[Values], Code]], Callable[Typed, Code]]:
-    """For a verb with many options: it gets one object of the class `values`, whose fields are
-    called as the options.
+class Parsed(click.ParamType[object]):
+    """Values with a form of their own."""
+
+    def __init__(self, parse: Callable[[str], object]) -> None:
+        self.parse, self.name = parse, parse.__name__
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
+        """The parsed value; a usage error that says what to type instead."""
+        try:
+            return self.parse(value)
+        except ValueError as error:
+            self.fail(str(error))
+
+
+def shared(options: type, *first: str, taken: type | None = None) -> Add:
+    """Adds all options of a TypedDict to a verb. first: the fields that stand before the others;
+    taken: the options that have an effect on the verb, if it accepts the others to no effect.
+    """
+    known = records(options)
+    effective = known if taken is None else records(taken)
+    order = dict.fromkeys((*first, *known))
+    return _stack(*(_option(known[name], name in effective) for name in order))
+
+
+def single(options: type, name: str, effective: bool = True) -> Add:
+    """Adds one option of a TypedDict to a verb; if not `effective`, the verb does not get it."""
+    return _option(records(options)[name], effective)
+
+
+def _stack(*options: Add) -> Add:
+    def decorate(verb: Verb) -> Verb:
+        for option in reversed(options):
+            option(verb)  # click notes it on the verb
+        return verb
+
+    return decorate
+
+
+def _option(record: Record, effective: bool) -> Add:
+    option = record.option
+    value = forms.names if option.commas else option.value
+    attributes: dict[str, object] = {"is_flag": True} if record.kind is bool else {}
+    if option.default is not None:
+        attributes |= {"default": option.default, "show_default": True}
+    elif "/" in record.flags[0]:
+        attributes["default"] = None  # neither the one nor the other
+    if value is not None:
+        attributes["callback"] = lambda context, parameter, typed: value(typed)
+    add: Callable[..., Add] = click.option
+    return add(
+        *record.flags,
+        record.name,
+        type=_type(record.kind, option),
+        multiple=record.multiple,
+        required=option.required,
+        metavar=option.metavar,
+        help=option.help,
+        expose_value=effective,
+        **attributes,
+    )
+
+
+def _type(kind: type, option: Option) -> object:
+    """The type that click checks the typed value by."""
+    if option.parse is not None:
+        return Parsed(option.parse)
+    if option.path:
+        return PATHS[option.path]
+    low = option.least if option.above is None else option.above
+    if low is None and option.most is None:
+        return kind
+    span: Callable[..., object] = click.IntRange if kind is int else click.FloatRange
+    return span(low, option.most, min_open=option.above is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """The way in which results are printed. page: the HTML report, None for none; full: all
+    findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
+    beside the protocol's own; fail_on, margin: of the gate over all headline claims.
     """
 
-    def decorate(verb: Callable[[Values], Code]) -> Callable[Typed, Code]:
+    variant: str = "default"
+    as_json: bool = False
+    as_csv: bool = False
+    page: Path | None = None
+    full: bool = False
+    junit: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    fail_if: tuple[str, ...] = ()
+    fail_on: tuple[str, ...] = ()
+    margin: str | None = None
+
+
+def gathers(name: str, values: type) -> Add:
+    """Gives a verb as one argument those of its options that are called as the fields of a
+    dataclass.
+    """
+    names = {field.name for field in fields(values)}
+
+    def decorate(verb: Verb) -> Verb:
         @wraps(verb)
-        def command(*args: Typed.args, **options: Typed.kwargs) -> Code:
-            return verb(values(*args, **options))
+        def command(**typed: object) -> int | None:
+            gathered = {key: typed.pop(key) for key in names & typed.keys()}
+            return verb(**typed, **{name: values(**gathered)})
 
         return command
 
     return decorate
 
 
-class Option(Protocol):
-    """What adds an option, or several, to a verb."""
-
-    def __call__(self, verb: Verb, /) -> Verb: ...
-
-
-def _stack(*options: Option) -> Option:
-    def decorate(verb: Verb) -> Verb:
-        for option in reversed(options):
-            verb = option(verb)
-        return verb
-
-    return decorate
-
-
+prints = gathers("printing", Printing)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 margin = click.option(
     "--margin",
@@ -60,31 +162,35 @@ full = click.option(
     "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
 )
 full_text = click.option("--full", is_flag=True, help="Print all of it, not what fits one screen.")
-taxonomy = click.option(
-    "--taxonomy",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A file of attributes to label by, where a judge would choose them (soda).",
+fail_if = _stack(
+    click.option(
+        "--fail-if",
+        "fail_if",
+        multiple=True,
+        metavar='"MEASURE > NUMBER"',
+        help="Exit with 3 if an interval shows it, to either side; 4 if it is not sure. Repeat for "
+        "several.",
+    ),
+    click.option(
+        "--fail-on",
+        "fail_on",
+        multiple=True,
+        type=click.Choice(["tilt", "margin"]),
+        help="A gate over all headline claims: exit with 3 if one tilts, or lies beyond the "
+        "margin; 4 if not all lie inside it.",
+    ),
+    click.option(
+        "--margin",
+        metavar="POINTS|MEASURE=SIZE,…",
+        help="How much would matter at the gate: 5, or 5,length=10%.",
+    ),
 )
-stop = click.option(
-    "--stop/--no-stop",
-    default=None,
-    help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
-    "(docs/stopping.md).",
+data = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Your copy of the texts that a protocol asks, if they do not ship (tiltmeter show); later "
+    "commands know it.",
 )
-variant = click.option(
-    "--variant",
-    default="default",
-    show_default=True,
-    help="How measures are computed: default, or as published.",
-)
-fail_if = click.option(
-    "--fail-if",
-    "fail_if",
-    multiple=True,
-    metavar='"MEASURE > NUMBER"',
-    help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.",
-)
-
 pages = _stack(
     click.option(
         "--port",
@@ -105,198 +211,16 @@ label = click.option(
     "--label",
     "labels",
     multiple=True,
-    type=LabelType(),
+    type=Parsed(forms.short_name),
+    metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )
-judge = _stack(
-    click.option(
-        "--judge",
-        "judges",
-        multiple=True,
-        metavar="KIND:NAME",
-        help="A model that labels the same answers.",
-    ),
-    click.option(
-        "--judge-for",
-        "judge_for",
-        metavar="all|unsure",
-        default="all",
-        show_default=True,
-        help="What judges label: everything, beside the rules; or only what the rules are unsure "
-        "of, as one instrument with them.",
-    ),
-    click.option(
-        "--sure",
-        type=click.FloatRange(0, 1),
-        help="With --judge-for unsure: how sure the rules must be not to ask (protext: 0.999).",
-    ),
-)
-
-layout = _stack(  # how a table of rows and columns is laid out
-    click.option("--rows", help="What the rows are, with commas: factors, model, measure, …"),
-    click.option("--columns", help="What the columns are; the last factor otherwise."),
-    click.option("--show", help="Parts of a cell, with commas: value, stars, interval, p, n."),
-    click.option(
-        "--where",
-        multiple=True,
-        type=WhereType(),
-        help="Only these levels; repeat for several.",
-    ),
-    click.option("--percent", is_flag=True, help="Shares in per cent."),
-    click.option("--decimals", type=click.IntRange(0, 8), help="Decimals of values and intervals."),
-    click.option("--leader", is_flag=True, help="Mark the highest of each row."),
-    click.option("--ranked", is_flag=True, help="Rows from the highest to the lowest."),
-)
-
-choices = _stack(  # what is asked: subjects, languages, modes, samples, limit, seed
-    click.option(
-        "--model",
-        "-m",
-        "models",
-        multiple=True,
-        required=True,
-        metavar="KIND:NAME",
-        help="The subject, for instance builtin or openai:gpt-4.1-mini; repeat for several.",
-    ),
-    click.option(
-        "--language", "languages", multiple=True, help="Only this language; repeat for several."
-    ),
-    click.option(
-        "--mode", "modes", multiple=True, help="How outputs are obtained; repeat for several."
-    ),
-    click.option("--samples", type=click.IntRange(1), help="Draws of each prompt."),
-    click.option(
-        "--limit",
-        type=click.IntRange(1),
-        help="Only so many items (words, texts, …), drawn by the seed.",
-    ),
-    click.option(
-        "--where",
-        "where",
-        type=WhereType(),
-        multiple=True,
-        help="Only these levels of a factor, in place of the protocol's default; * is all; "
-        "repeat for several.",
-    ),
-    click.option(
-        "--cross",
-        "cross",
-        multiple=True,
-        metavar="A×B",
-        help="The intersections of two dimensions too, such as gender×age; repeat for several.",
-    ),
-    click.option(
-        "--declension",
-        "declension",
-        metavar="published|correct",
-        help="Nouns as the paper puts them, declined, or both with a comma (gramvis).",
-    ),
-    click.option(
-        "--seed",
-        type=int,
-        default=0,
-        show_default=True,
-        help="Of the order and of the model's sampling.",
-    ),
-    click.option("--begin", help="Begin the model's answer with this text."),
-    click.option(
-        "--system",
-        "system",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="A text file: the system prompt, in place of the protocol's own.",
-    ),
-    click.option(
-        "--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."
-    ),
-)
-
-batch = _stack(  # what goes to a provider in batches
-    click.option(
-        "--batch",
-        is_flag=True,
-        help="Hand requests in as batches, at the price that providers have for them; the same "
-        "command collects them (docs/batches.md).",
-    ),
-    click.option("--wait", is_flag=True, help="Stay until all batches have ended."),
-    click.option(
-        "--poll",
-        type=click.FloatRange(0, min_open=True),
-        default=30.0,
-        show_default=True,
-        help="Seconds between the first two looks at a batch; each further pause is twice as long, "
-        "up to twenty times this.",
-    ),
-    click.option(
-        "--batch-file",
-        type=click.Path(dir_okay=False),
-        metavar="FILE.jsonl",
-        help="Write requests to a file in OpenAI's format, for instance for vllm run-batch, and "
-        "read FILE.out.jsonl.",
-    ),
-)
-
-reach = _stack(  # how models are reached, and what is allowed
-    click.option(
-        "--base-url",
-        "base_urls",
-        type=UrlType(),
-        multiple=True,
-        help="An OpenAI-compatible server, for instance http://localhost:8000/v1; KIND=URL "
-        "or MODEL=URL for one kind or model; repeat it: several for one model share its requests.",
-    ),
-    click.option(
-        "--concurrency",
-        type=click.IntRange(1, 1000),
-        help="Calls in flight at most, for each model; without it as many as its servers take.",
-    ),
-    click.option(
-        "--rate",
-        type=click.FloatRange(0, min_open=True),
-        help="Calls per minute, for each model.",
-    ),
-    click.option(
-        "--max-cost", type=click.FloatRange(0), help="US dollars that the run may cost in all."
-    ),
-    click.option(
-        "--price",
-        "prices",
-        type=PriceType(),
-        multiple=True,
-        help="US dollars for a million tokens.",
-    ),
-    click.option(
-        "--column",
-        "columns",
-        type=ColumnType(),
-        multiple=True,
-        help="Of a file of answers: text=response where its column is called response; repeat "
-        "for several.",
-    ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(0, min_open=True),
-        default=120.0,
-        show_default=True,
-        help="Seconds that one call may take.",
-    ),
-    click.option(
-        "--patience",
-        type=click.FloatRange(0),
-        default=30.0,
-        show_default=True,
-        help="Minutes of an outage that a call outlasts.",
-    ),
-    click.option(
-        "--workers",
-        "workers",
-        metavar="N[@auto][?gpus=1]",
-        help="Hold a model that runs here (diffusers:, gguf:, python:, …) in N processes, or in N "
-        "workers of a Ray cluster (extra ray).",
-    ),
-    click.option(
-        "--builtin-from",
-        type=click.Path(),
-        help="The built-in model's wheel or GGUF file, where there is no pip.",
-    ),
-)
+variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
+taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)
+stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")
+pilot = single(RunOptions, "pilot")
+judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
+choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
+batch, layout = shared(BatchOptions), shared(TableOptions)
+reach = shared(AskOptions, *REACH.split())
+reach_of_plan = shared(AskOptions, *REACH.split(), taken=PlanOptions)

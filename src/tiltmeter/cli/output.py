@@ -6,41 +6,48 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from ..api import checks
-from ..api.run_folder import Run
+from ..api.runs import checks
+from ..api.runs.run_folder import Run
 from ..display import visible
 from ..protocol import Protocol
 from ..stats.results import count_of
-from .ending import Printing, ending_of
+from .ending import ending_of
+from .options import Printing
 
 if TYPE_CHECKING:
     from ..api import CheckResult
-    from ..stages.limits import Tally
+    from ..stages.engine.limits import Tally
 
 
-def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
-    """UsageError for a threshold that the protocol cannot have, before anything is asked."""
-    checks.parse_thresholds(protocol, texts)
+def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
+    """Raises UsageError, before anything is asked, for a gate without a margin and for a threshold
+    that the protocol cannot have.
+    """
+    if printing.fail_on or printing.margin is not None:
+        from ..analyse.claims.gate import parse_gate
+
+        parse_gate(printing.fail_on, printing.margin)
+    if protocol is not None:
+        checks.parse_thresholds(protocol, printing.fail_if)
 
 
 def emit_results(
     run: Run,
     printing: Printing,
     tallies: Mapping[str, Tally] | None = None,
-    fail_if: Sequence[str] = (),
 ) -> int:
     """Prints the estimates of a run and writes its page; the exit code is 1 where calls went
     unanswered, else that of the thresholds.
 
-    tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
+    tallies: what happened in each stage.
     """
-    refuse_thresholds(run.protocol, fail_if)
-    ending = ending_of(run, printing, fail_if)
+    refuse_gates(run.protocol, printing)
+    ending = ending_of(run, printing)
     _emit_lines(ending.warnings)
     sys.stdout.write(ending.text)
     sys.stdout.flush()
@@ -96,7 +103,12 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     return 1 if failed else 0
 
 
-def emit_checks(verdict: CheckResult) -> int:
-    """Prints what the estimates show of each threshold; the exit code of all together."""
-    _emit_lines(verdict.lines)
-    return verdict.exit_code
+def emit_checks(results: Iterable[CheckResult]) -> int:
+    """Prints the thresholds and the gate of each run; returns the exit code of all together."""
+    from ..analyse.claims.thresholds import FAILED
+
+    codes = [0]
+    for result in results:
+        _emit_lines(result.lines)
+        codes.append(result.exit_code)
+    return FAILED if FAILED in codes else max(codes)

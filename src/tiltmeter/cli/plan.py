@@ -5,50 +5,46 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from ..protocol.thin_design import thin_design
+from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
 from .options import (
+    Printing,
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
     junit,
     label,
-    reach,
-    receives,
+    prints,
+    reach_of_plan,
     stop,
-    taxonomy,
+    taxonomy_of_plan,
     variant,
 )
-from .values import AuditValues
 
 if TYPE_CHECKING:
-    from ..api.options import PlanOptions
+    from ..api.options.records import PlanOptions
 
+    class PlanTyped(PlanOptions, total=False):
+        """Adds an option that `api.plan` takes by itself."""
 
-@dataclass(frozen=True, kw_only=True)
-class PlanValues(AuditValues):
-    """What is typed after `plan`."""
-
-    detect: float | None
-    icc: float | None
-    trials: str | None
-    out: str | None  # as for run; nothing is written there
-    stop: bool | None
+        stop: bool | None
 
 
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @click.option(
     "--detect",
@@ -60,14 +56,20 @@ class PlanValues(AuditValues):
     type=click.FloatRange(0, 1),
     help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
 )
-@taxonomy
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    help="How alike an item's shares at two levels are, 0 to 1.  [default: 0.8]",
+)
+@taxonomy_of_plan
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
+    expose_value=False,
     help="As for run; nothing is written there.",
 )
 @stop
-@reach
+@reach_of_plan
 @batch
 @variant
 @label
@@ -81,8 +83,19 @@ class PlanValues(AuditValues):
     help="Write the trials as CSV: trial (its id), subject, mode, sample, prompt, factors, item.",
 )
 @as_json
-@receives(PlanValues)
-def command(typed: PlanValues) -> None:
+@prints
+def command(
+    protocol: str,
+    models: tuple[str, ...],
+    judges: tuple[str, ...],
+    data: Path | None,
+    detect: float | None,
+    icc: float | None,
+    correlation: float | None,
+    trials: str | None,
+    printing: Printing,
+    **options: Unpack[PlanTyped],
+) -> None:
     """What a run would ask and cost, and what it could find. Nothing is asked and no key is needed;
     it takes the options of run, and some more.
 
@@ -90,40 +103,35 @@ def command(typed: PlanValues) -> None:
     tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
-    from ..analyse.model_labels import given_names
-    from .output import refuse_thresholds
+    from ..analyse.words.short_model_names import given_names
+    from .output import refuse_gates
     from .plan_sections import sections
 
-    declared = registry.protocol(typed.protocol)
-    if typed.fail_if:
-        refuse_thresholds(declared, typed.fail_if)
-    options: PlanOptions = {
-        **typed.choice_options(),
-        **typed.judge_options(),
-        **typed.connect_options(),
-        **typed.batch_options(),
-    }
-    if typed.trials:
-        _write_trials(typed.trials, api.trials(typed.protocol, typed.models, **options))
+    if data is not None:
+        api.use_copy(protocol, data)
+    declared = registry.protocol(protocol)
+    refuse_gates(declared, printing)
+    if trials:
+        _write_trials(trials, api.trials(protocol, models, **options))
     plan = api.plan(
-        typed.protocol,
-        typed.models,
-        judge=typed.judges,
-        detect=typed.detect,
-        icc=typed.icc,
-        stop=typed.stop,
-        variant=typed.variant,
+        protocol,
+        models,
+        judge=judges,
+        detect=detect,
+        icc=icc,
+        correlation=correlation,
+        variant=printing.variant,
         **options,
     )
-    if typed.labels:
-        names = given_names(dict(typed.labels), (*typed.models, *typed.judges))
+    if printing.labels:
+        names = given_names(dict(printing.labels), (*models, *judges))
         calls = (replace(one, model=names.get(one.model, one.model)) for one in plan.calls)
         plan = replace(plan, calls=tuple(calls))
-    if typed.as_json:
+    if printing.as_json:
         click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
     else:
-        width = table_width(typed.full)
-        echo_sections(list(sections(plan, list(thin_design(declared)), width)), typed.full)
+        width = table_width(printing.full)
+        echo_sections(list(sections(plan, list(thin_design(declared)), width)), printing.full)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:

@@ -10,9 +10,9 @@ from .fitting import Section, table_lines
 
 if TYPE_CHECKING:
     from ..api import Plan
-    from ..stages.connect import KnownModel
-    from ..stages.cost import Line
-    from ..stages.power import Detectable
+    from ..stages.planning.cost import Line
+    from ..stages.planning.power import Detectable
+    from ..stages.steps.connect import KnownModel
 
 HEADER_OF_CALLS = (
     *("model", "part", "mode", "calls", "tokens in", "tokens out ≤", "$ about", "$ most"),
@@ -156,7 +156,8 @@ def _design(plan: Plan, width: int) -> Iterator[Section]:
     head = (
         "",
         "Detectable with 80 % power at .05 over the tests that are adjusted together (items as "
-        f"clusters, intra-item correlation {plan.icc:g} assumed):",
+        f"clusters, intra-item correlation {plan.icc:g} assumed, {plan.correlation:g} between the "
+        "sides of an item):",
     )
     wanted = plan.wanted
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
@@ -176,13 +177,13 @@ def _design(plan: Plan, width: int) -> Iterator[Section]:
 
 def _stopping(plan: Plan, width: int) -> Iterator[Section]:
     """What a run that stops early would ask and find."""
-    from ..api import stopped_sentences
+    from ..api.stopping import sentences
 
     if plan.stopping is not None:
-        head = stopped_sentences.heading(plan.stopping)
-        rows = [*stopped_sentences.table(plan.totals, plan.wanted, plan.stopping)]
+        head = sentences.heading(plan.stopping)
+        rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]
         table = table_lines(rows, 1, rows[0][-1:], width)
-        told = [f"  {line}" for line in stopped_sentences.sentences(plan.totals, plan.stopping)]
+        told = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
         yield Section(["", head, *table], [head], "what stopping early saves", 7)
         yield Section(told, told[:1], "more on stopping early" if told[1:] else "", 2)
 
@@ -217,6 +218,9 @@ def _design_notes(plan: Plan) -> Iterator[str]:
     for row in plan.design:
         if row.detectable is None and row.note:
             yield f"  {row.measure}, {_place(row)}: {row.note}"
+    for row in plan.design:
+        if row.by_words:
+            yield f"  {row.measure}, {_place(row)}: {row.by_words}"
     if any(row.twice_items is not None for row in plan.design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in plan.design):

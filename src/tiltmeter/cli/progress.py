@@ -21,9 +21,9 @@ from rich.progress import (
 )
 
 from ..api import Watch
-from ..api.progress import Bar, progress_text, stage_title
-from ..report.sanitize import visible
-from ..stages.limits import Tally
+from ..api.runs.progress import Bar, progress_text, stage_title
+from ..report.page_model.sanitize import visible
+from ..stages.engine.limits import Tally
 
 UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies a second
 LOG_SECONDS = 60.0  # between two lines where standard error is no terminal
@@ -50,6 +50,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally
+            if tally.lines:
+                progress.print(*map(escape, map(visible, tally.lines)), sep="\n", soft_wrap=True)
+                return
             if tally.waiting:
                 notices.show(tally.waiting)
             now = time.monotonic()

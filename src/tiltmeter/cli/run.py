@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from ..errors import UsageError
 from .options import (
+    Printing,
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
     junit,
     label,
+    pilot,
+    prints,
     reach,
-    receives,
+    shard,
     stop,
     taxonomy,
     variant,
 )
-from .values import AuditValues
 
-
-@dataclass(frozen=True, kw_only=True)
-class RunValues(AuditValues):
-    """What is typed after `run`."""
-
-    out: str
-    stop: bool | None
-    shard: str | None
-
-    def refuse_with_shard(self) -> None:
-        """UsageError for options that speak of the numbers of a whole run."""
-        named = [
-            name for name, value in (("--fail-if", self.fail_if), ("--junit", self.junit)) if value
-        ]
-        if self.shard and named:
-            raise UsageError(
-                f"{named[0]} is of a whole run, and a shard is a part of one. Merge the shards, "
-                f"then: tiltmeter analyse RUN {named[0]} …"
-            )
+if TYPE_CHECKING:
+    from ..api.options.records import RunOptions
 
 
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @taxonomy
 @click.option(
@@ -58,12 +46,8 @@ class RunValues(AuditValues):
     help="The run's folder; again = resume.",
 )
 @stop
-@click.option(
-    "--shard",
-    "shard",
-    metavar="3/16",
-    help="Only this part of the plan, into a folder of its own; tiltmeter merge joins all.",
-)
+@pilot
+@shard
 @reach
 @batch
 @variant
@@ -72,8 +56,17 @@ class RunValues(AuditValues):
 @junit
 @full
 @as_json
-@receives(RunValues)
-def command(typed: RunValues) -> int:
+@prints
+def command(
+    protocol: str,
+    models: tuple[str, ...],
+    out: str,
+    judges: tuple[str, ...],
+    data: Path | None,
+    taxonomy: str | None,
+    printing: Printing,
+    **options: Unpack[RunOptions],
+) -> int:
     """Run an audit, from prompts to report. Again: it goes on.
 
     \b
@@ -81,29 +74,37 @@ def command(typed: RunValues) -> int:
     tiltmeter run roles --model openai:NAME --base-url http://localhost:8000/v1 --out own
     """
     from .. import api, registry
-    from .output import emit_results, emit_shard, refuse_thresholds
+    from .output import emit_results, emit_shard, refuse_gates
     from .progress import progress_line
 
-    if typed.fail_if:
-        refuse_thresholds(registry.protocol(typed.protocol), typed.fail_if)
-    typed.refuse_with_shard()
+    part = options.get("shard")
+    if data is not None:
+        api.use_copy(protocol, data)
+    refuse_gates(registry.protocol(protocol) if printing.fail_if else None, printing)
+    if part:
+        _refuse_with_shard(printing)
     with progress_line() as (watch, tallies):
         run = api.run(
-            typed.protocol,
-            typed.models,
-            typed.out,
-            judge=typed.judges,
+            protocol,
+            models,
+            out,
+            judge=judges,
             watch=watch,
-            taxonomy=typed.taxonomy,
-            variant=typed.variant,
-            stop=typed.stop,
-            shard=typed.shard,
-            **typed.choice_options(),
-            **typed.judge_options(),
-            **typed.ask_options(),
-            **typed.batch_options(),
+            taxonomy=taxonomy,
+            variant=printing.variant,
+            **options,
         )
-    if typed.shard:
-        return emit_shard(run, typed.shard, tallies, typed.as_json)
-    printing = typed.printing(Path(typed.out) / "report.html")
-    return emit_results(run, printing, tallies, typed.fail_if)
+    if part:
+        return emit_shard(run, part, tallies, printing.as_json)
+    return emit_results(run, replace(printing, page=Path(out) / "report.html"), tallies)
+
+
+def _refuse_with_shard(printing: Printing) -> None:
+    """Raises UsageError for options that speak of the numbers of a whole run."""
+    whole = {"fail-if": printing.fail_if, "fail-on": printing.fail_on, "junit": printing.junit}
+    for name, value in whole.items():
+        if value:
+            raise UsageError(
+                f"--{name} is of a whole run, and a shard is a part of one. Merge the shards, "
+                f"then: tiltmeter analyse RUN --{name} …"
+            )

@@ -14,7 +14,7 @@ from .options import as_json
 @as_json
 def command(what: tuple[str, ...], as_json: bool) -> int:
     """Planted models of each protocol: is what was planted found? Exit code 1 where it is not."""
-    from ..api import selftest
+    from ..api.check import selftest
 
     def print_check(check: selftest.Check) -> None:
         if not as_json:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageError
+from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
 from .fitting import Section, as_text, echo_sections, of_text
 from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
     from ..protocol import Protocol
-    from ..protocol.tables import Row
+    from ..protocol.design.tables import Row
 
 FILE = ".toml"  # ends a protocol that is named by its path
 BAR = 50  # characters of the longest bar
@@ -38,7 +39,7 @@ BAR = 50  # characters of the longest bar
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How --by is written.",
@@ -58,6 +59,8 @@ def command(
     figure: Path | None,
 ) -> None:
     """What a protocol measures, cites and departs from. With --by: of what items it is made."""
+    from .. import registry
+
     if words:
         _print_words(_load(protocol), words, figure)
         return
@@ -68,7 +71,7 @@ def command(
         raise UsageError(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
-    if protocol.endswith(FILE):
+    if protocol.endswith(FILE) or registry.is_sourced(protocol):  # what may change
         echo_sections(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
@@ -84,9 +87,20 @@ def _load(name: str) -> Protocol:
 
 def _description(name: str, prompts: int) -> list[Section]:
     """All that is printed of a protocol without further options."""
-    from ..stages import plan
+    from .. import registry
+    from ..protocol.source.copies import MissingCopy
+    from ..stages.planning import plan
 
-    declared = _load(name)
+    release = registry.source(name)
+    data = _list("Published data", release.lines() if release else (), 5)
+    try:
+        declared = _load(name)
+    except MissingCopy as error:
+        return [
+            Section((f"{name} · {error.source.title}",), ()),
+            data,
+            Section(("", str(error)), ()),
+        ]
     default_cells = plan.cells(declared, plan.Choices(("-",)))
     head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
     cited = (f"From: {declared.citation}", "") if declared.citation else ()
@@ -100,6 +114,7 @@ def _description(name: str, prompts: int) -> list[Section]:
         Section(design, design[:1], "modes" if design[1:] else "", 3),
         Section(table, (), "items by factor" if table else "", 1),
         Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        data,
         Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
         Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
@@ -108,6 +123,8 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
     """How many prompts and items, and how answers are obtained."""
+    from ..protocol.design import cue_words
+
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -117,6 +134,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
+    yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
@@ -149,8 +167,8 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 def _limits(declared: Protocol) -> Iterator[Section]:
     """What to know before it is relied on."""
-    from ..protocol import prompt_pairs
-    from ..protocol.thin_design import thin_design
+    from ..protocol.design import prompt_pairs
+    from ..protocol.design.thin_design import thin_design
 
     differences = prompt_pairs.prompt_differences(declared)
     yield _list("Held against each other", list(map(prompt_pairs.sentence, differences)), 2)
@@ -167,7 +185,8 @@ def _print_composition(
     """Items by one column or two, as a table and as a figure."""
     from rich.console import Console
 
-    from ..report import composition, cross_table_formats, notebook, terminal
+    from ..report.render import notebook, terminal
+    from ..report.tables import composition, cross_table_formats
 
     if len(by) > 2:
         raise UsageError("--by takes one column or two, with a comma between them.")
@@ -175,7 +194,7 @@ def _print_composition(
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())
     else:
-        click.echo(cross_table_formats.FORMATS[format_](table), nl=False)
+        click.echo(FORMATS[format_](table), nl=False)
     if figure:
         drawn = notebook.standalone("composition", composition.figure(declared, by))
         click.echo(drawn.save(figure))
@@ -191,7 +210,7 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         bar = "█" * round(number * BAR / max(count for _, _, count in found.bins))
         click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
     if figure:
-        from ..api.tables import word_histogram
+        from ..api.runs.tables import word_histogram
 
         click.echo(word_histogram(declared, column).save(figure))
 

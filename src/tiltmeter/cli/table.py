@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import label, layout, receives, variant
-from .values import LayoutValues
+from ..report.tables.cross_table_formats import FORMATS
+from .options import label, layout, variant
 
-
-@dataclass(frozen=True, kw_only=True)
-class TableValues(LayoutValues):
-    """What is typed after `table`."""
-
-    run: str
-    measures: tuple[str, ...]
-    format_: str
-    variant: str
-    labels: tuple[tuple[str, str], ...]
-    out: Path | None
+if TYPE_CHECKING:
+    from ..api.options.records import TableOptions
 
 
 @click.command()
@@ -29,7 +20,7 @@ class TableValues(LayoutValues):
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How it is written.",
@@ -38,8 +29,15 @@ class TableValues(LayoutValues):
 @variant
 @label
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
-@receives(TableValues)
-def command(typed: TableValues) -> None:
+def command(
+    run: str,
+    measures: tuple[str, ...],
+    format_: str,
+    variant: str,
+    labels: tuple[tuple[str, str], ...],
+    out: Path | None,
+    **layout: Unpack[TableOptions],
+) -> None:
     """Estimates as a table: Markdown, LaTeX or CSV. Without a MEASURE: the tables that the variant
     declares, otherwise the headlines; one of them by its name ("Figure 6").
 
@@ -49,19 +47,18 @@ def command(typed: TableValues) -> None:
     from rich.console import Console
 
     from .. import api
-    from ..report import cross_table_formats, terminal
+    from ..report.render import terminal
+    from ..report.tables import cross_table_formats
 
-    tables = api.open_run(typed.run).tables(
-        *typed.measures, variant=typed.variant, labels=dict(typed.labels), **typed.table_options()
-    )
-    if typed.out is None and typed.format_ == "text":
+    tables = api.open_run(run).tables(*measures, variant=variant, labels=dict(labels), **layout)
+    if out is None and format_ == "text":
         for table in tables:
             terminal.print_one(cross_table_formats.terminal_table(table), Console())
         return
-    written = cross_table_formats.FORMATS["md" if typed.format_ == "text" else typed.format_]
+    written = FORMATS["md" if format_ == "text" else format_]
     text = "\n".join(map(written, tables))
-    if typed.out is None:
+    if out is None:
         click.echo(text, nl=False)
     else:
-        typed.out.write_text(text, encoding="utf-8")
-        click.echo(typed.out)
+        out.write_text(text, encoding="utf-8")
+        click.echo(out)

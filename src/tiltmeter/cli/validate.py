@@ -15,7 +15,7 @@ from ..stats.results import count_of
 from .options import as_json, full_text
 
 if TYPE_CHECKING:
-    from ..report.model import Table
+    from ..report.page_model.page import Table
 
 
 ROWS = (24, 16, 10, 6, 4, 3, 2, 1)  # of the first table, where it alone is too long
@@ -93,7 +93,7 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
 
 def _validate(run: str, as_json: bool, full: bool) -> int:
     from .. import api
-    from ..report import judges
+    from ..report.tables import judges
 
     found = api.validate(run)
     for card in found.cards:
@@ -117,8 +117,8 @@ def print_tables(tables: Sequence[Table], full: bool) -> None:
     """As many as fit the terminal; `full` all of them."""
     from rich.console import Console
 
-    from ..report import terminal
-    from ..report.fitted import print_first_that_fits, print_lines
+    from ..report.render import terminal
+    from ..report.render.fit_terminal import print_first_that_fits, print_lines
 
     console = Console()
 

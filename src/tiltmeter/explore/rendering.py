@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from ..report.sanitize import visible
-from . import parts, view
-from .detail import Detail
+from ..report.page_model.sanitize import visible
+from .selection import parts, view
+from .selection.detail import Detail
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -23,13 +23,13 @@ from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
 from ..store.queries import outputs
 from . import rendering, security
-from .detail import Detail, detail
-from .index import Index, open_indices
-from .page import page
-from .parts import Page
-from .report_page import ReportPages, response
-from .thumbnails import Thumbnails, content
-from .view import View
+from .browse.page import page
+from .browse.report_page import ReportPages, response
+from .selection.detail import Detail, detail
+from .selection.index import Index, open_indices
+from .selection.parts import Page
+from .selection.thumbnails import Thumbnails, content
+from .selection.view import View
 
 NAMELESS = (
     "Nobody gave a name. To correct labels here type: tiltmeter explore {run} --annotator NAME. "
@@ -68,7 +68,7 @@ class Explorer:
         """Run → who corrects its labels; empty where nobody gave a name."""
         if not name:
             return {}
-        from . import corrections  # with what gold is, for which a first page need not wait
+        from .browse import corrections  # with what gold is, for which a first page need not wait
 
         sources = [one for index in self.indices for one in index.sources.values()]
         return {one.number: corrections.corrector(one, name) for one in sources}
@@ -107,7 +107,7 @@ class Explorer:
 
     async def sheet(self, request: Request) -> Response:
         """The pictures or texts of a page as one PNG."""
-        from .sheet import contact_sheet  # with Pillow, for which a first page need not wait
+        from .browse.sheet import contact_sheet  # with Pillow, for which a first page need not wait
 
         found, _ = await self.read(self._grid, View.parse(request.query_params))
 
@@ -163,14 +163,14 @@ class Explorer:
         if run not in self._correctors:
             folder = shlex.quote(str(source.store.folder))
             return JSONResponse({"error": NAMELESS.format(run=folder)}, 403)
-        from . import corrections
+        from .browse import corrections
 
         who = self._correctors[run]
         return JSONResponse(await self.read(corrections.visible_correctable, source, output, who))
 
     async def correct(self, request: Request) -> Response:
         """Stores a correction, or withdraws one."""
-        from . import corrections
+        from .browse import corrections
 
         run, *said = corrections.parse_correction(await request.body())
         index = self._index_of(run)

@@ -16,15 +16,15 @@ from pathlib import Path
 from ..errors import StoreError, UsageError
 from ..images import Unusable
 from . import rendering
-from .detail import detail
-from .find import findings
-from .index import Index, open_indices
-from .page import page
-from .parts import Page
+from .browse.find import findings
+from .browse.page import page
+from .browse.sheet import contact_sheet
 from .rendering import MOST_LISTED
-from .sheet import contact_sheet
-from .thumbnails import Thumbnails, content
-from .view import ALL, SHOWS, View
+from .selection.detail import detail
+from .selection.index import Index, open_indices
+from .selection.parts import Page
+from .selection.thumbnails import Thumbnails, content
+from .selection.view import ALL, SHOWS, View
 
 _PLAIN = re.compile(r"[^a-z0-9]+")
 

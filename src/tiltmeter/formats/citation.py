@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from ..report.model import Content
+from ..report.page_model.page import Content
 from .crate import OPEN
 
 _SPECIAL = str.maketrans(

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import __version__
-from ..report.markdown import escape
-from ..report.model import Content
+from ..report.page_model.page import Content
+from ..report.render.markdown import escape
 from . import citation
 from .evidence import OPEN, findings_table, markdown_table
 

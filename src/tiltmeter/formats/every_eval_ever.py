@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ..analyse import reading
+from ..analyse.words import reading
 from ..protocol import MeasureSpec, Protocol
 from ..protocol.measures import measure_kind
 from ..records import ANSWER, OUTCOMES, VOTE, Estimate, Json, __version__
-from ..report.sanitize import ascii_escapes
+from ..report.page_model.sanitize import ascii_escapes
 from ..store.queries.trials import Part
 from .samples import AttributeLabels, Sample
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analyse.selections import SMALL, CategoryRate
-from ..report.figure_model import Pairs
-from ..report.markdown import escape
-from ..report.model import Content
+from ..analyse.whole_run.selection_rates import SMALL, CategoryRate
+from ..report.page_model.figures import Pairs
+from ..report.page_model.page import Content
+from ..report.render.markdown import escape
 from . import crate
 
 OPEN = f"**{crate.OPEN}**"

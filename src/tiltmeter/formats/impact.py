@@ -8,7 +8,7 @@ import csv
 from collections.abc import Sequence
 from io import StringIO
 
-from ..analyse.selections import CategoryRate
+from ..analyse.whole_run.selection_rates import CategoryRate
 from ..stats.results import Interval
 
 COLUMNS = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..models.secrets import environment_secrets, without
 from ..records import ADJUDICATED, CORRECTED, HUMAN
-from ..report.model import Content, Examples
-from ..report.sanitize import map_texts
+from ..report.page_model.page import Content, Examples
+from ..report.page_model.sanitize import map_texts
 
 Hide = Callable[[str], str]
 _NAMES = re.compile(r"(?:doi|arxiv|w3id)\.org|github\.com", re.IGNORECASE)  # of what is cited

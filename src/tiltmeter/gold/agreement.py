@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..protocol import Protocol
-from ..stats import agreement, confusion
+from ..stats.judges import agreement, confusion
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import labels

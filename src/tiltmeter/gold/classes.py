@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..protocol import Protocol
-from ..stats import confusion
-from ..stats.multiclass import corrected_shares
+from ..stats.judges import confusion
+from ..stats.judges.multiclass import corrected_shares
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import label_counts

@@ -19,7 +19,7 @@ from random import Random
 from ..errors import UnknownName, UsageError
 from ..instruments.images.taxonomy import NOT_APPLICABLE
 from ..protocol import EVERY, Protocol
-from ..protocol.tables import SEVERAL
+from ..protocol.design.tables import SEVERAL
 from ..records import VOTE, content_id
 from ..store import Store, now
 from ..store.queries import labels, outputs

@@ -16,8 +16,8 @@ from .. import gold
 from ..errors import UsageError
 from ..protocol import Protocol
 from ..records import Json
-from ..stats import confusion
-from ..stats.confusion import ClassQuality, Confusion
+from ..stats.judges import confusion
+from ..stats.judges.confusion import ClassQuality, Confusion
 from ..stats.results import ALPHA, FEW_GOLD, Interval
 from ..store import Store
 from . import GoldPair, people, review

@@ -17,7 +17,7 @@ twice or more:
 
 What is not speech (a preamble, a title, stage directions, narration, a closing remark, the prompt
 repeated, what is marked as thinking) is not counted. Labels that do not speak ("Title:",
-"Example:", "Assistant:") are in data/dialogue.toml.
+"Example:", "Assistant:") are in the packs (people.toml, silent).
 
 The value, the first that fits:
   refusal         an answer without two marked speeches or two lines of quotation declines, outside
@@ -32,15 +32,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ..errors import MissingExtra
+from ..languages import identify, refusals
+from ..languages.pack import pack, shipped, strings
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser
-from .text import language_id, refusal
-from .text.language import without_reasoning
-from .wording import Json, Texts, texts
+from .dialogue_json import from_json
+from .text.thought import without_thought
+from .wording import Json
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
@@ -68,6 +70,7 @@ _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
 _OPENING = re.compile(f"[{_OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
+_LETTERS = re.compile(rf"[^\W\d_{_CJK}]+")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(
     r"[;{}]\s*$|\w+\.\w+\.\w+\("
@@ -89,14 +92,23 @@ _COLON = r"\s*[:：]\s*"
 Line = tuple[bool, str, str]
 
 
-def _data() -> Texts:
-    return texts("dialogue")
+@cache
+def _data(name: str) -> tuple[str, ...]:
+    """A list of all packs together: answers come in other languages than the prompt's."""
+    listed: dict[str, None] = {}
+    for code in shipped():
+        known = pack(code)
+        table = known.words.get("dialogue")
+        inside = table.get(name) if isinstance(table, Mapping) else None
+        listed |= dict.fromkeys((*strings(inside), *strings(known.people.get(name))))
+    return tuple(listed)
 
 
 @lru_cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    """The patterns that hold words of the data file."""
-    speakers, articles = _either(_data().words("speakers")), _either(_data().words("articles"))
+    """The patterns that hold words of the packs."""
+    people = (*_data("speakers"), *_data("woman"), *_data("man"))
+    speakers, articles = _either(people), _either(_data("articles"))
     number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
     known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
     label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
@@ -111,8 +123,8 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         ),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
         "address": re.compile(
-            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data().words('address')))})(?!\w)"
-            rf"|{'|'.join(_data().words('address_anywhere'))}"
+            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data('address')))})(?!\w)"
+            rf"|{'|'.join(_data('address_anywhere'))}"
         ),
     }
 
@@ -140,16 +152,20 @@ def read(text: str, code: str, prompt: str = "") -> str:
     Raises MissingExtra where two languages of one script are to be told apart and no identifier is
     installed.
     """
-    lines = _lines(text, prompt)
+    lines = _lines(from_json(text, _is_speaker), prompt)
     found, strong, rest = _find_speeches(lines)
-    if not strong and refusal.says(rest):
+    if not strong and refusals.says(rest, code):
         return REFUSAL
     if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
         return INVALID
     glosses = [text for _, _, text in lines if _GLOSS.match(text)]
-    if language_id.foreign("\n".join(found + glosses), code):
+    if identify.foreign("\n".join(found + glosses), code):
         return OTHER_LANGUAGE
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
+
+
+def _is_speaker(name: str) -> bool:
+    return _patterns()["alone"].match(name) is not None
 
 
 def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
@@ -200,11 +216,25 @@ def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lower([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
-    if len(bare) == 2 and all(
-        len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare
-    ):
+    if len(bare) == 2 and all(map(_addresses, bare)):
         return bare, False, narration
     return [], False, narration
+
+
+def _addresses(text: str) -> bool:
+    """True if a line without any mark may be speech: it addresses somebody, and does not tell of
+    him or her ("He said hello.").
+    """
+    if len(text) > SHORT or not _patterns()["address"].search(text.casefold()):
+        return False
+    first = _LETTERS.search(text.casefold())
+    told = first is not None and first[0] in _persons() and not set(text) & set("?!？！")
+    return not told
+
+
+@cache
+def _persons() -> frozenset[str]:
+    return frozenset(map(str.casefold, (*_data("she"), *_data("he"))))
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -242,7 +272,7 @@ def _is_code(text: str) -> bool:
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = without_reasoning(text[:LONGEST_CHARACTERS])
+    text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _BREAK.sub("\n", text)
     text = _INVISIBLE.sub("", text.replace("__", ""))
@@ -287,7 +317,7 @@ def _match_label(text: str) -> re.Match[str] | None:
 
 @lru_cache
 def _no_speakers() -> frozenset[str]:
-    return frozenset(_data().words("no_speakers"))
+    return frozenset(map(str.casefold, _data("silent")))
 
 
 def _lower(texts: Sequence[str]) -> str:
@@ -307,23 +337,24 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "1"
+    version = "2"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         # at once, and not at the first answer that leaves a doubt
-        if language_id.wording()["library"] == "none":
+        if identify.wording()["library"] == "none":
             raise MissingExtra("Telling dialogues in another language", "languages")
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        """The phrases of data/dialogue.toml and what tells languages apart."""
+        """The words of all packs and what tells languages apart."""
+        names = ("speakers", "woman", "man", "articles", "silent", "address", "address_anywhere")
         return {
-            **_data().table,
-            "refusal": refusal.lists().table,
-            "identifier": language_id.wording(),
+            **{name: _data(name) for name in names},
+            "refusal": refusals.wording(),
+            "identifier": identify.wording(),
         }
 
     def read(self, item: Answered) -> Sequence[Label]:

@@ -17,10 +17,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from ..languages.letters import UNSPACED
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
 from . import Parser, Settings
-from .text.language import UNSPACED
 from .text.prose import LANGUAGE, prose
 from .text.prose import wording as told_by
 from .wording import Json

@@ -21,10 +21,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from ..errors import ProtocolError
+from ..languages.letters import fold, is_unspaced
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
-from .text.language import fold, is_unspaced
 from .text.prose import LANGUAGE, prose
 from .text.prose import wording as told_by
 from .wording import Json

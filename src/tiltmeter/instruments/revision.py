@@ -15,10 +15,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
+from ..languages.letters import fold, is_unspaced
 from ..protocol import InstrumentSpec
 from ..records import BOTH, Answered, Label
 from . import ReplyParser
-from .text.language import fold, is_unspaced
 from .wording import Json, Texts, texts
 
 REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"

@@ -11,7 +11,7 @@ from typing import ClassVar
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol
-from ..protocol.tables import Row
+from ..protocol.design.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .capabilities import setting_names
 from .lookup import cells_by_words

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from .. import registry
 from ..protocol import InstrumentSpec, Protocol
+from ..protocol.design.tables import SEVERAL, Row
 from ..protocol.instrument_kinds import InstrumentKind
-from ..protocol.tables import SEVERAL, Row
 
 NO_PROSE = {"choice", "picks", "dialogue", "ranking"}  # answers that are written in other ways
 

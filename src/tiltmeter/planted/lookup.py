@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..protocol import Protocol
-from ..protocol.tables import Row
+from ..protocol.design.tables import Row
 from ..records import Message, Request
 
 

@@ -26,8 +26,8 @@ from ..instruments.length import length
 from ..instruments.lexicon import Pattern, lists_of
 from ..instruments.wording import texts
 from ..protocol import InstrumentSpec, Protocol
+from ..protocol.design.tables import fill
 from ..protocol.instrument_kinds import InstrumentKind
-from ..protocol.tables import fill
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText, PlantedValues
 from .capabilities import written_of

@@ -33,7 +33,7 @@ from ..errors import ModelError, UnknownName
 from ..models import FREE, Model, Price
 from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, TEXT, ModelOptions
-from ..protocol.tables import Row
+from ..protocol.design.tables import Row
 from ..records import Reply, Request
 from .lookup import cells_by_words, texts_of
 from .settings import Value, parse_value, read_pairs

@@ -30,9 +30,9 @@ from ..errors import TiltmeterError, UsageError
 from ..models.http.body import at, object_at
 from ..records import REFUSAL, Json, Reply, Request
 from ..system import add_signal_handlers
-from . import server_chat, server_pictures
 from .model import Planted
-from .server_pictures import Shelf
+from .served import chat, pictures
+from .served.pictures import Shelf
 from .settings import Settings, parse
 
 _JSON = "application/json"
@@ -79,7 +79,7 @@ class Server:
         self._shelf = Shelf()
         self._model = Planted(settings, see=self._shelf.see)
         self._constant = json.dumps(
-            server_chat.completion(Reply("she", usage=(20, 1), served="planted"))
+            chat.completion(Reply("she", usage=(20, 1), served="planted"))
         ).encode()
         self._runner = web.ServerRunner(
             web.Server(self._route, access_log=None), shutdown_timeout=0.2
@@ -116,9 +116,9 @@ class Server:
                 self.count.total += 1
                 self.count.answered += 1
                 return web.Response(body=self._constant, content_type=_JSON)
-            return await self._handle(request, partial(server_chat.chat_request, self._shelf))
+            return await self._handle(request, partial(chat.chat_request, self._shelf))
         if request.path == "/v1/images/generations" and request.method == "POST":
-            return await self._handle(request, server_pictures.picture_request)
+            return await self._handle(request, pictures.picture_request)
         if request.path in ("/count", "/v1/count"):
             return _json_response(200, self.count.as_dict())
         if request.path == "/v1/models":
@@ -212,9 +212,9 @@ class Server:
         if self.settings.echo and asked.begin:
             reply = replace(reply, text=asked.begin + reply.text)
         shape = (
-            server_pictures.generation(reply)
+            pictures.generation(reply)
             if asked.size
-            else server_chat.completion(reply, lie=self.settings.lie)
+            else chat.completion(reply, lie=self.settings.lie)
         )
         content = json.dumps(shape).encode()
         if fault == "truncate":

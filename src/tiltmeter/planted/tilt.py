@@ -12,8 +12,9 @@ from statistics import NormalDist
 
 from .. import registry
 from ..errors import UsageError
+from ..instruments.choice.forms import SLOT
 from ..protocol import Protocol
-from ..protocol.tables import SEVERAL, Row
+from ..protocol.design.tables import SEVERAL, Row
 from ..records import INVALID
 from .capabilities import offered
 from .lookup import cells_by_words
@@ -121,7 +122,8 @@ class Tilt:
 
     def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
         """Value → the form that is written for it."""
-        return offered(self.protocol, cell.get("language", ""))
+        forms = offered(self.protocol, cell.get("language", ""))
+        return {value: SLOT.sub(lambda slot: cell[slot[1]], form) for value, form in forms.items()}
 
     def share(self, cell: Mapping[str, str]) -> float:
         """The true share of the tilted value among the answers that are one of the values."""

@@ -28,7 +28,7 @@ from random import Random
 from typing import NamedTuple
 
 from ..errors import UsageError
-from ..protocol.tables import Row
+from ..protocol.design.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText
 from .capabilities import words_of

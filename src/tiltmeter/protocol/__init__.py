@@ -16,12 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 from warnings import warn
 
 from ..errors import UnknownName
 from ..records import Json, Message, content_id
-from .keys import (
+from .design.tables import SEVERAL, Row, fill, join
+from .source.keys import (
     AnnotationKeys,
     CrosstabKeys,
     FirstKeys,
@@ -30,7 +31,9 @@ from .keys import (
     StopKeys,
 )
 from .specs import InstrumentSpec, MeasureSpec, Mode, Variant
-from .tables import SEVERAL, Row, fill, join
+
+if TYPE_CHECKING:
+    from .design.cue_words import CueWords
 
 __all__ = [
     "EVERY",
@@ -65,9 +68,11 @@ class Protocol:
     first:  what the first screen of a report shows beside its sentence; {} for what fits most.
     selections: tables of selection rates by category, for `export --format audit`.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
-    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
+    thresholds: bounds on measures (thresholds.py); a run whose estimates show one ends with code
     3.
     stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
+    cue_words: the column of words that stand for the levels of a factor, "none" if the words are
+           the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
     definition: {declared: what its file says, files: the text of each data file}, from which it can
     be declared again.
     """
@@ -105,6 +110,8 @@ class Protocol:
     judges_see_system: bool = False
     thresholds: tuple[str, ...] = ()
     stop: StopKeys | None = None
+    cue_words: str = ""
+    cue_sets: str = ""
     inline: tuple[str, ...] = ()
     source: str = ""
     definition: Mapping[str, Json] | None = field(default=None, compare=False)
@@ -158,6 +165,13 @@ class Protocol:
             for place in cell.items():
                 found.setdefault(place, []).append(cell)
         return found
+
+    @cached_property
+    def cues(self) -> Mapping[str, CueWords]:
+        """The cue words of each compared factor that has any (design/cue_words.py)."""
+        from .design.cue_words import cue_words
+
+        return cue_words(self)
 
     @cached_property
     def digest(self) -> str:

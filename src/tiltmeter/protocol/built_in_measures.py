@@ -15,7 +15,7 @@ _SHARES = (
     MeasureKind(
         name="share",
         summary="hits / among, over items; with bounds where `among` is declared",
-        compute=f"{_ANALYSE}.shares:share",
+        compute=f"{_ANALYSE}.measures.shares:share",
         interval="clustered by item",
         test="against `null`: sign flip over items",
         low=0,
@@ -26,7 +26,7 @@ _SHARES = (
     MeasureKind(
         name="odds",
         summary="hits / (among − hits)",
-        compute=f"{_ANALYSE}.shares:odds",
+        compute=f"{_ANALYSE}.measures.shares:odds",
         unit="odds",
         interval="clustered, log scale",
         test="where `null` is 1: the share against one half",
@@ -37,7 +37,7 @@ _SHARES = (
     MeasureKind(
         name="difference",
         summary="share at a level less share at its baseline",
-        compute=f"{_ANALYSE}.shares:difference",
+        compute=f"{_ANALYSE}.measures.shares:difference",
         interval="paired by item",
         test=_PAIRED_TEST,
         contrast=_LEVEL,
@@ -50,7 +50,7 @@ _SHARES = (
     MeasureKind(
         name="alike",
         summary="the largest share over the levels of a factor less the smallest: are all alike",
-        compute=f"{_ANALYSE}.alike:alike",
+        compute=f"{_ANALYSE}.measures.omnibus:alike",
         test="omnibus: shares shuffled over the levels inside each item",
         contrast=("factor",),
         null=0,
@@ -60,7 +60,7 @@ _SHARES = (
     MeasureKind(
         name="ratio",
         summary="rate at a level over the rate at its baseline (disparate impact)",
-        compute=f"{_ANALYSE}.shares:ratio",
+        compute=f"{_ANALYSE}.measures.shares:ratio",
         unit="ratio",
         interval='log scale, paired by item; none where `per = "outputs"`',
         test="sign flip over items",
@@ -73,7 +73,7 @@ _SHARES = (
         name="logit_difference",
         summary="mean log-odds of a hit at a level less at its baseline: each prompt's log-odds, "
         "then the mean of an item, then the mean over items",
-        compute=f"{_ANALYSE}.log_odds:logit_difference",
+        compute=f"{_ANALYSE}.measures.log_odds:logit_difference",
         interval="paired by item, t: a mixed model's with a slope for each item",
         test="paired t over items",
         contrast=_LEVEL,
@@ -85,7 +85,7 @@ _SHARES = (
         name="impact_ratio",
         summary="a group's rate by the highest group's; the groups are the values of the "
         "attribute, or the levels of the last factor of `by`",
-        compute=f"{_ANALYSE}.impact:impact_ratio",
+        compute=f"{_ANALYSE}.measures.impact_ratio:impact_ratio",
         interval="log scale, paired by item; allows for the highest being picked from the data",
         unit="ratio",
         low=0,
@@ -95,7 +95,7 @@ _SHARES = (
     MeasureKind(
         name="leader",
         summary="for each value, the group in which its share is largest",
-        compute=f"{_ANALYSE}.leaders:leader",
+        compute=f"{_ANALYSE}.measures.leading_level:leader",
         interval="Wilson",
         test="the groups alike, by shuffling",
         low=0,
@@ -104,7 +104,7 @@ _SHARES = (
     MeasureKind(
         name="divergence",
         summary="Jensen–Shannon divergence between levels, less what chance gives",
-        compute=f"{_ANALYSE}.divergences:divergences",
+        compute=f"{_ANALYSE}.measures.divergences:divergences",
         interval="none; a null band",
         test="by shuffling outputs",
         contrast=("factor",),
@@ -118,7 +118,7 @@ _NUMBERS = (
         name="mean",
         summary="Σ numbers / outputs that have one, for labels that are numbers "
         "(a length, a score)",
-        compute=f"{_ANALYSE}.numbers:mean",
+        compute=f"{_ANALYSE}.measures.numeric_labels:mean",
         interval="clustered by item, t; of one item over its outputs",
         test="against `null`: sign flip over items",
         unit="",
@@ -129,7 +129,7 @@ _NUMBERS = (
     MeasureKind(
         name="mean_difference",
         summary="mean at a level less mean at its baseline",
-        compute=f"{_ANALYSE}.numbers:mean_difference",
+        compute=f"{_ANALYSE}.measures.numeric_labels:mean_difference",
         interval="paired by item",
         test="sign flip over items, or items shuffled over the two",
         contrast=_LEVEL,
@@ -145,7 +145,7 @@ _REFERENCES = (
         name="from_reference",
         summary="a share less its reference: a column with a share for each item, or given shares "
         "of the whole",
-        compute=f"{_ANALYSE}.references:from_reference",
+        compute=f"{_ANALYSE}.measures.references:from_reference",
         interval="paired by item; of given shares that of the share",
         test="against `null`: sign flip over items",
         low=-1,
@@ -158,7 +158,7 @@ _REFERENCES = (
         name="reference_slope",
         summary="how much the share rises with the reference from item to item: 1 as it does, "
         "above 1 exaggerates it",
-        compute=f"{_ANALYSE}.references:reference_slope",
+        compute=f"{_ANALYSE}.measures.references:reference_slope",
         interval="over items, HC3, t(C − 2)",
         test="against `null`: t",
         unit="slope",
@@ -170,7 +170,7 @@ _CONTROLS = (
     MeasureKind(
         name="effect",
         summary="hits / among on the tested side less the same in each control, with bounds",
-        compute=f"{_ANALYSE}.paired:effect",
+        compute=f"{_ANALYSE}.measures.controlled_effects:effect",
         interval='clustered by item, or by items that share a control; by t where `per = "items"`',
         test='paired t over items; sign flip where `per = "items"`',
         contrast=("factor", "controls"),
@@ -183,7 +183,7 @@ _CONTROLS = (
     MeasureKind(
         name="joint_effect",
         summary="the effect over all groups and controls together, each item once: one claim",
-        compute=f"{_ANALYSE}.joint:joint_effect",
+        compute=f"{_ANALYSE}.measures.joint_effect:joint_effect",
         interval="t over items, or over groups of items that share a control",
         test="which condition is the tested one, drawn anew in each item",
         contrast=("factor", "controls"),
@@ -195,7 +195,7 @@ _CONTROLS = (
     MeasureKind(
         name="item_effects",
         summary="the effect of each item by itself, ranked: a description",
-        compute=f"{_ANALYSE}.item_effects:item_effects",
+        compute=f"{_ANALYSE}.measures.item_effects:item_effects",
         contrast=("factor", "controls"),
         signed=True,
         low=-1,
@@ -204,7 +204,7 @@ _CONTROLS = (
     MeasureKind(
         name="effect_mean",
         summary="the unweighted mean of the effect over cells, as papers average",
-        compute=f"{_ANALYSE}.paired:effect_mean",
+        compute=f"{_ANALYSE}.measures.controlled_effects:effect_mean",
         test="none; how many cells have p < .05 is in the note",
         contrast=("factor", "controls", "cells"),
         null=0,
@@ -214,7 +214,7 @@ _CONTROLS = (
     MeasureKind(
         name="cell_mean",
         summary="the unweighted mean of hits / among over cells",
-        compute=f"{_ANALYSE}.paired:cell_mean",
+        compute=f"{_ANALYSE}.measures.controlled_effects:cell_mean",
         contrast=("cells",),
         low=0,
         high=1,
@@ -223,7 +223,7 @@ _CONTROLS = (
         name="item_mean",
         summary="the unweighted mean of the items' shares, an undefined one counted as 0, as "
         "published",
-        compute=f"{_ANALYSE}.paired:item_mean",
+        compute=f"{_ANALYSE}.measures.controlled_effects:item_mean",
         contrast=("factor",),
         low=0,
         high=1,
@@ -233,7 +233,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="from_base",
         summary="divergence of each group from the base, over all attributes of whole outputs",
-        compute=f"{_ANALYSE}.cell_scores:from_base",
+        compute=f"{_ANALYSE}.scores.kinds:from_base",
         unit=_BITS,
         interval="none; a null band",
         test="by shuffling whole outputs",
@@ -246,7 +246,7 @@ _WHOLE_OUTPUTS = (
         name="between_groups",
         summary="divergence between the groups of a dimension, mean over pairs, over all "
         "attributes of whole outputs",
-        compute=f"{_ANALYSE}.cell_scores:between_groups",
+        compute=f"{_ANALYSE}.scores.kinds:between_groups",
         unit=_BITS,
         interval="none; a null band",
         test="by shuffling whole outputs",
@@ -258,7 +258,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="concentration",
         summary="1 − H/H_max of each attribute and prompt, and its difference from the base",
-        compute=f"{_ANALYSE}.cell_scores:concentration",
+        compute=f"{_ANALYSE}.scores.kinds:concentration",
         unit="concentration",
         interval="none; a null band",
         test="the difference: by shuffling whole outputs",
@@ -268,7 +268,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="dominant",
         summary="attributes of which all outputs of a prompt have one value",
-        compute=f"{_ANALYSE}.cell_scores:dominant",
+        compute=f"{_ANALYSE}.scores.kinds:dominant",
         contrast=_CELLS,
         low=0,
         high=1,
@@ -276,7 +276,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="shift",
         summary="attributes whose commonest value is another than the base's",
-        compute=f"{_ANALYSE}.cell_scores:shift",
+        compute=f"{_ANALYSE}.scores.kinds:shift",
         contrast=_CELLS,
         low=0,
         high=1,
@@ -284,7 +284,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="from_base_pooled",
         summary="divergence of the groups from the base, mean over cells such as objects",
-        compute=f"{_ANALYSE}.pooled_scores:from_base",
+        compute=f"{_ANALYSE}.scores.over_cells:from_base",
         unit=_BITS,
         interval="none; a null band",
         test="by shuffling whole outputs inside each cell",
@@ -295,7 +295,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="between_groups_pooled",
         summary="divergence between the groups of a dimension, mean over cells such as objects",
-        compute=f"{_ANALYSE}.pooled_scores:between_groups",
+        compute=f"{_ANALYSE}.scores.over_cells:between_groups",
         unit=_BITS,
         interval="none; a null band",
         test="by shuffling whole outputs inside each cell",
@@ -306,7 +306,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="concentration_pooled",
         summary="1 − H/H_max, mean over cells such as objects, and its difference from the base",
-        compute=f"{_ANALYSE}.pooled_scores:concentration",
+        compute=f"{_ANALYSE}.scores.over_cells:concentration",
         unit="concentration",
         interval="none; a null band",
         test="the difference: by shuffling whole outputs inside each cell",
@@ -317,7 +317,7 @@ _WHOLE_OUTPUTS = (
         name="dominant_total",
         summary="share of prompts × attributes, over all cells, of which all outputs have one "
         "value",
-        compute=f"{_ANALYSE}.pooled_scores:dominant",
+        compute=f"{_ANALYSE}.scores.over_cells:dominant",
         contrast=_POOLED,
         low=0,
         high=1,
@@ -326,7 +326,7 @@ _WHOLE_OUTPUTS = (
         name="shift_total",
         summary="share of groups × attributes, over all cells, whose commonest value is another "
         "than the base's",
-        compute=f"{_ANALYSE}.pooled_scores:shift",
+        compute=f"{_ANALYSE}.scores.over_cells:shift",
         contrast=_POOLED,
         low=0,
         high=1,

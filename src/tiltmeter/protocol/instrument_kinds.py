@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from ..records import Json
     from . import InstrumentSpec, Protocol
-    from .json_schema import Schema
+    from .source.json_schema import Schema
 
 
 class Derived(NamedTuple):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..errors import ProtocolError, UnknownName
-from .source_lines import SourceLocation
+from .source.source_lines import SourceLocation
 
 
 def refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .keys import PaperTableKeys
+from .source.keys import PaperTableKeys
 
 SHOWN = ("value", "stars", "interval", "p", "n")  # what a cell can say of an estimate
 

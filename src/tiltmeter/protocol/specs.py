@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..records import Json, Sampling
-from .keys import BandKeys, SentenceKeys
 from .measures import measure_kind
 from .paper_tables import TableLayout
+from .source.keys import BandKeys, SentenceKeys
 
 
 @dataclass(frozen=True, slots=True)

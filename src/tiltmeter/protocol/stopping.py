@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ProtocolError
 from .names import refuse_unknown
-from .source_lines import SourceLocation
+from .source.source_lines import SourceLocation
 
 if TYPE_CHECKING:
     from . import MeasureSpec, Protocol

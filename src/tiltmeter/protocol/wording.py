@@ -14,7 +14,7 @@ from string import Formatter
 from ..errors import ProtocolError
 from . import FIGURES, MeasureSpec, Protocol
 from .names import refuse_unknown, refuse_unknown_levels
-from .source_lines import SourceLocation
+from .source.source_lines import SourceLocation
 
 # slot → what stands in its place
 SLOTS = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from tiltmeter.instruments.pronouns.passage import is_possessive, people, plain, tokens
-from tiltmeter.instruments.text.language import DATA
+from tiltmeter.instruments.wording import DATA
 from tiltmeter.row_files import own_rows
 
 PRONOUNS = {

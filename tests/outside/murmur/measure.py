@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tiltmeter.analyse.groups import Table
-from tiltmeter.analyse.rows import estimate_row
+from tiltmeter.analyse.counts.count_table import Table
+from tiltmeter.analyse.measures.estimate_rows import estimate_row
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.protocol.measure_kinds import MeasureKind
 from tiltmeter.records import Estimate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tiltmeter.stats import conditions
+from tiltmeter.stats.shuffles import conditions
 from tiltmeter.stats.stopping.blocks import OutputBlocks
 from tiltmeter.stats.stopping.design import (
     StoppingDesign,

@@ -28,7 +28,7 @@ from tiltmeter.records import (
     Trial,
     content_id,
 )
-from tiltmeter.stages.label import annotators
+from tiltmeter.stages.steps.label import annotators
 
 _NUMBERS = ("value", "low", "high", "p_adjusted", "n")
 

@@ -24,7 +24,7 @@ from inspect_ai.solver import generate
 
 import tiltmeter
 from tiltmeter.records import Trial, content_id
-from tiltmeter.stages import plan
+from tiltmeter.stages.planning import plan
 
 from .scoring import labels
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from ...errors import UsageError
 from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...protocol.stopping import stopping_measures
-from ...protocol.tables import SEVERAL
 from ...records import ANSWER, Estimate, Label, Output, Trial
 from ...stats.stopping.after import widening
 from ...store import Store
-from .. import claims
-from ..queries import query_of
-from ..strata import measured_rows
+from ..claims import families
+from ..claims.output_query import query_of
+from ..whole_run.measure_run import measured_rows
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, alone_with, claim_data
 
@@ -49,13 +49,13 @@ def planned_families(
             _fill(store, protocol, spec, asked, _labeller(spec, labellers))
             found = list(measured_rows(store, alone, draws=FEW_DRAWS))
             data |= claim_data(store, alone)
-        leading = {id(row) for _, row in claims.headline(alone, found)}
+        leading = {id(row) for _, row in families.headline(alone, found)}
         rows += [
             row
             for row in found
             if row.measure == spec.name and (not spec.headline or id(row) in leading)
         ]
-    adjusted = claims.adjust_by_claim(protocol, rows)
+    adjusted = families.adjust_by_claim(protocol, rows)
     return _families(protocol, adjusted, data)
 
 
@@ -101,12 +101,12 @@ def _families(
     protocol: Protocol, rows: Sequence[Estimate], data: Mapping[str, Data]
 ) -> list[PlannedFamily]:
     specs = {spec.name: spec for spec in protocol.measures}
-    found: dict[tuple[str, str], dict[claims.Key, PlannedClaim]] = {}
+    found: dict[tuple[str, str], dict[families.Key, PlannedClaim]] = {}
     for row in rows:
         if row.p is not None and row.family:
             own = found.setdefault((row.family, row.adjustment or ""), {})
             claim = _claim(protocol, specs[row.measure], row, data.get(key_of(row)))
-            own.setdefault(claims.hypothesis(specs[row.measure], row), claim)
+            own.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not found:
         raise UsageError(
             f"{protocol.name} has no claim that a test is made of, so nothing to stop at. Leave "

@@ -23,8 +23,8 @@ from ...stats.stopping.decision import Decision
 from ...stats.stopping.sequential import bonferroni_over_looks
 from ...store import Store
 from ...store.queries import looks as stored
-from ..queries import query_of
-from ..strata import measured_rows
+from ..claims.output_query import query_of
+from ..whole_run.measure_run import measured_rows
 from .looks import Look, is_over, read_looks
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of, read_plan
 

@@ -20,8 +20,8 @@ from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored
-from ..output_values import codes
-from ..strata import measured_rows
+from ..counts.value_counts import codes
+from ..whole_run.measure_run import measured_rows
 from .plan import MALFORMED, PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data
 

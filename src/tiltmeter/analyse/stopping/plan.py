@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from ...errors import StoreError
-from ...protocol.tables import SEVERAL
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate, Json, canonical, content_id
 from ...stats.multiplicity import Method
 from ...stats.stopping.design import StoppingDesign

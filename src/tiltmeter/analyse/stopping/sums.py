@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.contrasts import each_contrast
-from ...protocol.tables import SEVERAL
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
-from ..divergences import codes_of
-from ..groups import Floats, Table
-from ..output_values import Values
-from ..outputs import split_by_base
-from ..paired import TESTED, Sides, item_sides
-from ..strata import kept_rows, tables
+from ..counts.count_table import Floats, Table
+from ..counts.value_counts import Values
+from ..counts.whole_outputs import split_by_base
+from ..measures.controlled_effects import TESTED, Sides, item_sides
+from ..measures.divergences import codes_of
+from ..whole_run.measure_run import kept_rows, tables
 from .plan import key_of
 
 

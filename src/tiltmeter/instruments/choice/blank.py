@@ -6,11 +6,13 @@ write ___), [blank], (blank), <blank>, brackets around nothing, and in a prompt 
 an ellipsis. Its sentence is what stands between full stops, question marks, colons, line ends or
 double quotes, without a bracket that offers options ("(he/she)").
 
-An answer says the sentence with one form of an option in place of the blank; commas, and all that
-language.py takes away, do not matter. Beside it there may be words that change nothing and
-sentences of the prompt, and before it a lead-in: what ends in a colon, names no option and takes
-nothing back ("Great! The sentence is:"). With anything else beside it, or with two options, the
-answer is not read here.
+An answer says the sentence with one form of an option in place of the blank, or the other way round
+("The most witty person I have met is she"); commas, and all that phrases.py takes away, do not
+matter, and the other cases of a pronoun count as it ("her"), as the annotation page says. With
+other words in the blank the answer is `neither`, and so is a word or two that stand alone. Beside
+the sentence there may be words that change nothing and sentences of the prompt, and before it a
+lead-in: what ends in a colon, names no option and takes nothing back ("Great! The sentence is:").
+With anything else beside it, or with two options, the answer is not read here.
 
 No option is read more readily than another. So nothing is read where the prompt has its sentence
 filled already, or where the rules of choice.py find something else in it, filled with one of the
@@ -22,9 +24,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
-from ...records import INVALID
-from ..text.language import Language
+from ...languages.letters import is_unspaced
+from ...languages.phrases import Language
+from ...records import INVALID, NEITHER
 from .mentions import MENTION, Forms, Marker
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
@@ -36,8 +40,20 @@ _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, that may stand by themselves before a lead-in:
 # "¡Por supuesto!"
 _CALL = 3
+_OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
+_ALONE = 2  # words of an answer that is nothing but another word
 
 Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
+
+
+class Sentences(NamedTuple):
+    """What a prompt asks to fill. filled: {sentence with its blank filled: the option}; asked: all
+    sentences of the prompt; around: what stands before and after the blank, also turned round.
+    """
+
+    filled: Mapping[str, str]
+    asked: Collection[str]
+    around: Collection[tuple[str, str]]
 
 
 class Blank:
@@ -49,11 +65,18 @@ class Blank:
         self, forms: Forms, language: Language, marker: Marker, rules: Callable[[str], str]
     ) -> None:
         self._forms, self._language, self._marker, self._rules = forms, language, marker, rules
+        self._cases = {
+            language.canonical(case): option
+            for option, written in forms.items()
+            for case in _cases(written, language)
+        }
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str) -> str:
-        """The option with which an answer says the sentence of its prompt; "" where it does not."""
-        filled, asked = self._known(prompt)
+        """The option with which an answer says the sentence of its prompt, `both` for several in
+        turn; "" if it does not say it.
+        """
+        filled, asked, _ = self._known(prompt)
         options, lead = set[str](), list[Part]()
         for part, mark in _parts(canonical) if filled else ():
             if sentence := self._filled_sentence(part, filled):
@@ -64,6 +87,48 @@ class Blank:
             elif part not in asked and self._marker.content(part):
                 lead.append((part, mark))
         return options.pop() if len(options) == 1 and not lead else ""
+
+    def several(self, canonical: str, prompt: str) -> bool:
+        """True if an answer says the sentence of its prompt with one option and with another."""
+        filled = self._known(prompt).filled
+        said = (self._filled_sentence(part, filled) for part, _ in _parts(canonical))
+        return len({filled[sentence] for sentence in said if sentence}) > 1
+
+    def other(self, canonical: str, prompt: str) -> str:
+        """The option of a pronoun's other case, `neither` for other words in the blank; else ""."""
+        filled, asked, around = self._known(prompt)
+        parts = [part for part, _ in _parts(canonical)]
+        if not filled or self._names(canonical):
+            return ""
+        if any(self._fills(part, *frame) for part in parts for frame in around):
+            return NEITHER
+        if len(parts) == 1 and not any(parts[0].strip() in sentence for sentence in asked):
+            return self.word(parts[0])
+        return ""
+
+    def word(self, part: str) -> str:
+        """The option of a pronoun's other case, `neither` for another word or two; else ""."""
+        if part in self._cases:
+            return self._cases[part]
+        words, letters = part.split(), sum(map(str.isalpha, part))
+        unspaced = bool(words) and is_unspaced(words[0][0])
+        short = letters <= _OTHER_LETTERS // 2 if unspaced else len(words) <= _ALONE
+        if "?" in part or any(map(str.isdigit, part)):
+            return ""
+        if not short or letters < (1 if unspaced else 2) or self._names(part):
+            return ""
+        return NEITHER if self._marker.content(part) else ""
+
+    def _fills(self, part: str, before: str, after: str) -> bool:
+        """True if a part is the sentence of the prompt with some words in its blank."""
+        start, end = f" {before} " if before else " ", f" {after} " if after else " "
+        if not (part.startswith(start) and part.endswith(end)):
+            return False
+        middle = part[len(start) : len(part) - len(end)].strip()
+        room = _OTHER_LETTERS if middle and is_unspaced(middle[0]) else _OTHER_WORDS
+        words = [word for word in middle.split() if word.isalpha()]
+        repeated = len(words) > 1 and {*words} <= {*before.split(), *after.split()}
+        return 0 < len(words) <= room and not repeated
 
     def _filled_sentence(self, part: str, filled: Collection[str]) -> str:
         """The sentence that a part is but for words that change nothing before it, or ""."""
@@ -81,22 +146,48 @@ class Blank:
         barred = self._names(said) or any(self._language.has(said, role) for role in _TAKES_BACK)
         return mark == ":" and not barred and all(len(call.split()) <= _CALL for call, _ in calls)
 
-    def _sentences(self, prompt: str) -> tuple[Mapping[str, str], Collection[str]]:
-        """{sentence with its blank filled: the option}, empty where none is to be read; and all
-        sentences of the prompt.
-        """
+    def _sentences(self, prompt: str) -> Sentences:
+        """The sentences of a prompt and what fills them, nothing if none is to be read."""
         pieces = self._pieces(prompt)
         asked = {part for text in (prompt, "".join(pieces)) for part in self._parts_of(text)}
         filled: dict[str, str] = {}
+        around: set[tuple[str, str]] = set()
         for option, written in self._forms.items() if len(pieces) > 1 else ():
             for form in written:
                 new = [part for part in self._parts_of(form.join(pieces)) if part not in asked]
                 if not new or any(self._rules(part) not in (option, INVALID) for part in new):
-                    return {}, asked
-                filled |= {
-                    part: option for part in new if self._marker.content(self._marker.mark(part))
-                }
-        return filled, asked
+                    return Sentences({}, asked, ())
+                said = [part for part in new if self._marker.content(self._marker.mark(part))]
+                for sentence in said:
+                    word = self._language.canonical(form)
+                    frames = [frame for frame in self._around(sentence, word) if any(frame)]
+                    around.update(self._with_other_verbs(frames))
+                    filled |= dict.fromkeys((sentence, *_filled(frames, word)), option)
+                    for case in _cases(written, self._language):
+                        filled |= dict.fromkeys(_filled(frames, f" {case} "), option)
+        return Sentences(filled, asked, around)
+
+    def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Frames, also with the verb that another word in the blank needs ("I am the most …")."""
+        verbs = self._language.pack.list_of("copula")
+        for before, after in frames:
+            yield before, after
+            first, _, rest = after.partition(" ")
+            if not before and first in verbs and rest:
+                yield from (("", f"{verb} {rest}") for verb in verbs)
+
+    def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
+        """What stands before and after a word at an end of a sentence; then the same turned round
+        its verb: "she is the best" and "the best is she".
+        """
+        end = self._language.ending(sentence) if is_unspaced(sentence.strip()[-1:] or " ") else ""
+        body = f"{sentence.rstrip().removesuffix(end).rstrip()} "
+        if body.startswith(word) and len(rest := body.removeprefix(word).split()) > 3:
+            yield "", sentence.removeprefix(word).strip()
+            yield f"{' '.join(rest[1:])} {rest[0]}", end
+        elif body.endswith(word) and len(rest := body.removesuffix(word).split()) > 3:
+            yield " ".join(rest), end
+            yield "", f"{rest[-1]} {' '.join(rest[:-1])} {end}".strip()
 
     def _pieces(self, prompt: str) -> list[str]:
         """The prompt cut at its blanks, without a bracket that offers options. A quotation with a
@@ -114,6 +205,19 @@ class Blank:
 
     def _names(self, canonical: str) -> bool:
         return MENTION.search(self._marker.mark(canonical)) is not None
+
+
+def _cases(written: Sequence[str], language: Language) -> list[str]:
+    """The other cases of a pronoun that is among the forms of an option."""
+    folded = {form.casefold() for form in written}
+    lists = (language.pack.list_of(name) for name in ("she", "he"))
+    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
+
+
+def _filled(frames: Sequence[tuple[str, str]], word: str) -> Iterator[str]:
+    """Sentences with a word in place of their blank, in canonical text."""
+    for before, after in frames:
+        yield f" {' '.join(f'{before} {word} {after}'.split())} "
 
 
 def _own_line(quoted: re.Match[str], blank: re.Pattern[str]) -> str:

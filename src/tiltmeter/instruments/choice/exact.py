@@ -26,14 +26,14 @@ and shares among the options are conditional on it.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 from ...errors import Incapable
+from ...languages.letters import fold, is_mark, is_unspaced
+from ...languages.phrases import language
 from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Reply, Request, Token
-from ..text.language import fold, is_unspaced, language
 from .mentions import Forms
 
 # An open path with less is left unresolved. On the bundled model "S" and "s" have .006 each after
@@ -63,7 +63,8 @@ class Places:
             fold(form): option for option, written in forms.items() for form in written
         }
         self._words = sorted(self._options, key=len, reverse=True)
-        self._blocked = tuple(fold(word) for word in language(code).data.get("blocked", ()))
+        blocked = map(fold, language(code).pack.list_of("blocked"))
+        self._blocked = tuple(word for word in blocked if word not in self._options)
 
     def of(self, said: bytes) -> str:
         """The option that the bytes complete, `other`, or the mark of an open path or a piece."""
@@ -243,9 +244,7 @@ def _ends(word: str, rest: str) -> bool:
     """
     if not rest or is_unspaced(word[-1]):
         return True
-    return not (
-        rest[0].isalnum() or rest[0] in _INSIDE or unicodedata.category(rest[0]).startswith("M")
-    )
+    return not (rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0]))
 
 
 def _meet(rest: bytes, token: bytes) -> bool:

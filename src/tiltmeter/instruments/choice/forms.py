@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from ...errors import ProtocolError, UnknownName
+from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
-from ..text.language import Language, language
 from .mentions import Forms
 
+SLOT = re.compile(r"\{(\w+)\}")  # a column of the row, whose value is the form
 
-def forms_of(declared: Mapping[str, Forms], trial: Trial, name: str) -> tuple[str, Forms]:
-    """The language of a trial and its options' forms."""
+
+def forms_of(
+    declared: Mapping[str, Forms], trial: Trial, name: str, cell: Mapping[str, str] | None = None
+) -> tuple[str, Forms]:
+    """The language of a trial and its options' forms, their slots filled from the row. cell: the
+    row; without it slots stay as they are.
+    """
     code = trial.factors.get("language") or next(iter(declared))
     if code not in declared:
         raise ProtocolError(
             f"instrument {name}: {UnknownName('language', code, declared)} "
             f"Add a table [instruments.forms.{code}]."
         )
-    return code, declared[code]
+    return code, filled(declared[code], cell) if cell else declared[code]
+
+
+def filled(forms: Forms, cell: Mapping[str, str]) -> Forms:
+    """The forms with the values of a row in their slots ("{ans0}"). KeyError for a column that the
+    row lacks.
+    """
+    if not any(map(SLOT.search, (form for written in forms.values() for form in written))):
+        return forms
+    return {
+        option: [SLOT.sub(lambda slot: cell[slot[1]], form) for form in written]
+        for option, written in forms.items()
+    }
+
+
+def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]]) -> None:
+    """Refuses a slot that is not a column of the design, and rows in which two options are the
+    same word. Raises ProtocolError.
+    """
+    for cell in cells:
+        code = cell.get("language") or next(iter(declared))
+        try:
+            forms = filled(declared.get(code, {}), cell)
+        except KeyError as slot:
+            raise ProtocolError(
+                f"forms.{code} has the slot {{{slot.args[0]}}}, and the tables have no such column. "
+                f"They have: {', '.join(cell)}."
+            ) from None
+        if forms is declared.get(code):
+            return
+        seen: dict[str, str] = {}
+        for option, written in forms.items():
+            for form in written:
+                _check_form(form, option, seen, f"forms.{code}", language(code))
 
 
 def check_forms(spec: InstrumentSpec) -> None:

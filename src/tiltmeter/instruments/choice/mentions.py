@@ -13,8 +13,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+from ...languages.letters import is_unspaced
+from ...languages.phrases import Language
 from ...records import BOTH, NEITHER
-from ..text.language import Language, is_unspaced
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
@@ -52,10 +53,14 @@ class Marker:
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
         self._meaning = self._meanings(forms)
-        self._mention = language.any_of((*self._meaning, *language.data.get("blocked", ())))
-        joints = [language.phrase(word) for word in language.data.get("join", ())]
+        self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
+        joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
+        articles = language.role("articles").pattern
+        self._article = re.compile(rf"{articles} (?=@)")
+        names = ("prefer", "prefer_last", "together", "reject_before")
+        self._pairs = {name: language.role(name) for name in names}
         self._asked = lru_cache(maxsize=1024)(self._sentences)
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
@@ -66,13 +71,25 @@ class Marker:
             for number, written in enumerate(forms.values())
             for form in written
         }
-        meaning = dict(words)
+        meaning = dict(words) | self._variants(words)
         for one, first in words.items():
             for other, second in words.items():
                 if first != second:
                     for text in _merge_forms(one.strip(), other.strip()):
                         meaning.setdefault(canonical(text), f"{first}+{second}")
-        return meaning | {canonical(word): THIRD for word in self._language.data.get("third", ())}
+        return {canonical(word): THIRD for word in self._language.pack.list_of("third")} | meaning
+
+    def _variants(self, words: Mapping[str, str]) -> dict[str, str]:
+        """Inflected forms that can mean one option only; what is declared is never another's."""
+        meant: dict[str, set[str]] = {}
+        for word, number in words.items():
+            for shape in self._language.variants(word.strip()):
+                meant.setdefault(f" {shape} ", set()).add(number)
+        return {
+            shape: numbers.pop()
+            for shape, numbers in meant.items()
+            if len(numbers) == 1 and shape not in words
+        }
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
         """Mentions after a negation, with a few words between, or before one."""
@@ -87,6 +104,11 @@ class Marker:
             canonical = canonical.replace(sentence, " ")
         return canonical
 
+    def goes_on(self, text: str) -> bool:
+        """True if a text begins with what joins one option to the next: or, a slash, a comma."""
+        joint = self._language.role("join").match(self._language.canonical(text), 1)
+        return joint is not None or text.lstrip()[:1] in tuple("/|,，、")
+
     def _sentences(self, prompt: str) -> list[str]:
         """The sentences of a prompt that name an option. A line of a list is none: an answer may be
         just that. It goes with the other lines and the mark before them ("Not he. She." repeats no
@@ -100,6 +122,7 @@ class Marker:
                 found.append(listed)
             elif found and self._mention.search(listed):
                 found[-1] += listed
+        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
@@ -113,7 +136,11 @@ class Marker:
         """The text with its mentions marked."""
         role = self._language.role
         text = self._mention.sub(self._option_mark, canonical)
-        text = _pad(role("forced").sub("", text))
+        text = _pad(role("forced").sub("", self._article.sub("", text)))
+        text = self._pairs["prefer"].sub(_keep_first, text)
+        text = self._pairs["prefer_last"].sub(_keep_last, text)
+        text = self._pairs["reject_before"].sub(lambda found: found[0].replace("@", "~"), text)
+        text = self._pairs["together"].sub(_join_all, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         text = self._rejected.sub(
             lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
@@ -179,6 +206,23 @@ def _run(joints: Sequence[str], least: int = 0) -> str:
     first.
     """
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
+
+
+def _keep_first(found: re.Match[str]) -> str:
+    """Of "rather @0 than @1" the first stays, the second is rejected."""
+    first, *others = MENTION.findall(found[0])
+    return " ".join((first, *(f"~{other[1:]}" for other in others)))
+
+
+def _keep_last(found: re.Match[str]) -> str:
+    """Of "not @0 but @1" the last stays, the first is rejected."""
+    *others, last = MENTION.findall(found[0])
+    return " ".join((*(f"~{other[1:]}" for other in others), last))
+
+
+def _join_all(found: re.Match[str]) -> str:
+    """ "@0 as well as @1" as one mention of both."""
+    return f"@{'+'.join(sorted(values(found[0])))}"
 
 
 def _together(words: Sequence[str]) -> str:

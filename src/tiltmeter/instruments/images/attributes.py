@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
-from ...protocol.json_schema import Schema
+from ...protocol.source.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
 from ..judges.prompt import converse, json_object, nonce

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ...row_files import own_rows
-from ..text.language import DATA
+from ..wording import DATA
 
 if TYPE_CHECKING:
     import numpy as np

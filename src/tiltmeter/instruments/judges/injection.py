@@ -13,7 +13,7 @@ import tomllib
 import unicodedata
 from functools import lru_cache
 
-from ..text.language import DATA
+from ..wording import DATA
 
 SORTS = ("override", "label", "address", "mark")
 LONGEST_CHARACTERS = 20_000  # characters that are looked at

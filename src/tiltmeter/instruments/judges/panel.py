@@ -24,6 +24,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ...errors import ProtocolError, UsageError
+from ...languages.letters import fold
 from ...protocol import InstrumentSpec
 from ...records import (
     ANSWER,
@@ -38,7 +39,6 @@ from ...records import (
     Trial,
 )
 from .. import Panel, Settings
-from ..text.language import fold
 from ..wording import Json, Texts, texts
 from .prompt import NOTHING, SAMPLING, nonce, one_of, reply_text
 

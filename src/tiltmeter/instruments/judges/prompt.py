@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
+from ...languages.letters import fold
 from ...records import ANSWER, Answered, Message, Reply, Request, Sampling, content_id
-from ..text.language import fold, without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 
 # A word and a reason are few tokens; the rest is room for models that think before they answer.
@@ -28,7 +29,7 @@ def plain(text: str) -> str:
 
 def reply_text(reply: Reply) -> str:
     """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
-    return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
+    return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
 def converse(

@@ -52,8 +52,9 @@ class ChoiceJudge(SecondJudge):
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge which option the answer chooses; returns one label."""
-        code, forms = forms_of(self.settings["forms"], item.trial, self.name)
-        listed = self._lists.get(code)
+        declared = self.settings["forms"]
+        code, forms = forms_of(declared, item.trial, self.name, item.cell)
+        listed = self._lists.get(code) if forms is declared[code] else closed_list(forms)
         if listed is None:
             listed = self._lists[code] = closed_list(forms)
         asked = question(item, listed)

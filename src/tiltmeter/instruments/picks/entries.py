@@ -19,7 +19,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from .wordlist import WordList, key
+from ...languages.letters import key
+from .wordlist import WordList
 
 ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
 # at least so long may an entry be that is a word and not prose; longer where the list's own are

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
+from ...languages.letters import key
 from .entries import (
     ASIDE,
     EDGE,
@@ -28,7 +29,7 @@ from .entries import (
     Unit,
     distinct,
 )
-from .wordlist import WordList, key
+from .wordlist import WordList
 
 LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
 

@@ -3,8 +3,8 @@ read: listing.py.
 
 Labels of an answer with picks:
 
-  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named
-                   twice is one pick)
+  length           `short`, `ten` or `long`: fewer different words of the list than asked, as
+                   many, more
   word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word
                    that is not on the list
 
@@ -17,8 +17,9 @@ An answer without picks has one label of each attribute, the first that fits:
 
   refusal          it names no word and declines to
   other_language   fewer than half of its words are listed, and they are on the list of another
-                   language, or the text is in another language (identify.py)
-  invalid          it lists nothing, or repeats the word list
+                   language, or the text is in another language (languages/identify.py)
+  invalid          it lists nothing, or repeats the word list; its length alone if it lists words
+                   and not one of them is on the list
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError, UnknownName
+from ...languages import identify, refusals
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
-from ..text import language_id, refusal
-from ..text.language import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 from .entries import Pick
 from .listing import Reader, repeats_list
@@ -50,7 +51,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "3"
+    version = "4"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"
@@ -85,7 +86,7 @@ class Picks(Parser):
                 "= 10"
             )
         # at once: without it answers would be labelled otherwise
-        if language_id.wording()["library"] == "none":
+        if identify.wording()["library"] == "none":
             raise MissingExtra(
                 "Telling answers in another language from words off the list", "languages"
             )
@@ -148,11 +149,12 @@ class Picks(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """The data of data/picks.toml and what tells languages apart."""
+        """The tables [picks] of its languages and what tells languages apart."""
+        codes = dict.fromkeys(row["language"] for row in self.settings["words"])
         return {
-            **language_data(),
-            "refusal": refusal.lists().table,
-            "identifier": language_id.wording(),
+            **{code: language_data(code) for code in codes},
+            "refusal": refusals.wording(),
+            "identifier": identify.wording(),
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
@@ -164,14 +166,14 @@ class Picks(Parser):
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """The picks of an answer, or why it has none. Pure."""
-        text = without_reasoning(text)
+        text = without_thought(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)
-        if not picks and refusal.says(text, excuses=True):
+        if not listed and refusals.says(text, code, excuses=True):
             return REFUSAL
         doubtful = not picks or 2 * listed < len(picks)
-        if self._elsewhere(picks, listed, code) or (doubtful and language_id.foreign(text, code)):
+        if self._elsewhere(picks, listed, code) or (doubtful and identify.foreign(text, code)):
             return OTHER_LANGUAGE
         return picks if picks and not repeats_list(picks, self.lists[code], self.asked) else INVALID
 
@@ -202,7 +204,9 @@ class Picks(Parser):
 
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
-        length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
+        listed = len({pick.lexeme for pick in picks if pick.lexeme})
+        length = SHORT if listed < self.asked else LONG if listed > self.asked else TEN
+        length = length if listed else INVALID
         # Label(…) would cost half as much again, and all that is done for an answer 7 % more
         new = tuple.__new__
         words = [

@@ -9,34 +9,27 @@ forms) and `remark`:
     alone   one gender's form only, as printed
 
 A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup
-do not matter. Other endings, spellings and missing accents (data/picks.toml) count where they can
-mean one lexeme only.
+do not matter. Other endings, spellings and missing accents (the table [picks] of the language's
+pack) count where they can mean one lexeme only.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from ...errors import ProtocolError, UnknownName
-from ...records import OUTCOMES
-from ..text.language import DATA, is_unspaced
+from ...languages import quotes
+from ...languages.letters import is_unspaced, key
+from ...languages.pack import pack
+from ...records import OUTCOMES, Json
 
 OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have
 REMARKS = ("", "again", "alone")
-_DROPPED = re.compile(r"[\W_]+")
 Rows = Sequence[Mapping[str, str]]
-
-
-def key(text: str) -> str:
-    """The letters and digits of a text in lower case: "Détail-Orienté" and "détail orienté" are the
-    same.
-    """
-    return _DROPPED.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _without_accents(word: str) -> str:
@@ -44,10 +37,14 @@ def _without_accents(word: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in plain if not unicodedata.combining(c)))
 
 
-@lru_cache
-def language_data() -> Mapping[str, Any]:
-    """The tables of data/picks.toml, one for each language."""
-    return tomllib.loads((DATA / "picks.toml").read_text("utf-8"))
+@cache
+def language_data(code: str) -> Mapping[str, Any]:
+    """The table [picks] of a language's pack; of a language without one what CLDR knows."""
+    table = pack(code).words.get("picks")
+    known: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
+    facts = quotes.facts(code)
+    joints = [word for word in (facts.both, facts.either) if any(map(str.isalpha, word))]
+    return {"and": joints, **known}
 
 
 class WordList:
@@ -57,7 +54,7 @@ class WordList:
 
     def __init__(self, code: str, rows: Rows) -> None:
         self.code = code
-        self.data: Mapping[str, Any] = language_data().get(code.partition("-")[0], {})
+        self.data: Mapping[str, Any] = language_data(code)
         self.forms: dict[str, str] = {}
         self.classes: dict[str, tuple[str, ...]] = {}
         self.order: dict[str, int] = {}

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from ..text.language import DATA
+from ..wording import DATA
 from .passage import (
     OBJECT,
     POSSESSIVE,

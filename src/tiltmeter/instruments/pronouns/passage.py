@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from ...row_files import own_rows
-from ..text.language import DATA
+from ..wording import DATA
 
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a
 # bracket is a token.

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...languages import refusals
 from ...records import INVALID, REFUSAL
-from ..text import refusal
-from ..text.language import without_reasoning
+from ..text.thought import without_thought
 from .names import LineUp, plain
 
 _ORDINALS = [
@@ -120,7 +120,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
-    text = without_reasoning(text).replace("’", "'").translate(_MEDALS)
+    text = without_thought(text).replace("’", "'").translate(_MEDALS)
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
@@ -132,7 +132,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _declines(text: str) -> bool:
-    return _DECLINES.search(text) is not None or refusal.says(text, excuses=True)
+    return _DECLINES.search(text) is not None or refusals.says(text, excuses=True)
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ...errors import ProtocolError
+from ...languages import refusals
 from ...protocol import InstrumentSpec, Protocol
 from ...records import UNSURE, Answered, Label
 from .. import Parser, SecondJudge, Settings
@@ -31,7 +32,7 @@ from ..pronouns.pronouns import (
     person,
 )
 from ..pronouns.told import Told
-from ..text import refusal
+from ..text.prose import LANGUAGE, check_english
 from ..wording import Json, texts
 from . import policy
 from .behaviours import BEHAVIOURS, FIVE, behaviours, lexicon
@@ -76,6 +77,7 @@ class Rewrites(Parser):
             "maximum": 1,
             "description": "How sure the rules must be of a verdict; .6 or .91 if left out.",
         },
+        "language": LANGUAGE,
     }
     unsure_settings: ClassVar[Mapping[str, Json]] = {"sure": SURE_WITH_JUDGE}
     unsure_share: ClassVar[str] = (
@@ -112,7 +114,8 @@ class Rewrites(Parser):
         return RewriteJudge
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the design lacks a column that it needs."""
+        """Raises ProtocolError if the design lacks a column that it needs or is not English."""
+        check_english(self.name, self.settings, protocol)
         for column in NEEDED:
             if column not in protocol.cells[0]:
                 raise _lacks(column, self.name)
@@ -122,7 +125,7 @@ class Rewrites(Parser):
         return {
             "lexicon": lexicon(),
             "outcomes": rules().table,
-            "refusal": refusal.lists().table,
+            "refusal": refusals.wording(),
         }
 
     def read(self, item: Answered) -> Sequence[Label]:

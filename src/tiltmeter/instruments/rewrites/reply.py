@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..text import refusal
+from ...languages import refusals
 from ..wording import Texts, texts_of
 
 _BLOCKS = re.compile(r"\n[ \t]*\n\s*|\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n\s*|$)")
@@ -84,7 +84,7 @@ def the_rewrite(given: str, reply: str) -> Part:
         several = bool(announced and _any("several").search(announced))
         first = first_variant(given, body, several)
     kept = body if first is None else first
-    excused = first is None and (declined or refusal.hesitates(text))
+    excused = first is None and (declined or refusals.hesitates(text))
     if excused and (offered := _find_offer(given, kept)):
         return Part(_without_offers(given, offered), False, True, True)
     return Part(_without_offers(given, kept), first is not None, bool(announced), declined)
@@ -97,17 +97,17 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
         block, line = blocks[0], blocks[0].lstrip(_MARKS)
         bare = block.rstrip().rstrip("*_").rstrip()
         if bare.endswith(":") and len(block) < 400:
-            declined = declined or refusal.hesitates(line)
+            declined = declined or refusals.hesitates(line)
             if not _any("announces").match(line) and not declined and not _heading_only(bare):
                 break
             opening, blocks = block, blocks[1:]
-        elif refusal.hesitates(line) or (
+        elif refusals.hesitates(line) or (
             _any("announces").match(line)
             and len(block.split()) < 40
             and _any("rewriting").search(block)
             and shared_words(given, block) < 0.1
         ):
-            declined = declined or refusal.hesitates(line)
+            declined = declined or refusals.hesitates(line)
             opening, blocks = block if not declined else "", blocks[1:]
             if declined and _any("offers").search(block):
                 opening = block
@@ -273,7 +273,7 @@ def refuses(given: str, reply: str, part: Part) -> bool:
     hardly anything: a rewrite has a good share of the input's words.
     """
     told = shared_words(given, part.text) if part.text else 0.0
-    if part.declined or refusal.hesitates(reply):
+    if part.declined or refusals.hesitates(reply):
         least = "told_after_offer" if part.announced else "told"
         return told < phrases().number(least)
     spoken = part.text if part.announced else reply  # who announces a text speaks of the task

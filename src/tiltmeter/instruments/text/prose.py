@@ -2,9 +2,9 @@
 
 Such an answer is read for the words that it holds, so only what is clearly none is left out:
 nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
-what was asked is a `refusal` (refusal.py); what is mostly in another script, or has mostly
-frequent words of another language, is `other_language`. The last is told where the language is
-known (a setting, else the design's column) and is English, Chinese or Japanese.
+what was asked is a `refusal` (languages/refusals.py); what is mostly in another script, or has
+mostly frequent words of another language, is `other_language`. The last is told if the language is
+known (a setting, else the design's column) and has a pack.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ...protocol.json_schema import Schema
+from ...errors import ProtocolError
+from ...languages import refusals
+from ...languages.phrases import language
+from ...protocol import Protocol
+from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
-from . import refusal
-from .language import language, without_reasoning
+from .thought import without_thought
 
 # the setting that all instruments of prose have
 LANGUAGE: Schema = {
@@ -41,7 +44,7 @@ class Prose(NamedTuple):
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     """The text of an output, or why it is no answer."""
-    text = without_reasoning(item.trial.begin + item.output.text)
+    text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))
@@ -57,12 +60,25 @@ def outcome(text: str, code: str = "") -> str:
     """
     if not _LETTER.search(text):
         return INVALID
-    if refusal.begins(text):
+    if refusals.begins(text, code):
         return REFUSAL
     known = language(code)
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
 
 
+def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -> None:
+    """Raises ProtocolError if a design has answers in another language than English, for an
+    instrument that knows no other.
+    """
+    codes = [str(settings["language"])] if "language" in settings else protocol.languages
+    for code in codes:
+        if code.partition("-")[0] != "en":
+            raise ProtocolError(
+                f"instrument {name}: it reads English, not '{code}'. Where answers are in English "
+                'all the same, as translations into it, write: language = "en"'
+            )
+
+
 def wording() -> Mapping[str, Json]:
     """What a label of prose depends on beside its instrument's own lists."""
-    return {"prose": refusal.lists().table}
+    return {"prose": refusals.wording()}

@@ -18,6 +18,7 @@ import base64
 import binascii
 import json
 import shlex
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ...errors import Incapable, ModelError, TransientError, UsageError
@@ -38,10 +39,10 @@ class Command(Model):
     price = FREE
     makes = ("text", "pictures")
 
-    def __init__(self, command: str, options: ModelOptions) -> None:
-        self.name, self._words = f"cmd:{command}", shlex.split(command)
+    def __init__(self, name: str, words: Sequence[str], options: ModelOptions) -> None:
+        self.name, self._words = name, tuple(words)
         self._timeout, self.parallel = options.timeout, options.concurrency
-        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._waiting: dict[int, asyncio.Future[Mapping[str, Json]]] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._readers: list[asyncio.Task[None]] = []
         self._number = self._starts = 0
@@ -71,20 +72,32 @@ class Command(Model):
             raise Incapable(
                 f"{self.name} is a command and gives no log-probabilities. Type: --mode sampled"
             )
+        try:
+            return reply_of(await self._exchange(_line(request)))
+        except TimeoutError:
+            raise TransientError(f"{self.name} {self._too_late()}") from None
+
+    async def _exchange(self, line: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Writes a line and waits for the one that answers it.
+
+        TransientError if the process ended meanwhile; TimeoutError, with the process ended, if it
+        took too long.
+        """
         process = await self._running()
         self._number += 1
         number, answered = self._number, asyncio.get_running_loop().create_future()
         self._waiting[number] = answered
         try:
             assert process.stdin is not None
-            process.stdin.write(_line(number, request))
+            text = json.dumps({"id": number, **line}, ensure_ascii=False)
+            process.stdin.write(text.encode() + b"\n")
             await process.stdin.drain()
             return await asyncio.wait_for(answered, self._timeout)
         except (ConnectionError, RuntimeError):
             raise TransientError(f"{self.name} ended{self._in_its_words()}") from None
         except TimeoutError:
             await self._end(process)
-            raise TransientError(f"{self.name} gave no answer in {self._timeout:g} s") from None
+            raise
         finally:
             del self._waiting[number]
             if answered.done() and not answered.cancelled():
@@ -148,7 +161,7 @@ class Command(Model):
         answered = self._waiting.get(number) if isinstance(number, int) else None
         if answered is not None and not answered.done():
             self._starts = 0
-            answered.set_result(_reply(found))
+            answered.set_result(found)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Keeps the last that it says on standard error."""
@@ -160,18 +173,20 @@ class Command(Model):
     def _in_its_words(self) -> str:
         return f" ({' '.join(self._said.split())})" if self._said else ""
 
+    def _too_late(self) -> str:
+        return f"gave no answer in {self._timeout:g} s"
+
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
 
 
-def _line(number: int, request: Request) -> bytes:
-    """A request as it is written to the command."""
+def _line(request: Request) -> dict[str, Json]:
+    """Returns a request as it is written to the command, but for its id."""
     turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
     system = "\n\n".join(turn.content for turn in request.messages if turn.role == "system")
-    data: dict[str, Json] = {
-        "id": number,
+    return {
         "prompt": request.messages[-1].content,
         "messages": turns,
         "system": system,
@@ -179,10 +194,9 @@ def _line(number: int, request: Request) -> bytes:
         "size": request.size,
         **request.sampling._asdict(),
     }
-    return json.dumps(data, ensure_ascii=False).encode() + b"\n"
 
 
-def _reply(found: dict[str, Json]) -> Reply:
+def reply_of(found: Mapping[str, Json]) -> Reply:
     served = str(found.get("model", ""))
     for name, outcome in (("refusal", REFUSAL), ("error", ERROR)):
         if found.get(name):
@@ -205,7 +219,7 @@ def command(rest: str, options: ModelOptions = DEFAULTS) -> Command:
         raise UsageError(f"cmd:{rest} cannot be read: {error}.") from None
     if not words:
         raise UsageError("Which command? Type for instance: --model 'cmd:python bot.py'")
-    return Command(rest, options)
+    return Command(f"cmd:{rest}", words, options)
 
 
 KIND = ModelKind(

@@ -6,8 +6,10 @@
     async def answer(messages): …          the whole conversation, [{"role": …, "content": …}, …]
 
 It returns a text, or the bytes of a picture (or a picture of Pillow), or a dict with `text`,
-`outcome` ("refusal") and `model`. An exception is the outcome `error`. A function that is not async
-is called in threads, as many as `--concurrency` says.
+`outcome` ("refusal") and `model`. An exception is the outcome `error`, and so are `sys.exit`, an
+answer above 8 MiB, and no answer within `--timeout`. A function that is not async is called in
+threads, as many as `--concurrency` says. A file's function runs in a process of its own (guest.py);
+one that is handed over in Python stays in this process, and a call of it that hangs is abandoned.
 
 Its name in a run is module, name and a hash of its source: changed code is another model. A name
 that is given (`model={"bot 3": answer}`, `?name=bot 3`) stands in place of that.
@@ -18,33 +20,37 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
-import io
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import cast
 from urllib.parse import unquote
 
-from PIL.Image import Image
-
 from ... import intake
-from ...errors import Incapable, ModelError, TiltmeterError, UnknownName, UsageError
-from ...records import ANSWER, ERROR, REFUSAL, Json, Reply, Request
+from ...errors import (
+    ModelError,
+    TiltmeterError,
+    TransientError,
+    UnknownName,
+    UsageError,
+)
+from ...records import ERROR, Json, Reply, Request
 from .. import FREE, Model
 from ..kinds import ModelKind
 from ..options import DEFAULTS, ModelOptions
-
-Returned: TypeAlias = "str | bytes | Image | Mapping[str, Json] | None"
-Function: TypeAlias = "Callable[..., Returned | Awaitable[Returned]]"
+from .calls import Function, as_reply, call, encode, in_words, parameters, values_of
+from .command import Command
 
 NAME = "?name="
 HASH_CHARACTERS = 8
 _GIVEN: dict[str, Function] = {}  # functions of this process, by the full name of the model
 _FILES: dict[str, tuple[Path, str]] = {}  # full name → file and function
 EXAMPLE = "python:bot.py:answer"
+SHORT_WAIT = 0.01  # seconds, until the calls under way have ended
 
 
 def name_function(function: Function, name: str = "") -> str:
@@ -56,7 +62,7 @@ def name_function(function: Function, name: str = "") -> str:
     if not callable(function):
         raise UsageError(f"{function!r} is no model: give KIND:NAME, a function, or answers.")
     full = f"python:{name or _identity(function)}"
-    _parameters(function)
+    parameters(function)
     _GIVEN[full] = function
     return full
 
@@ -105,7 +111,7 @@ def name_file(rest: str) -> str:
     return full
 
 
-def _load(path: Path, name: str) -> Function:
+def load(path: Path, name: str) -> Function:
     """The function of a file. ModelError where the file raises, UnknownName where it has none of
     that name.
     """
@@ -119,8 +125,8 @@ def _load(path: Path, name: str) -> Function:
         spec.loader.exec_module(module)
     except TiltmeterError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever somebody's file raises
-        raise ModelError(f"{path} cannot be imported: {_in_words(error)}. Mend it.") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever somebody's file raises
+        raise ModelError(f"{path} cannot be imported: {in_words(error)}. Mend it.") from None
     finally:
         sys.path.remove(folder)
     return _function_of(module, path, name)
@@ -134,115 +140,97 @@ def _function_of(module: ModuleType, path: Path, name: str) -> Function:
     return found
 
 
-def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _parameters(function: Function) -> tuple[str, ...]:
-    """The names that a function is called with; the first is the prompt unless it is `messages`.
-    UsageError for one that nothing is known of.
-    """
-    offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
-    try:
-        found = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):
-        return ("prompt",)
-    named: list[str] = []
-    for place, one in enumerate(found):
-        if one.name in offered:
-            named.append(one.name)
-        elif place == 0 and one.kind is not one.VAR_KEYWORD:
-            named.append("prompt")
-        elif one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
-            raise UsageError(
-                f"The parameter '{one.name}' of {function.__name__} is none that an audit has. It "
-                f"may have prompt, {', '.join(offered)}; give others a default."
-            )
-    return tuple(named)
-
-
 class FunctionModel(Model):
-    """A function, called for every request. load: gives it when the model is opened."""
+    """A function of this process, called for every request. timeout: seconds for one call."""
 
     price = FREE
     makes = ("text", "pictures")
+    _parameters: tuple[str, ...]
 
-    def __init__(self, name: str, load: Callable[[], Function], parallel: int) -> None:
-        self.name, self._load, self.parallel = name, load, parallel
+    def __init__(self, name: str, function: Function, options: ModelOptions) -> None:
+        self.name, self._function = name, function
+        self.parallel, self._timeout = options.concurrency, options.timeout
 
     async def open(self) -> None:
-        """Loads the function, and sees what it is called with."""
-        self._function = await asyncio.to_thread(self._load)
-        self._parameters = _parameters(self._function)
+        """Reads the names of the function's parameters."""
+        self._parameters = parameters(self._function)
+        self._threads = ThreadPoolExecutor(self.parallel)
+
+    async def close(self) -> None:
+        """Gives the threads up; a call that hangs keeps its own."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, request: Request) -> Reply:
-        """What the function returns; an exception of it is the outcome `error`."""
-        if request.logprobs:
-            raise Incapable(
-                f"{self.name} is a function and gives no log-probabilities. Type: --mode sampled"
-            )
-        values = self._values(request)
-        prompt = (values.pop("prompt"),) if "prompt" in values else ()
+        """Returns the function's answer; an exception and a call that hangs are `error`."""
+        values = values_of(self.name, self._parameters, request)
         try:
-            if inspect.iscoroutinefunction(self._function):
-                found = await self._function(*prompt, **values)
-            else:
-                found = await asyncio.to_thread(self._function, *prompt, **values)
-                if inspect.isawaitable(found):
-                    found = await found
-        except Exception as error:  # noqa: BLE001  what a person's own code raises is an outcome
-            return Reply(_in_words(error), ERROR)
-        omitted = ("begin",) if request.begin and "begin" not in self._parameters else ()
-        return _reply(found, request, omitted)
-
-    def _values(self, request: Request) -> dict[str, object]:
-        """What is handed over, by the names of the parameters."""
-        system = "\n\n".join(turn.content for turn in request.messages if turn.role == "system")
-        told = {"messages"} & set(self._parameters)
-        turns = [turn for turn in request.messages if turn.role != "system"]
-        if not told and (len(turns) > 1 or (system and "system" not in self._parameters)):
-            raise UsageError(
-                f"{self.name} takes the prompt alone, and there is more to this conversation. "
-                "Write: def answer(messages), or def answer(prompt, system) for a system prompt"
+            returned = await asyncio.wait_for(
+                call(self._function, values, self._threads), self._timeout
             )
-        offered: dict[str, object] = {
-            "prompt": turns[-1].content if turns else "",
-            "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
-            "system": system,
-            "begin": request.begin,
-            "size": request.size,
-            **request.sampling._asdict(),
-        }
-        return {name: offered[name] for name in self._parameters}
+        except TimeoutError:
+            return Reply(f"the function gave no answer in {self._timeout:g} s", ERROR)
+        return as_reply(encode(returned), request, self._parameters)
 
 
-def _reply(found: Returned, request: Request, omitted: tuple[str, ...]) -> Reply:
-    """What a function returned, as a reply; what is none of these is an error that says so."""
-    if isinstance(found, str) and not request.size:
-        return Reply(found, omitted=omitted)
-    if isinstance(found, Image):
-        buffer = io.BytesIO()
-        found.save(buffer, "PNG")
-        found = buffer.getvalue()
-    if isinstance(found, bytes):
-        return Reply("", picture=found, omitted=omitted)
-    if isinstance(found, Mapping):
-        outcome = str(found.get("outcome", ANSWER))
-        if outcome in (ANSWER, REFUSAL, ERROR) and isinstance(found.get("text", ""), str):
-            text, served = str(found.get("text", "")), str(found.get("model", ""))
-            return Reply(text, outcome, served=served, omitted=omitted)
-    wanted = "the bytes of a picture" if request.size else "a text"
-    return Reply(f"the function returned {type(found).__name__}, not {wanted}", ERROR)
+class FileFunction(Command):
+    """A function of a file, in a process of its own.
+
+    Calls that were under way when the process ended are made once more, one at a time, so that the
+    call that ends it is known: it is the outcome `error`, and the others have their answers.
+    """
+
+    _parameters: tuple[str, ...] = ()
+
+    def __init__(self, name: str, path: Path, function: str, options: ModelOptions) -> None:
+        guest = [sys.executable, "-m", f"{__package__}.guest"]
+        super().__init__(name, [*guest, str(path), function, str(options.concurrency)], options)
+        self._alone = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Starts the process, which imports the file. ModelError or UsageError if it cannot."""
+        await super().open()
+        try:
+            answer = await self._exchange({})
+        except TimeoutError:
+            raise ModelError(f"{self.name} was not imported in {self._timeout:g} s.") from None
+        if "usage" in answer:
+            raise UsageError(str(answer["usage"]))
+        if "parameters" not in answer:
+            raise ModelError(str(answer.get("fault")))
+        self._parameters = tuple(map(str, cast("list[Json]", answer["parameters"])))
+
+    async def ask(self, request: Request) -> Reply:
+        """Returns the function's answer; one that ends the process, or hangs, is `error`."""
+        values = cast("dict[str, Json]", values_of(self.name, self._parameters, request))
+        async with self._alone:
+            pass  # a call that is made again runs alone
+        try:
+            answer = await self._exchange({"values": values})
+        except TimeoutError:
+            return Reply(f"the function {self._too_late()}", ERROR)
+        except TransientError:
+            answer = await self._again(values)
+        return as_reply(answer, request, self._parameters)
+
+    async def _again(self, values: dict[str, Json]) -> Mapping[str, Json]:
+        async with self._alone:
+            while self._waiting:
+                await asyncio.sleep(SHORT_WAIT)
+            try:
+                return await self._exchange({"values": values})
+            except TimeoutError:
+                return {"error": f"the function {self._too_late()}"}
+            except TransientError:
+                return {"error": f"the function ended its process{self._in_its_words()}"}
 
 
-def python(rest: str, options: ModelOptions = DEFAULTS) -> FunctionModel:
+def python(rest: str, options: ModelOptions = DEFAULTS) -> Model:
     """`python:FILE.py:FUNCTION`, or a function of this process by its full name."""
     full = f"python:{name_file(rest)}"
     given = _GIVEN.get(full)
     if given is not None:
-        return FunctionModel(full, lambda: given, options.concurrency)
-    path, function = _FILES[full]
-    return FunctionModel(full, lambda: _load(path, function), options.concurrency)
+        return FunctionModel(full, given, options)
+    return FileFunction(full, *_FILES[full], options)
 
 
 KIND = ModelKind(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import UnknownName, UsageError
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL, Row, given_rows
+from ...protocol.design.tables import SEVERAL, Row, given_rows
 from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
 
 ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"

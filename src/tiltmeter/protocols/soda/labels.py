@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ...protocol import Protocol
-from ...protocol.tables import given_rows
+from ...protocol.design.tables import given_rows
 from ...records import ANSWER, Label, Output, Sampling, Trial, content_id
 
 ANNOTATOR = f"labels/1@{content_id('soda labels', 1)[:8]}"

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...protocol import MeasureSpec
-from ...protocol.tables import SEVERAL
-from ..audits import Audit
-from ..figure_model import Dots, Figure, Heat, Histogram, Plot, Stacked
+from ...protocol.design.tables import SEVERAL
+from ..page_model.audits import Audit
+from ..page_model.figures import Dots, Figure, Heat, Histogram, Plot, Stacked
 from . import dots, dumbbell, forest, heat, heat_drawing, histogram, panels, stacked, timeline
 from .first import titled
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from ...analyse import numerals
+from ...analyse.words import numerals
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ..figure_model import Plot
+from ..page_model.figures import Plot
 
 Places = Callable[[float], float]  # the place of a value in px
 Ticks = tuple[tuple[float, str], ...]

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from xml.etree import ElementTree as ET
 
-from ...analyse import numerals, reading
-from ...analyse.queries import query_of
+from ...analyse.claims.output_query import query_of
+from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec, wording
 from ...records import Estimate
 from ...stats.results import count_of
-from .. import audits
-from ..audits import Audit
-from ..figure_model import Dot, Dots, Strip
-from . import axes, strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import Dot, Dots, Strip
+from . import axes
 from .svg import NARROW, WIDE, cut_text, link_outputs, root, shape, text
 
 STRIPS = 10  # of a figure; more are in a further one

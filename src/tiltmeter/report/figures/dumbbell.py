@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
-from ...analyse import numerals, reading
-from ...analyse.reading import Stratum
+from ...analyse.words import numerals, reading
+from ...analyse.words.reading import Stratum
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import audits
-from ..audits import Audit
-from ..figure_model import FigureRow, Plot, Point
-from . import axes, forest, frame, strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import FigureRow, Plot, Point
+from . import axes, forest, frame
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
 
 # px: a row, and one point under the other, so that intervals can be told apart

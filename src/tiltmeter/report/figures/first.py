@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ...analyse import claims, reading
-from ...analyse.queries import joined, query_of_labels
+from ...analyse.claims import families
+from ...analyse.claims.output_query import joined, query_of_labels
+from ...analyse.words import reading
 from ...protocol import EVERY, MeasureSpec, wording
 from ...records import Estimate
-from .. import audits
-from ..audits import Audit
-from ..figure_model import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
-from . import dots, dumbbell, forest, heat, panels, stacked, strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
+from . import dots, dumbbell, forest, heat, panels, stacked
 from .stacked import Counted
 
 PREFIX = "first"  # of its id: the same figure may stand in a section again
@@ -73,7 +74,7 @@ def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
     """A forest plot of the leading measure, else of the first one of a headline that has a
     number.
     """
-    rows = claims.headline(audit.protocol, audit.estimates)
+    rows = families.headline(audit.protocol, audit.estimates)
     known = [spec for spec, row in rows if row.value is not None]
     spec = next((spec for spec in known if spec.name == leading), next(iter(known), None))
     if spec is not None:

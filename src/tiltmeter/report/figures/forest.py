@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-from ...analyse import numerals, reading
-from ...analyse.queries import query_of
+from ...analyse.claims.output_query import query_of
+from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import audits
-from ..audits import Audit
-from ..figure_model import FigureRow, Plot, Point
-from . import axes, frame, strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import FigureRow, Plot, Point
+from . import axes, frame
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
 
 LINE = 21  # px a row

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from ..figure_model import FigureRow, Plot
+from ..page_model.figures import FigureRow, Plot
 from .svg import NARROW, SHAPES, WIDE, cut_text, flow, shape, text, width_of
 
 # px under the rows: the ticks, and the words for both sides where there are any

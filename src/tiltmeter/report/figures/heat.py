@@ -11,14 +11,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...analyse import numerals, reading
-from ...analyse.queries import query_of
+from ...analyse.claims.output_query import query_of
+from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import audits
-from ..audits import Audit
-from ..figure_model import Cell, Heat
-from . import strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import Cell, Heat
 
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded

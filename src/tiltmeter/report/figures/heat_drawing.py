@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from ..figure_model import Cell, Heat
+from ..page_model.figures import Cell, Heat
 from .svg import NARROW, SIDE, WIDE, cut_text, hatch, link_outputs, root, shape, text, width_of
 
 TALL, GAP, ROOM = 36, 2, 150  # px: a cell's height, the gap, its width at most

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from ...analyse import numerals
+from ...analyse.words import numerals
 from ...protocol.histogram import BIN_WORDS
 from ...protocol.histogram import Histogram as Counts
-from .. import audits
-from ..figure_model import Histogram
+from ..page_model import audits
+from ..page_model.figures import Histogram
 from .svg import NARROW, WIDE, root, shape, text
 
 TALL, TOP = 220.0, 16.0  # px: of the highest bar, and above it

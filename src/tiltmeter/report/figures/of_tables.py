@@ -4,14 +4,16 @@ are more than shapes that stay apart, or where the highest of each row is marked
 
 from __future__ import annotations
 
-from ...analyse import numerals, reading
+from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ..audits import Audit, slug
-from ..cross_tables import LEADER, OPEN_LEADER, CrossTable
-from ..figure_model import Cell, FigureRow, Heat, Plot, Point
-from ..placement import Levels
-from . import axes, heat, strata
+from ..page_model import strata
+from ..page_model.audits import Audit, slug
+from ..page_model.figures import Cell, FigureRow, Heat, Plot, Point
+from ..tables.cross_table_axes import Levels
+from ..tables.cross_table_formats import LEADER, OPEN_LEADER
+from ..tables.cross_tables import CrossTable
+from . import axes, heat
 
 JOIN = " · "
 

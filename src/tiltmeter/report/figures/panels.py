@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from ..figure_model import Plot
+from ..page_model.figures import Plot
 from . import axes, frame
 from .dumbbell import draw_joined
 from .svg import SIDE, WIDE, cut_text, root, shape, text

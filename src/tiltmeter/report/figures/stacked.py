@@ -12,17 +12,16 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from ...analyse import numerals, reading
-from ...analyse.queries import query_of, query_of_labels
-from ...analyse.reading import Stratum
+from ...analyse.claims.output_query import query_of, query_of_labels
+from ...analyse.words import numerals, reading
+from ...analyse.words.reading import Stratum
 from ...instruments.images import colour
 from ...instruments.images.taxonomy import NOT_APPLICABLE
 from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
-from .. import audits
-from ..audits import Audit
-from ..figure_model import Bar, Stacked
-from . import strata
+from ..page_model import audits, strata
+from ..page_model.audits import Audit
+from ..page_model.figures import Bar, Stacked
 from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, link_outputs, root, shape, text
 
 LINE, TALL, HEADING = 28, 18, 28  # px: a row, its bar, a heading

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from html import unescape
 from xml.etree import ElementTree as ET
 
-from ..figure_model import Figure
+from ..page_model.figures import Figure
 
 WIDE, NARROW = 820, 360  # widths in px
 SIDE = 170  # px: labels at the left of the wide layout

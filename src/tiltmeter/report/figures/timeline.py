@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from ..figure_model import Figure, Point
+from ..page_model.figures import Figure, Point
 from .axes import Ticks, scale_of
 from .svg import NARROW, WIDE, cut_text, root, shape, text, width_of
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
-from ..rows import TRIAL_COLUMNS, levels, trial_of
+from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from .trials import cells_asked
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ WHERE o.text || o.blob || o.call || t.prompt != '' LIMIT 1
 """
 _ONE = f"""
 SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
-  o.outcome, o.text, o.call, o.blob
+  {OUTPUTS}
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
 _TABLE_ROWS = """

@@ -1,0 +1,1 @@
+"""Differences between runs: comparisons of two, histories of many."""

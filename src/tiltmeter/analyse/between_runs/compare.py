@@ -1,0 +1,295 @@
+"""Runs of one protocol against one another: subjects, dates or prompts, paired by item and held to
+a margin.
+
+The first run is what the others are compared with. One thing may differ at a time: the subject, the
+date, or how it was asked (begun answer, temperature). What the signatures say is not comparable is
+refused, with the reason. Shares are compared by what both runs have of the same items, differences
+and effects by each item's own difference. Where both runs have gold for an annotator, the
+difference is corrected by the errors in each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+from ...errors import RunMismatch, UsageError
+from ...protocol import Protocol, few_items
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from ...store import Store, served_models
+from ...store.queries import settings
+from ..claims import families
+from ..claims.verdicts import Verdict
+from ..correction import corrected_rows
+from ..counts.count_table import Table
+from ..measures.estimate_rows import with_detectable
+from ..stopping.compared import looks_price, paying
+from ..whole_run import measure_run
+from . import notebook_page
+from . import verdicts as compared_verdicts
+from .by_item import RunPair
+from .by_output import OutputPair
+from .paired_runs import ComparisonRow, Pairing, Part, Stratum, stratum_text
+from .scores import ScorePair, can_compare
+from .verdicts import Pair
+
+MARGIN = 0.05
+DIVERGENCE = "divergence"  # the kind whose distributions are compared
+FIXED = {
+    "protocol": "protocol",
+    "version": "version of the protocol",
+    "digest": "design (prompts, tables, modes)",
+}
+LOOKED_AT = ("mode", "language")  # within which prompts of a run are looked at together
+ASKED = {"begin": "begun answer", "temperature": "temperature", "system": "system prompt"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison:
+    """What differs between runs, a row for each measure and group that they share."""
+
+    rows: tuple[ComparisonRow, ...]
+    warnings: tuple[str, ...]
+    left_out: tuple[str, ...]  # measures that are not compared, with the reason
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdict of each headline difference, in the order of the protocol."""
+        return [row.claim for row in self.rows if row.claim is not None]
+
+    def __repr__(self) -> str:
+        counts = Counter(one.word for one in self.verdicts)
+        told = ", ".join(f"{number} {word}" for word, number in counts.items())
+        return f"<Comparison: {len(self.rows)} rows; headline differences: {told or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_page.page(self.rows, self.warnings, self.left_out).html()
+
+
+def compare(
+    stores: Sequence[Store],
+    protocols: Sequence[Protocol],
+    margin: float = MARGIN,
+    names: Sequence[str] = (),
+) -> Comparison:
+    """Every subject of every run against the first. RunMismatch names what makes two of them not
+    comparable.
+
+    names: what the runs are called; the names of their folders otherwise.
+    """
+    if margin <= 0:
+        raise UsageError(
+            "--margin must be above 0: the largest difference in shares that still counts as none."
+        )
+    protocol = protocols[0]
+    refuse_twice(stores)
+    names = run_names(stores, names)
+    parts = [
+        part
+        for name, store, own in zip(names, stores, protocols, strict=True)
+        for part in read_parts(name, store, own)
+    ]
+    if len(parts) < 2:
+        raise UsageError(
+            f"{stores[0].folder} holds one subject; name another run to compare it with."
+        )
+    first, *others = parts
+    pairs = [Pair(first, other) for other in others]
+    for store in stores[1:]:
+        refuse_other_design(stores[0], store)
+    rows = [row for pair in pairs for row in pair_rows(protocol, pair, margin)]
+    warnings = [line for pair in pairs for line in pair_warnings(pair)]
+    if all(row.estimate.value is None for row in rows):
+        why = "; ".join([*left_out(protocol), *warnings]) or "no measure has values in both"
+        raise RunMismatch(f"There is nothing to compare: {why}.")
+    return Comparison(
+        tuple(with_claims(protocol, rows, pairs)),
+        tuple(dict.fromkeys(warnings)),
+        tuple(left_out(protocol)),
+    )
+
+
+def refuse_twice(stores: Sequence[Store]) -> None:
+    """UsageError where a run is named twice."""
+    if len({Path(store.folder).resolve() for store in stores}) < len(stores):
+        raise UsageError("A run is named twice. Name each run once.")
+
+
+def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
+    """What runs are called: the names given, or of their folders; their paths where two are the
+    same.
+    """
+    names = names or [Path(store.folder).name for store in stores]
+    return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
+
+
+def with_claims(
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+) -> list[ComparisonRow]:
+    """The rows of all pairs with p adjusted, and the verdict of each headline claim."""
+    return compared_verdicts.with_verdicts(protocol, _adjust_families(protocol, rows), pairs)
+
+
+def refuse_other_design(one: Store, other: Store) -> None:
+    """RunMismatch where protocol, version or design differ."""
+    a, b = settings.frozen(one), settings.frozen(other)
+    for key, what in FIXED.items():
+        if a.get(key) != b.get(key):
+            raise RunMismatch(
+                f"{one.folder} and {other.folder} cannot be compared: another {what} "
+                f"({a.get(key)}, {b.get(key)}). Run the same protocol with the same tiltmeter "
+                "again."
+            )
+
+
+def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
+    """The subjects of a run, each with its counted labels."""
+    tables: dict[str, dict[Stratum, Table]] = {}
+    gold: set[str] = set()
+    for over, stratum, table, found in measure_run.tables(store, protocol):
+        if not over:
+            tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.items())] = table
+            gold |= found
+    if not tables:
+        raise UsageError(f"{store.folder} has no labels yet. Type: tiltmeter label {store.folder}")
+    return [
+        Part(
+            name if len(tables) == 1 else f"{name}: {subject}",
+            subject,
+            store,
+            settings.frozen(store),
+            own,
+            frozenset(gold),
+        )
+        for subject, own in tables.items()
+    ]
+
+
+def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
+    """Every difference of two subjects, with p that is not adjusted. RunMismatch where more than
+    one thing differs, or nothing is common.
+
+    Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller
+    than the margin.
+    """
+    known: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
+    for row in _pair_rows(protocol, pair, margin):
+        condition = row.estimate.condition
+        place = tuple((name, condition[name]) for name in LOOKED_AT if condition.get(name))
+        if place not in known:
+            known[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
+        if known[place] == ((1.0, 1.0), (1.0, 1.0)):
+            yield row
+        else:
+            within = None if row.within_margin is None else False
+            yield replace(row, estimate=paying(row.estimate, known[place]), within_margin=within)
+
+
+def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
+    first, second = pair
+    _refuse_two(first, second)
+    common = [stratum for stratum in first.tables if stratum in second.tables]
+    if not common:
+        told = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
+        raise RunMismatch(
+            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in the "
+            f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
+            "… for both."
+        )
+    for stratum, measure in product(common, measure_run.default_measures(protocol)):
+        if measure.over:
+            continue
+        tables = first.tables[stratum], second.tables[stratum]
+        if can_compare(measure):
+            pairing = Pairing(first, second, stratum, *tables, measure, margin)
+            yield from ScorePair(pairing).rows()
+            continue
+        before, after = (
+            replace(one, rows=measure_run.kept_rows(one.rows, measure.where)) for one in tables
+        )
+        pairing = Pairing(first, second, stratum, before, after, measure, margin)
+        for by, one in product(measure.by, each_contrast(protocol, measure)):
+            yield from _compare_measure(replace(pairing, measure=one), by)
+
+
+def _compare_measure(pairing: Pairing, by: Sequence[str]) -> Iterator[ComparisonRow]:
+    """One measure in one grouping: paired by item, or where the design names its few items by
+    shuffling outputs between the runs.
+    """
+    measure = pairing.measure
+    if measure.kind == DIVERGENCE:
+        yield from OutputPair(pairing, by).divergences()
+    elif corrected_rows.can_correct(measure):
+        yield from RunPair(pairing, by).rows()
+        if few_items(pairing.before.protocol) and measure_kind(measure.kind).sides == "one":
+            yield from OutputPair(pairing, by).shares()
+
+
+def _refuse_two(first: Part, second: Part) -> None:
+    """Refuses where more than one thing differs, since the difference could then come from
+    either.
+    """
+    differ = [
+        f"{what} ({first.frozen.get(key)}, {second.frozen.get(key)})"
+        for key, what in ASKED.items()
+        if first.frozen.get(key) != second.frozen.get(key)
+    ]
+    if first.subject != second.subject:
+        differ.insert(0, f"subject ({first.subject}, {second.subject})")
+    if len(differ) > 1:
+        raise RunMismatch(
+            f"{first.name} and {second.name} cannot be compared: {' and '.join(differ)} differ "
+            "at once, and the difference could come from either. Change one at a time."
+        )
+
+
+def pair_warnings(pair: Pair) -> Iterator[str]:
+    """What changed behind the name of a model, and what one of the two alone has."""
+    first, second = pair
+    yield from served_models.between(
+        served_models.read_served(first.store),
+        served_models.read_served(second.store),
+        (f"in {first.name}", f"in {second.name}"),
+    )
+    for part, other in ((first, second), (second, first)):
+        alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
+        if looks_price(part.store, part.subject, {})[0] > 1:
+            yield (
+                f"{part.name} stopped early: p of each difference and its interval allow for its "
+                "looks, and none is called equivalent"
+            )
+        if alone:
+            yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
+
+
+def left_out(protocol: Protocol) -> Iterator[str]:
+    """The headline measures that have no comparison."""
+    for measure in measure_run.default_measures(protocol):
+        compared = corrected_rows.can_correct(measure) or can_compare(measure)
+        if measure.headline and not compared and measure.kind != DIVERGENCE:
+            what = measure.kind.replace("_", " ")
+            yield (
+                f"{measure.name}: a {what} has no paired comparison here; read the reports "
+                "side by side"
+            )
+
+
+def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
+    """All headline differences of all pairs are one family, by Holm; all else one a measure, by
+    Benjamini–Hochberg (`claims.adjust_by_claim`).
+    """
+    found = families.adjust_by_claim(protocol, [row.estimate for row in rows])
+    return [
+        replace(row, estimate=_with_detectable(one)) for row, one in zip(rows, found, strict=True)
+    ]
+
+
+def _with_detectable(row: Estimate) -> Estimate:
+    """With the smallest difference that a headline's own test would mostly find."""
+    is_headline = (row.family or "").startswith(families.HEADLINE)
+    return with_detectable(row if is_headline else replace(row, detect=None))

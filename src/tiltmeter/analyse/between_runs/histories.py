@@ -1,0 +1,349 @@
+"""One protocol over time: runs in the order of their dates, what changed from each to the next, and
+whether its headline numbers moved by more than noise.
+
+Each run is held against the one before it, and the last against the first, as `compare` does. All
+headline differences of all these steps are one family, adjusted by Holm, also where a protocol
+keeps some of them apart: under no change at all, at most 5 % of histories tell any step. Where two
+runs cannot be compared (another version of the protocol, another judge, two things at once), that
+is said and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...errors import RunMismatch, UsageError
+from ...protocol import Protocol
+from ...records import HUMAN, Json, content_id
+from ...store import Store, served_models
+from ...store.queries import calls, labels, settings, trials
+from ..claims.verdicts import Verdict, Word
+from . import compare
+from .compare import MARGIN
+from .paired_runs import ComparisonRow, Part
+from .verdicts import RUN, Pair
+
+UNKNOWN = "not known"
+NO_HEADLINE = "no headline number could be tested against the other run"
+Levels = tuple[tuple[str, str], ...]
+Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, condition, contrast
+
+
+class Change(NamedTuple):
+    """What two runs were made with, where it differs."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run to be put into a history. verdicts: those of its own headline claims."""
+
+    store: Store
+    protocol: Protocol
+    verdicts: Sequence[Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class DatedRun:
+    """A run of a history. date: of its last answer, ISO 8601, "" where it has none; made_with:
+    model, protocol, judges and options, by what they are.
+    """
+
+    name: str
+    date: str
+    made_with: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From one run to another (places in the history). verdicts: of each headline difference;
+    not_compared: why there is none, or none of some model.
+    """
+
+    first: int
+    second: int
+    changes: tuple[Change, ...]
+    verdicts: tuple[Verdict, ...]
+    not_compared: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def told(self) -> list[Verdict]:
+        """The differences that are told from noise."""
+        return [one for one in self.verdicts if one.word == Word.DIFFERENT]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One headline number over the runs. values: of each run, None where it has no such number;
+    steps: of each step, None where the two were not compared.
+    """
+
+    measure: str
+    subject: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str]
+    values: tuple[Verdict | None, ...]
+    steps: tuple[Verdict | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Runs of one protocol, oldest first. steps: each to the next; since_first: the last against
+    the first, None of two runs; lines: each headline number.
+    """
+
+    protocol: Protocol
+    runs: tuple[DatedRun, ...]
+    steps: tuple[Step, ...]
+    since_first: Step | None
+    lines: tuple[Line, ...]
+    left_out: tuple[str, ...]
+    margin: float
+
+    @property
+    def every_step(self) -> list[Step]:
+        """The steps, then the last run against the first."""
+        return [*self.steps, *([self.since_first] if self.since_first else [])]
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON; runs are named by their place."""
+        return {
+            "protocol": self.protocol.name,
+            "margin": self.margin,
+            "runs": [
+                {"name": run.name, "date": run.date, "made_with": dict(run.made_with)}
+                for run in self.runs
+            ],
+            "steps": [_step_as_dict(step) for step in self.steps],
+            "since_first": _step_as_dict(self.since_first) if self.since_first else None,
+            "not_compared": list(self.left_out),
+            "lines": [_line_as_dict(line) for line in self.lines],
+        }
+
+
+def _step_as_dict(step: Step) -> dict[str, Json]:
+    return {
+        "runs": [step.first, step.second],
+        "changes": [change._asdict() for change in step.changes],
+        "verdicts": [verdict.as_dict() for verdict in step.verdicts],
+        "not_compared": list(step.not_compared),
+        "warnings": list(step.warnings),
+    }
+
+
+def _line_as_dict(line: Line) -> dict[str, Json]:
+    return {
+        "measure": line.measure,
+        "subject": line.subject,
+        "condition": dict(line.condition),
+        "contrast": dict(line.contrast),
+        "values": [
+            None
+            if one is None
+            else {"value": one.value, "low": one.low, "high": one.high, "n": one.n}
+            for one in line.values
+        ],
+    }
+
+
+def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
+    """The history of runs of one protocol, in whatever order they are given. UsageError for fewer
+    than two, or of several protocols.
+    """
+    if len(runs) < 2:
+        raise UsageError("Name at least two runs. Type: tiltmeter history RUN RUN …")
+    names = list(dict.fromkeys(run.protocol.name for run in runs))
+    if len(names) > 1:
+        raise UsageError(f"A history is of one protocol; these are of {' and '.join(names)}.")
+    compare.refuse_twice([run.store for run in runs])
+    called = compare.run_names([run.store for run in runs])
+    dated = sorted(
+        ((_date(run.store), place) for place, run in enumerate(runs)),
+        key=lambda one: (one[0] == "", one),
+    )
+    ordered = [runs[place] for _, place in dated]
+    made = tuple(DatedRun(called[place], date, made_with(runs[place])) for date, place in dated)
+    every = _steps(ordered, made, margin)
+    steps = every[: len(runs) - 1]
+    return History(
+        ordered[-1].protocol,
+        made,
+        tuple(steps),
+        every[-1] if len(runs) > 2 else None,
+        tuple(_lines(ordered, steps)),
+        tuple(compare.left_out(ordered[-1].protocol)),
+        margin,
+    )
+
+
+def _date(store: Store) -> str:
+    """Of the last answer; of a run that was imported, of its last label."""
+    return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
+
+
+def made_with(run: OpenRun) -> dict[str, str]:
+    """What the numbers of a run depend on and what may be another the next time."""
+    store, frozen = run.store, settings.frozen(run.store)
+    subjects = trials.subjects(store)
+    served = [row for row in served_models.read_served(store) if row.model in subjects]
+    judges = [name for name in labels.annotators(store) if not name.startswith(HUMAN)]
+    levels = trials.levels_asked(store)
+    items = {row.get(run.protocol.item, "") for row in levels}
+    system = frozen.get("system")
+    facts = {
+        "model": ", ".join(subjects),
+        "served as": ", ".join(dict.fromkeys(f"{r.name} {r.fingerprint}".strip() for r in served)),
+        "protocol": f"{run.protocol.name} {frozen.get('version')}",
+        "design": str(frozen.get("digest", ""))[:8],
+        "tiltmeter": ", ".join(settings.versions(store)) or UNKNOWN,
+        "labelled by": ", ".join(judges),
+        "language": ", ".join(sorted({row.get("language", "") for row in levels} - {""})),
+        "items": f"{len(items):,}",
+        "asked": ", ".join(
+            dict.fromkeys(f"{part.mode} × {part.samples}" for part in trials.parts(store))
+        ),
+        "seed": str(frozen.get("seed", 0)),
+        "begun answer": frozen.get("begin") or "",
+        "temperature": _text(frozen.get("temperature")),
+        "system prompt": content_id(system)[:8] if system else "",
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[Step]:
+    """Each run against the one before, and at the end the last against the first; of two runs that
+    is the same step once.
+    """
+    parts = [
+        compare.read_parts(one.name, run.store, run.protocol)
+        for one, run in zip(made, runs, strict=True)
+    ]
+    places = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
+    rows: list[ComparisonRow] = []
+    pairs: dict[tuple[int, int], list[Pair]] = {}
+    reasons: dict[tuple[int, int], list[str]] = {}
+    for first, second in places:
+        found, refused = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in found], refused
+        rows += [row for _, own in found for row in own]
+    every = [pair for own in pairs.values() for pair in own]
+    judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
+    return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
+
+
+def _step(
+    place: tuple[int, int],
+    made: Sequence[DatedRun],
+    pairs: Sequence[Pair],
+    judged: Sequence[ComparisonRow],
+    reasons: Sequence[str],
+) -> Step:
+    """The step between two runs. judged: the rows of all steps."""
+    first, second = place
+    names = {pair.names for pair in pairs}
+    verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
+    why = [*reasons] or ([] if verdicts else [NO_HEADLINE])
+    warnings = tuple(line for pair in pairs for line in compare.pair_warnings(pair))
+    changes = tuple(_changes(made[first], made[second]))
+    return Step(first, second, changes, verdicts, tuple(why), warnings)
+
+
+def _compare_pairs(
+    runs: Sequence[OpenRun],
+    parts: Sequence[Sequence[Part]],
+    place: tuple[int, int],
+    margin: float,
+) -> tuple[list[tuple[Pair, list[ComparisonRow]]], list[str]]:
+    """The pairs of two runs with their rows, and why others have none."""
+    first, second = place
+    try:
+        compare.refuse_other_design(runs[first].store, runs[second].store)
+    except RunMismatch as error:
+        return [], [str(error)]
+    found, refused = [], []
+    common = _common(parts[first], parts[second])
+    if not common:
+        refused.append("the two runs have no model in common")
+    for pair in common:
+        try:
+            found.append((pair, list(compare.pair_rows(runs[second].protocol, pair, margin))))
+        except RunMismatch as error:
+            refused.append(str(error))
+    return found, refused
+
+
+def _common(before: Sequence[Part], after: Sequence[Part]) -> list[Pair]:
+    """The models of both; where each run has one, these two, for a version of a model often has a
+    name of its own.
+    """
+    if len(before) == len(after) == 1:
+        return [Pair(before[0], after[0])]
+    own = {part.subject: part for part in before}
+    return [Pair(own[part.subject], part) for part in after if part.subject in own]
+
+
+def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
+    """The last of some versions of a protocol, with the measures that an earlier one alone
+    declares, and no headline in a family of its own.
+    """
+    every = {m.name: m for one in reversed(protocols) for m in reversed(one.measures)}
+    own = {measure.name: measure for measure in protocols[-1].measures}
+    measures = {**own, **{name: m for name, m in every.items() if name not in own}}
+    joined = (replace(m, family="") if m.headline else m for m in measures.values())
+    return replace(protocols[-1], measures=tuple(joined))
+
+
+def _changes(before: DatedRun, after: DatedRun) -> Iterator[Change]:
+    for what in dict.fromkeys((*before.made_with, *after.made_with)):
+        one, other = before.made_with.get(what, ""), after.made_with.get(what, "")
+        if one != other:
+            yield Change(what, one, other)
+
+
+def _lines(runs: Sequence[OpenRun], steps: Sequence[Step]) -> Iterator[Line]:
+    """Each headline number by its model (where a run has several), annotator (likewise), measure,
+    condition and contrast.
+    """
+    every = [[*run.verdicts] for run in runs]
+    apart = any(len({one.subject for one in own}) > 1 for own in every)
+    judges = any(_several_annotators(own) for own in every)
+
+    def key(one: Verdict) -> Key:
+        held = {name: level for name, level in (one.contrast or {}).items() if name != RUN}
+        return (
+            one.subject if apart else "",
+            one.instrument.partition("@")[0] if judges else "",
+            one.measure,
+            tuple(sorted(one.condition.items())),
+            tuple(sorted(held.items())),
+        )
+
+    values = [{key(one): one for one in own} for own in every]
+    moved = [{key(one): one for one in step.verdicts} for step in steps]
+    for place in dict.fromkeys(one for own in values for one in own):
+        subject, _, measure, condition, contrast = place
+        yield Line(
+            measure,
+            subject,
+            dict(condition),
+            dict(contrast),
+            tuple(own.get(place) for own in values),
+            tuple(own.get(place) for own in moved),
+        )
+
+
+def _several_annotators(own: Sequence[Verdict]) -> bool:
+    """True if two annotators of a run give the same number."""
+    places = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
+    return len(set(places)) < len(places)

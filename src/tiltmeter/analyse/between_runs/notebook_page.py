@@ -1,0 +1,45 @@
+"""What a notebook shows of a comparison: the headline measures, with what to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...display import Page
+from ..words import numerals
+from .paired_runs import ComparisonRow
+
+HEADER = ("measure", "group", "runs", "first", "second", "difference", "p adj.", "verdict")
+
+
+def page(rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Sequence[str]) -> Page:
+    """The headline rows, or all where none is one; second less first, intervals over items."""
+    headlines = [row for row in rows if row.headline and row.estimate.value is not None]
+    margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
+    return Page(
+        "Runs against one another",
+        (
+            f"Second less first, 95 % intervals over items; equivalent is held against {margin}.",
+            *dict.fromkeys(row.claim.sentence for row in rows if row.claim),
+        ),
+        {"To know": warnings, "Not compared": left_out},
+        {"Headline measures": [HEADER, *map(_cells, headlines or rows)]},
+    )
+
+
+def _cells(row: ComparisonRow) -> tuple[str, ...]:
+    e = row.estimate
+    interval = "" if e.low is None or e.high is None else f" [{e.low:.3f}, {e.high:.3f}]"
+    return (
+        e.measure,
+        ", ".join(filter(None, e.condition.values())),
+        " – ".join(row.runs),
+        _number(row.first),
+        _number(row.second),
+        f"{_number(e.value)}{interval}",
+        numerals.chance(e.p_adjusted),
+        row.verdict or "",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

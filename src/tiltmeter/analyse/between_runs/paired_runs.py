@@ -1,0 +1,136 @@
+"""What a comparison of two runs begins with and ends in: two subjects side by side in one stratum,
+and the rows made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...protocol import MeasureSpec
+from ...records import Estimate, Json
+from ...store import Store
+from ..claims import verdicts
+from ..claims.verdicts import Verdict, Word
+from ..counts.count_table import Table
+
+Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One row. estimate: second less first, with its interval and test; first, second: the two
+    values.
+
+    within_margin: whether the 90 % interval lies inside ±`margin`; None where there is none. claim:
+    the verdict, where a headline claim rests on the row (`compared_verdicts`).
+    """
+
+    estimate: Estimate
+    runs: tuple[str, str]
+    first: float | None
+    second: float | None
+    within_margin: bool | None
+    margin: float
+    headline: bool
+    claim: Verdict | None = None
+
+    @property
+    def verdict(self) -> Word | None:
+        """That of the claim; of any other row what its own test, interval and margin say. None of
+        bounds, and of what gold corrects in a row beside it.
+        """
+        if self.claim is not None:
+            return self.claim.word
+        if self.estimate.p_adjusted is None:
+            return None
+        word = Word.EQUIVALENT if self.within_margin else verdicts.test_word(self.estimate, 0.0)
+        return Word.DIFFERENT if word == Word.TILT else word
+
+    def as_dict(self) -> dict[str, Json]:
+        """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
+        own = {
+            "runs": list(self.runs),
+            "first": self.first,
+            "second": self.second,
+            "verdict": self.verdict and self.verdict.value,
+            "within_margin": self.within_margin,
+            "margin": self.margin,
+        }
+        return {**own, **self.estimate.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One subject of one run. tables: its counted labels by (annotator, mode, language, …); gold:
+    attributes people labelled.
+    """
+
+    name: str
+    subject: str
+    store: Store
+    frozen: Mapping[str, Any]
+    tables: Mapping[Stratum, Table]
+    gold: frozenset[str]
+
+
+def stratum_text(stratum: Stratum) -> str:
+    """The levels of a stratum joined by ` · `, without empty ones."""
+    return " · ".join(level for _, level in stratum if level)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """One measure in one stratum of two parts: `before` and `after` are their tables."""
+
+    first: Part
+    second: Part
+    stratum: Stratum
+    before: Table
+    after: Table
+    measure: MeasureSpec
+    margin: float
+
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        """Both tables, the first part's first."""
+        return self.before, self.after
+
+    def blank(
+        self, condition: Mapping[str, str], unit: str, by: Sequence[str] | None = None
+    ) -> Estimate:
+        """The estimate of the second part less the first, without a value. by: the grouping, where
+        it names the family.
+        """
+        where = dict(self.stratum)
+        annotator = where.pop("annotator")
+        family = (
+            None
+            if by is None
+            else f"{self.measure.name} by {', '.join(by) or 'whole'} | {self.second.name} | "
+            f"{stratum_text(self.stratum)}"
+        )
+        return Estimate(
+            self.before.protocol.name,
+            self.second.subject,
+            annotator,
+            self.measure.name,
+            {**where, **condition},
+            {"run": f"{self.second.name} − {self.first.name}"},
+            None,
+            unit,
+            family=family,
+        )
+
+    def row(
+        self,
+        estimate: Estimate,
+        values: tuple[float | None, float | None],
+        within_margin: bool | None,
+        headline: bool | None = None,
+    ) -> ComparisonRow:
+        """The row of an estimate. values: of the first part and of the second."""
+        names = (self.first.name, self.second.name)
+        headline = self.measure.headline if headline is None else headline
+        return ComparisonRow(estimate, names, *values, within_margin, self.margin, headline)

@@ -1,0 +1,205 @@
+"""Scores of whole outputs (SODA's BDS, CDS and VAC) of two subjects: how far they differ, tested by
+shuffling whole outputs between the subjects inside each prompt.
+
+What is tested is that both draw alike, prompt by prompt, so two subjects are compared on the
+attributes that both have, which are all of them where both were labelled by one taxonomy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
+from ...stats.results import join_notes
+from ...stats.shuffles.compared_permutation import ComparedCell, score_difference
+from ...stats.shuffles.pooled_permutation import Score
+from ...stats.shuffles.shuffling import Shuffles
+from ..counts.count_table import Table
+from ..counts.value_counts import Values, codes
+from ..counts.whole_outputs import BaseAndGroups, Place, split_by_base
+from .paired_runs import ComparisonRow, Pairing
+
+DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
+BASE: Place = ("base", "base")
+# kind of measure → what is computed; kinds that end in _pooled are over all cells together
+SCORES: Mapping[str, Score] = {
+    "from_base": "base",
+    "between_groups": "pairs",
+    "concentration": "level",
+}
+_POOLED = "_pooled"
+
+
+def can_compare(measure: MeasureSpec) -> bool:
+    """True if two subjects can be compared on the measure by shuffling whole outputs."""
+    return measure.kind.removesuffix(_POOLED) in SCORES and not measure.over
+
+
+@dataclass(frozen=True)
+class ScorePair:
+    """A measure of whole outputs in two parts."""
+
+    pairing: Pairing
+
+    @property
+    def measure(self) -> MeasureSpec:
+        """What is compared."""
+        return self.pairing.measure
+
+    def rows(self) -> Iterator[ComparisonRow]:
+        """A comparison for each group of each cell that both have; of a pooled measure for each
+        group over all cells, and for all groups together.
+        """
+        cells = list(self._cells)
+        if self.measure.kind.endswith(_POOLED):
+            if len(cells) > 1:
+                for by in self.measure.by:
+                    yield from self._of_cells({}, cells, by)
+            return
+        for cell in cells:
+            yield from self._of_cells(cell.condition, [cell], self.measure.by[0])
+
+    def _of_cells(
+        self, condition: Mapping[str, str], cells: Sequence[_TwoCells], by: Sequence[str]
+    ) -> Iterator[ComparisonRow]:
+        contrast = self.measure.contrast or {}
+        within, factor = contrast["within"], contrast["factor"]
+        score = SCORES[self.measure.kind.removesuffix(_POOLED)]
+        places = list(dict.fromkeys(place for cell in cells for place in cell.places))
+        if score == "pairs":
+            for dimension in dict.fromkeys(place[0] for place in places if place != BASE):
+                own = [place for place in places if place[0] == dimension]
+                if len(own) > 1:
+                    yield self._row({**condition, within: dimension}, cells, own, score)
+        elif factor in by:
+            for place in places:
+                if score == "level" or place != BASE:
+                    chosen = [place] if score == "level" else [BASE, place]
+                    about = {**condition, within: place[0], factor: place[1]}
+                    yield self._row(about, cells, chosen, score)
+        else:
+            yield self._row(condition, cells, places, score)
+
+    def _row(
+        self,
+        condition: Mapping[str, str],
+        cells: Sequence[_TwoCells],
+        places: Sequence[Place],
+        score: Score,
+    ) -> ComparisonRow:
+        made = [cell.compared(places) for cell in cells]
+        found = score_difference(cells=made, score=score)
+        one = found.difference
+        alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
+        estimate = replace(
+            self.pairing.blank(condition, "concentration" if score == "level" else "bits"),
+            value=one.value,
+            null_low=one.low,
+            null_high=one.high,
+            test=one.method if one.p is not None else None,
+            p=one.p,
+            n=float(sum(one.sizes)),
+            clusters=found.cells,
+            note=join_notes(
+                None if score == "level" else "plug-in divergences",
+                f"without attributes that one of the two lacks: {alone}" if alone else None,
+                one.note,
+            )
+            or "",
+        )
+        headline = self.measure.headline or self.measure.kind.endswith(_POOLED)
+        return self.pairing.row(estimate, (found.first, found.second), None, headline)
+
+    @cached_property
+    def _cells(self) -> tuple[_TwoCells, ...]:
+        """The cells (objects) that both subjects have."""
+        before, after = (
+            {tuple(cell.condition.items()): cell for cell in _split(table, self.measure)}
+            for table in self.pairing.tables
+        )
+        return tuple(
+            _TwoCells(before[key], after[key], number)
+            for number, key in enumerate(key for key in before if key in after)
+        )
+
+
+@dataclass(frozen=True)
+class _TwoCells:
+    """A cell of both subjects. number: the cell's place, from which its shuffles come."""
+
+    first: BaseAndGroups
+    second: BaseAndGroups
+    number: int
+
+    @property
+    def condition(self) -> Mapping[str, str]:
+        """Which cell it is."""
+        return self.first.condition
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """The base prompt and each group that both have outputs of."""
+        return [place for place in _groups(self.first) if _both(self, place)]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The attributes that both have."""
+        return [name for name in self.first.attributes if name in self.second.attributes]
+
+    @property
+    def alone(self) -> set[str]:
+        """The attributes that one of the two lacks."""
+        return {*self.first.attributes} ^ {*self.second.attributes}
+
+    def compared(self, places: Sequence[Place]) -> ComparedCell:
+        """The coded outputs of some prompts, both subjects by the same codes."""
+        mine, other = _groups(self.first), _groups(self.second)
+        sides = [mine.get(place, ()) for place in places] + [
+            other.get(place, ()) for place in places
+        ]
+        coded = codes(sides, self.names)
+        order = list(_groups(self.first))
+        shuffles = [
+            Shuffles(
+                draws=DRAWS,
+                generator=np.random.default_rng([self.number, order.index(place) + 1])
+                if place in order
+                else np.random.default_rng(self.number),
+            )
+            for place in places
+        ]
+        supports = [
+            max(one.support(name) for one in (self.first, self.second)) for name in self.names
+        ]
+        half = len(places)
+        return ComparedCell(coded[:half], coded[half:], shuffles, _at_least(coded, supports))
+
+
+def _groups(cell: BaseAndGroups) -> dict[Place, Sequence[Values]]:
+    return {BASE: cell.base, **cell.groups}
+
+
+def _both(cells: _TwoCells, place: Place) -> bool:
+    sides = (_groups(cells.first), _groups(cells.second))
+    return all(side.get(place) for side in sides)
+
+
+def _at_least(
+    coded: Sequence[np.ndarray[tuple[int, int], np.dtype[np.int64]]], supports: Sequence[int]
+) -> list[int]:
+    """K of each attribute, no fewer than the values that the two subjects have together."""
+    rows = np.concatenate(coded)
+    seen = [len(set(column[column >= 0].tolist())) for column in rows.T]
+    return [max(pair) for pair in zip(supports, seen, strict=True)]
+
+
+def _split(table: Table, measure: MeasureSpec) -> Sequence[BaseAndGroups]:
+    contrast = measure.contrast or {}
+    by = contrast["cells"].split(SEVERAL) if "cells" in contrast else measure.by[0]
+    found = table.labelled_outputs()
+    return split_by_base(found, table.stratum, measure, by, table.protocol)

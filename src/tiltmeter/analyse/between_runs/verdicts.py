@@ -1,0 +1,147 @@
+"""What is said of each headline difference between two runs: judged as the claims of one run are
+(`verdicts.judge`), with what bears on either run beside it, and held to the margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ...protocol import MeasureSpec, Protocol
+from ...protocol.source.keys import SentenceKeys
+from ...records import Estimate
+from ...store.queries.settings import Progress
+from ..claims import background, verdicts
+from ..claims.background import Background, GoldFacts
+from ..claims.evidence import Claim, gather
+from ..claims.verdicts import Verdict, Word
+from ..words import headlines, numerals, reading, sentences
+from .paired_runs import ComparisonRow, Part
+
+RUN = "run"  # the factor that a comparison compares
+DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
+LEVELS = "{level} against {baseline}: "  # begins every sentence
+SENTENCE: SentenceKeys = {
+    "tilt": LEVELS + "{what} differs by {value}.",
+    "none": LEVELS + "no difference in {what} was found at this n.",
+    "undecided": LEVELS + "whether {what} differs is undecided.",
+    "unsettled": LEVELS + "which way {what} differs cannot be said.",
+}
+LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
+WITHIN = LEVELS + "{what} differs by less than {margin}."
+
+
+class Pair(NamedTuple):
+    """Two parts of runs that are compared: the second is held against the first."""
+
+    first: Part
+    second: Part
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called."""
+        return self.first.name, self.second.name
+
+
+def with_verdicts(
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+) -> list[ComparisonRow]:
+    """The rows, each that a headline claim rests on (the corrected one, where there is one) with
+    the verdict of its claim. Their p is adjusted already.
+    """
+    made = list(rows)
+    for pair in pairs:
+        places = {id(row.estimate): n for n, row in enumerate(made) if row.runs == pair.names}
+        own = [made[place].estimate for place in places.values()]
+        known = _background(protocol, pair, own)
+        for claim in gather(protocol, own):
+            place = places[id(claim.row)]
+            verdict = _judge(protocol, claim, pair, known, made[place])
+            made[place] = replace(made[place], claim=verdict)
+    return made
+
+
+def _judge(
+    protocol: Protocol, claim: Claim, pair: Pair, known: Background, row: ComparisonRow
+) -> Verdict:
+    spec = _as_compared(claim.spec, claim.row.unit, pair)
+    slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
+    levels = _levels(claim)
+    what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
+    if set(claim.row.contrast or ()) <= {RUN}:  # of differences no run has one number of these
+        slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
+    slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
+    about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
+    subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
+    query = replace(claim.query, subjects=subjects)
+    here = replace(claim, spec=spec, slots=slots, about=about, query=query)
+    made = verdicts.judge(here, known)
+    if row.within_margin and not verdicts.is_open(made):
+        margin = numerals.share(row.margin, 2)
+        number = reading.number(claim.row, spec)
+        return replace(
+            made,
+            word=Word.EQUIVALENT,
+            headline=WITHIN.format_map({**slots, "margin": margin}),
+            sentence=sentences.equivalent(spec, claim.row, about, number, margin),
+        )
+    return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made
+
+
+def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
+    """The measure of the difference between two runs: its null value is 0."""
+    first, second = pair.names
+    apart = spec.kind == DISTANCE
+    return replace(
+        spec,
+        null=0.0,
+        unit=unit,
+        contrast=None if apart else {"factor": RUN, "level": second, "baseline": first},
+        text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
+        sentence={**SENTENCE},
+    )
+
+
+def _plain(spec: MeasureSpec) -> str:
+    return sentences.without_article(spec.text or spec.name)
+
+
+def _levels(claim: Claim) -> str:
+    """The levels of a claim: of its group, and of what its effect is held against."""
+    row = claim.row
+    held = [level for name, level in (row.contrast or {}).items() if name != RUN]
+    return ", ".join(filter(None, (*reading.group(row).values(), *held)))
+
+
+def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Background:
+    """What bears on either of two runs: their gold, their plans, and what is labelled."""
+    subject = pair.second.subject
+    known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
+    plans = [known[part.name].of_plan(part.subject) for part in pair]
+    labelled: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for part in pair:
+        for (own, mode, annotator), (done, there) in known[part.name].labelled.items():
+            if own == part.subject:
+                key = (subject, mode, annotator)
+                before = labelled.get(key, (0, 0))
+                labelled[key] = (before[0] + done, before[1] + there)
+    plan = Progress(sum(one.answered for one in plans), sum(one.planned for one in plans))
+    return Background(_gold(protocol, pair, known), {subject: plan}, labelled)
+
+
+def _gold(
+    protocol: Protocol, pair: Pair, known: Mapping[str, Background]
+) -> dict[background.Key, GoldFacts]:
+    """What the gold of either run says of a judge, and whether its errors differ between them."""
+    pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
+    facts: dict[background.Key, GoldFacts] = {}
+    for key in dict.fromkeys(key for one in known.values() for key in one.gold):
+        own = {name: one.gold[key] for name, one in known.items() if key in one.gold}
+        levels = {name: found[key[:2]] for name, found in pairs.items() if key[:2] in found}
+        facts[key] = GoldFacts(
+            sum(one.labels for one in own.values()),
+            " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
+            background.errors_between(RUN, levels, key, protocol.item),
+        )
+    return facts

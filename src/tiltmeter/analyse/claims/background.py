@@ -1,0 +1,211 @@
+"""What bears on a verdict beside the rows: what gold says of the judge that a claim rests on, and
+how much of its plan the run has.
+
+A claim counts some values. A judge is refuted for it where the upper end of the interval of
+Youden's J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim
+compares) lies below one half: then its labels say little about what they are counted for. Gold that
+is too scarce to say refutes nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ... import gold
+from ...gold import GoldPair
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...records import Estimate
+from ...stats.judges import youden
+from ...stats.judges.confusion import Confusion, confusion, error_gaps
+from ...stats.results import ALPHA, Interval
+from ...store import Store
+from ...store.queries import label_sets, settings, trials
+from ..words import numerals
+from ..words.reading import TOGETHER
+from . import families
+
+Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFacts:
+    """What gold says of the judge of one claim. labels: how many there are; refuted: why it refutes
+    the judge, else ""; errs_by_level: how its errors differ between the levels compared, else "".
+    """
+
+    labels: int = 0
+    refuted: str = ""
+    errs_by_level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
+    trials were answered. labelled: by subject, mode and annotator, how many of the answers it
+    labelled.
+    """
+
+    gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
+    plan: Mapping[str, settings.Progress] = field(default_factory=dict)
+    labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
+        """What gold says of the judge of a claim; nothing where there is none."""
+        return self.gold.get(claim_key(spec, row), GoldFacts())
+
+    def of_plan(self, subject: str) -> settings.Progress:
+        """How much of its plan a subject has, or all subjects that are pooled in a name."""
+        own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
+        return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
+
+    def of_labels(self, row: Estimate) -> tuple[int, int]:
+        """How many answers of a claim's subjects in its mode its annotator labelled, of how many
+        there are.
+        """
+        mode = row.condition.get("mode", "")
+        keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
+        own = [self.labelled[key] for key in keys if key in self.labelled]
+        return sum(done for done, _ in own), sum(there for _, there in own)
+
+
+def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
+    """What a run holds beside the rows that its verdicts are made of."""
+    labelled = {
+        (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
+        for one in label_sets.labelled(store)
+    }
+    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled)
+
+
+def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
+    """The key of a claim in `Background.gold`."""
+    values = spec.values
+    if values in ((EVERY,), ()):
+        named = row.condition.get(spec.attribute)
+        values = (named,) if named else ()
+    return (row.instrument, spec.attribute, values)
+
+
+def _plan(store: Store) -> dict[str, settings.Progress]:
+    planned = settings.planned_trials(store)
+    answered: dict[str, int] = {}
+    there: dict[str, int] = {}
+    for part in trials.parts(store):
+        answered[part.subject] = answered.get(part.subject, 0) + part.answered
+        there[part.subject] = there.get(part.subject, 0) + part.trials
+    return {
+        subject: settings.Progress(
+            number,
+            max(
+                there[subject],
+                sum(sum(levels.values()) for levels in planned.get(subject, {}).values()),
+            ),
+        )
+        for subject, number in answered.items()
+    }
+
+
+def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
+    pairs = gold_pairs(store)
+    found: dict[Key, GoldFacts] = {}
+    for spec, row in families.headline(protocol, rows) if pairs else ():
+        key = claim_key(spec, row)
+        own = pairs.get(key[:2], [])
+        if own and key[2] and key not in found:
+            levels = _levels(spec, own)
+            golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
+            found[key] = GoldFacts(
+                len(own),
+                _refuted(key, golds, len(own)),
+                errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
+            )
+    return found
+
+
+def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
+    """Each gold label beside what a judge said: by annotator and attribute."""
+    pairs: dict[tuple[str, str], list[GoldPair]] = {}
+    for pair in gold.pairs(store):
+        pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
+    return pairs
+
+
+def _refuted(key: Key, golds: Sequence[Confusion], labels: int) -> str:
+    index = youden.lowest_youden(golds=golds, positive=[1])
+    if not youden.is_refuted(index):
+        return ""
+    return (
+        f"Gold refutes {key[0].partition('@')[0]}: on {labels} gold labels its Youden's J for "
+        f"{' or '.join(key[2])} is {_index(index.value)} [{_index(index.low)}, "
+        f"{_index(index.high)}], where 1 is right and 0 is guessing."
+    )
+
+
+def _index(value: float | None) -> str:
+    return numerals.NOTHING if value is None else numerals.fixed_decimals(value, 2)
+
+
+def errors_between(
+    factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
+) -> str:
+    """How the judge's errors differ between two levels of a factor, where an interval at 1 - .05/2
+    says so; else "". levels: the gold of each; key: of the claim.
+    """
+    if len(levels) != 2:
+        return ""
+    one, other = levels
+    every = [pair for own in levels.values() for pair in own]
+    first, second = (_binary(own, key[2], item, every) for own in levels.values())
+    counted = "/".join(key[2])
+    found, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
+    told = [
+        f"{what} {numerals.points(gap)} {'more' if gap > 0 else 'less'} often"
+        for what, gap in (
+            (f"it finds {counted} where it is", _sure_gap(found)),
+            (f"it sees {counted} where it is not", -_sure_gap(kept_apart)),
+        )
+        if gap
+    ]
+    if not told:
+        return ""
+    return (
+        f"The judge errs otherwise where {factor} is {one} than where it is {other}: there "
+        f"{' and '.join(told)}. The uncorrected difference is in part the judge's."
+    )
+
+
+def _sure_gap(gap: Interval) -> float:
+    """The difference of two rates; 0 where its interval holds 0, or there is none."""
+    if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
+        return 0.0
+    return gap.value
+
+
+def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
+    """The gold of each level that a claim compares; all of it where it compares none."""
+    contrast = spec.contrast or {}
+    named = [contrast[name] for name in ("level", "baseline") if name in contrast]
+    levels = {
+        name: [p for p in pairs if p.factors.get(contrast["factor"]) == name] for name in named
+    }
+    return {name: own for name, own in levels.items() if own} or {"": list(pairs)}
+
+
+def _binary(
+    pairs: Sequence[GoldPair], values: Sequence[str], item: str, every: Sequence[GoldPair]
+) -> Confusion:
+    """Truth and answer as "counts" (1) or not (0), by the items of all gold."""
+    items = {name: n for n, name in enumerate(dict.fromkeys(_item(p, item) for p in every))}
+    return confusion(
+        truth=[int(p.truth in values) for p in pairs],
+        said=[int(p.said in values) for p in pairs],
+        classes=2,
+        items=len(items),
+        clusters=[items[_item(p, item)] for p in pairs],
+        weights=[p.weight for p in pairs],
+    )
+
+
+def _item(pair: GoldPair, item: str) -> str:
+    return pair.factors.get(item, pair.output)

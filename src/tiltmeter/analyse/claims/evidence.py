@@ -1,0 +1,245 @@
+"""What bears on a headline claim: its row as gold corrects it, its bounds, its parts, and factors
+that are no question of the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...protocol import MeasureSpec, Protocol, in_variant, wording
+from ...protocol.design.contrasts import nuisance_measures
+from ...records import Estimate
+from ..words import headlines, numerals
+from ..words.largest_shift import StratumRows, moved
+from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
+from ..words.short_model_names import short_names
+from . import families
+from .output_query import OutputQuery, query_of
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A headline row with the other rows that bear on it.
+
+    row: as gold corrects it, where it does; raw: as the instrument has it. missing: how much more
+    counts neither way at the level than at the baseline. about: what tells it
+    from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
+    the tested effect of each factor that is no question of the protocol, with the claim's value at
+    each of its levels; interactions: the same with the tested difference of the claim's value
+    between two levels of such a factor (of a share its effect itself). query: of the outputs that
+    were counted. slots: what a sentence of the protocol's own may name.
+    """
+
+    spec: MeasureSpec
+    row: Estimate
+    raw: Estimate
+    bounds: Estimate | None
+    missing: Estimate | None
+    uncorrected: str
+    about: str
+    parts: tuple[Estimate, ...]
+    nuisances: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
+    interactions: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
+    captured: float | None
+    drawn: bool
+    query: OutputQuery
+    slots: Mapping[str, str]
+
+
+def gather(
+    protocol: Protocol, rows: Sequence[Estimate], named: Mapping[str, str] | None = None
+) -> Iterator[Claim]:
+    """The headline claims of one variant with all that bears on them. named: {model: short name}
+    for sentences, where somebody gave one.
+    """
+    protocol = in_variant(protocol, rows[0].variant) if rows else protocol
+    by_stratum: dict[families.Key, list[Estimate]] = {}
+    for row in rows:
+        by_stratum.setdefault(families.stratum(protocol, row), []).append(row)
+    leads = families.headline(protocol, rows)
+    alike = _levels_by_claim(leads)
+    specs = {spec.name: spec for spec, _ in leads}
+    kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
+    labels = short_names([row.subject for row in rows], named)
+    among = {key: StratumRows(own) for key, own in by_stratum.items()}
+    for spec, raw in leads:
+        stratum = families.stratum(protocol, raw)
+        here = among[stratum]
+        of = {
+            name: _same_place(here.of_measure.get(spec.name + name, ()), raw)
+            for name in (BOUNDS, CORRECTED, MISSING)
+        }
+        corrected = of[CORRECTED]
+        usable = corrected is not None and corrected.value is not None
+        captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
+        mode = protocol.modes.get(raw.condition.get("mode", ""))
+        row = corrected if corrected is not None and usable else raw
+        nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
+        yield Claim(
+            spec=spec,
+            row=row,
+            raw=raw,
+            bounds=of[BOUNDS],
+            missing=of[MISSING],
+            uncorrected=corrected.note if corrected is not None and not usable else "",
+            about=_about(raw, alike[spec.name]),
+            parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
+            nuisances=nuisances,
+            interactions=tuple(_interactions(protocol, spec, raw, here.of_measure)),
+            captured=captured,
+            drawn=mode is None or not mode.logprobs,
+            query=query_of(protocol, raw),
+            slots=headlines.slots(
+                protocol,
+                spec,
+                row,
+                labels[row.subject],
+                moved(spec, raw, here),
+                _highest(nuisances),
+            )
+            | _left_open(of[BOUNDS], of[MISSING]),
+        )
+
+
+def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> dict[str, str]:
+    """The level of each nuisance factor at which the claim's value is highest."""
+    return {name: max(levels, key=levels.__getitem__) for name, _, levels in nuisances if levels}
+
+
+def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
+    """How much counts neither way at a level and at its baseline: bounds are as wide as the two
+    together, and `missing` is what the one has more.
+    """
+    if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
+        return {}
+    both, more = (bounds.high or 0.0) - (bounds.low or 0.0), missing.value or 0.0
+    return {
+        "open_at_level": numerals.percent(max(0.0, round((both + more) / 2, 9))),
+        "open_at_baseline": numerals.percent(max(0.0, round((both - more) / 2, 9))),
+    }
+
+
+def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
+    return next(
+        (
+            row
+            for row in rows
+            if row.condition == raw.condition and (row.contrast or {}) == (raw.contrast or {})
+        ),
+        None,
+    )
+
+
+def _levels_by_claim(
+    leads: Iterable[tuple[MeasureSpec, Estimate]],
+) -> dict[str, list[dict[str, set[str | None]]]]:
+    """Measure → of the conditions of its claims, and of their contrasts, {factor: its levels, with
+    None where a claim has none}.
+    """
+    found: dict[str, list[Estimate]] = {}
+    for spec, row in leads:
+        found.setdefault(spec.name, []).append(row)
+    return {
+        name: [
+            _levels([row.condition for row in rows]),
+            _levels([row.contrast or {} for row in rows]),
+        ]
+        for name, rows in found.items()
+    }
+
+
+def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
+    names = dict.fromkeys(name for place in places for name in place)
+    return {name: {place.get(name) for place in places} for name in names}
+
+
+def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
+    """The levels of a claim, and of its contrast, in which claims of its measure differ."""
+    own = (raw.condition, raw.contrast or {})
+    return ", ".join(
+        level
+        for place, among in zip(own, levels, strict=True)
+        for name, level in place.items()
+        if len(among[name]) > 1
+    )
+
+
+def _kin(
+    spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
+) -> dict[families.Key, list[Estimate]]:
+    """By stratum the tested rows that may be parts of a claim: of its own measure, and of the
+    measures that it names as its parts.
+    """
+    return {
+        key: [
+            row
+            for row in rows
+            if (row.measure == spec.name or row.measure in spec.parts)
+            and None not in (row.p, row.value)
+        ]
+        for key, rows in by_stratum.items()
+    }
+
+
+def _parts(
+    protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
+) -> Iterator[Estimate]:
+    """The rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
+    aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
+    aside -= raw.condition.keys()
+    for row in kin:
+        own = len(row.condition) > len(raw.condition)
+        inside = row.condition.items() >= raw.condition.items()
+        if (own or row.measure in spec.parts) and inside and not aside & row.condition.keys():
+            yield row
+
+
+def _nuisances(
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
+) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
+    for factor, other in nuisance_measures(protocol, spec):
+        for row in of_measure.get(other.name, ()):
+            if row.condition == raw.condition and row.p is not None:
+                levels = _values_by_level(protocol, spec, raw, of_measure, factor)
+                yield factor, row, levels
+
+
+def _interactions(
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
+) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
+    """How much a claim that compares two levels hangs on the level of another factor. The effect of
+    that factor on both levels alike does not move the claim.
+    """
+    if spec.contrast is None:
+        yield from _nuisances(protocol, spec, raw, of_measure)
+        return
+    factors = {factor for factor, _ in nuisance_measures(protocol, spec)}
+    own = (raw.contrast or {}).items()
+    for row in of_measure.get(spec.name + INTERACTION, ()):
+        factor = next((name for name in row.contrast or {} if name in factors), "")
+        if factor and row.condition == raw.condition and own <= (row.contrast or {}).items():
+            yield factor, row, _values_by_level(protocol, spec, raw, of_measure, factor)
+
+
+def _values_by_level(
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
+    factor: str,
+) -> dict[str, float]:
+    """{level of a factor: the claim's value there}."""
+    return {
+        wording.title(protocol, factor, one.condition[factor]): one.value
+        for one in of_measure[spec.name]
+        if one.value is not None
+        and one.contrast == raw.contrast
+        and one.condition == {**raw.condition, factor: one.condition.get(factor, "")}
+    }

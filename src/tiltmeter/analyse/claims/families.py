@@ -1,0 +1,216 @@
+"""Which rows are the headline claims of a run, which rows test one hypothesis, and in which family
+each is adjusted.
+
+A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
+against which value or contrast, in one stratum and group. A share and its odds are one claim, and
+share one p. The *headline claims* are the headline measures over the whole of their stratum, or
+over their first grouping where there is no whole (the groups that are the question).
+
+All headline claims of a run, over subjects, languages and measures, are one family and adjusted by
+Holm. Everything else is adjusted by Benjamini–Hochberg, one family a measure over all strata. A
+measure's own `family` splits further. A row that gold corrects replaces the raw one in its family.
+
+benchmarks/null_runs.py counts the runs without any effect that claim something all the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.refusals import with_refusal_measures
+from ...records import Estimate
+from ...stats import multiplicity
+from ...stats.multiplicity import Method
+from ...stats.results import ALPHA, join_notes
+from ..words.reading import CORRECTED, STRATA
+
+HEADLINE = "headline claims"
+Key = tuple[Hashable, ...]
+
+
+def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[MeasureSpec, Estimate]]:
+    """The rows of headline measures that stand for a run: of each stratum the whole, else its first
+    grouping. Tested or not; in the order of the protocol.
+    """
+    found = []
+    for spec in with_refusal_measures(protocol.measures):
+        if spec.headline:
+            own = [row for row in rows if row.measure == spec.name]
+            found += [(spec, row) for row in _coarsest(spec, protocol, own)]
+    return found
+
+
+def _coarsest(
+    spec: MeasureSpec, protocol: Protocol, rows: Sequence[Estimate]
+) -> Iterator[Estimate]:
+    strata: dict[Key, list[Estimate]] = {}
+    for row in rows:
+        strata.setdefault(stratum(protocol, row), []).append(row)
+    for own in strata.values():
+        groupings = [grouping(spec, protocol, row) for row in own]
+        chosen = () if () in groupings else groupings[0]
+        yield from (row for row, by in zip(own, groupings, strict=True) if by == chosen)
+
+
+def stratum(protocol: Protocol, row: Estimate) -> Key:
+    """What is never pooled with anything else: subject, instrument and the levels kept apart."""
+    names = {*STRATA, *protocol.apart}
+    inner = tuple((name, level) for name, level in row.condition.items() if name in names)
+    return (row.subject, row.instrument, inner)
+
+
+def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str, ...]:
+    """The factors that cut a row out of its stratum; a value that a row is about cuts nothing."""
+    inside = {*STRATA, *protocol.apart, spec.attribute}
+    return tuple(name for name in row.condition if name not in inside)
+
+
+def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
+    """What tells null hypotheses apart: rows with equal keys test the same one of one population.
+
+    spec: None for a row that a kind of measure adds under a name of its own.
+    """
+    place = (
+        *(row.subject, row.instrument, row.variant),
+        tuple(sorted(row.condition.items())),
+        tuple(sorted((row.contrast or {}).items())),
+    )
+    if spec is None:
+        return (row.measure, *place)
+    kind, null = spec.kind, spec.null
+    if kind == "odds" and null is not None:
+        kind, null = "share", null / (1 + null)
+    counted = (spec.attribute, spec.values, spec.among, spec.without, spec.per)
+    return (kind, null, *counted, tuple(spec.where.items()), *place)
+
+
+def most_claims(protocol: Protocol, strata: int) -> int:
+    """The most headline claims that a run of so many strata can have."""
+    return strata * sum(
+        len(each_contrast(protocol, spec))
+        * max(1, len(spec.among) if EVERY in spec.values else 1)
+        * math.prod(len(protocol.levels.get(factor, ())) or 1 for factor in spec.by[0])
+        for spec in protocol.measures
+        if spec.headline
+    )
+
+
+def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
+    """The rows of one variant with p as their claim has it, and p adjusted in its family.
+
+    `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
+    without a test has none of them; nor has a raw row that a corrected one replaces.
+    """
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    # of a run that stops early the claims that it stops by, whoever else labelled since
+    stopping = {row.measure for row in rows if row.stopped}
+    first = {
+        id(row) for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
+    }
+    replaced = _corrected_keys(rows)
+    members: dict[tuple[str, str], dict[Key, list[int]]] = {}
+    for place, row in enumerate(rows):
+        name = row.measure.removesuffix(CORRECTED)
+        spec = specs.get(name)
+        is_corrected = row.measure != name
+        if row.p is None or (not is_corrected and _place(row) in replaced):
+            continue
+        leads = id(row) in first or (is_corrected and _leads(first, rows, row))
+        own = spec.family if spec else ""
+        family = (HEADLINE, own) if leads else (own or name, "")
+        members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
+    _join_equal_claims(members)
+    made = list(rows)
+    for (name, part), claims in members.items():
+        how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
+        label = f"{name}: {part}" if part else name
+        _write(made, claims, label, how)
+    leading = [place for place, row in enumerate(rows) if id(row) in first]
+    _test_items(made, leading)
+    _adjust_narrower(made, leading)
+    return made
+
+
+def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
+    """What headline claims show of these cue words alone (or these items): a family of its own over
+    the whole run, by Holm.
+    """
+    found = {place: made[place].population for place in leads}
+    known = {
+        place: named
+        for place, named in found.items()
+        if named is not None and named["p_these"] is not None
+    }
+    adjusted = multiplicity.holm(p=[named["p_these"] for named in known.values()])
+    for (place, named), p in zip(known.items(), adjusted, strict=True):
+        made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
+
+
+def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
+    """Whether the items of headline claims differ more than chance lets them: a family of its own
+    over the whole run, by Holm, so that no claim's p moves.
+    """
+    tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
+    done = {place: test() for place, test in tests.items() if test is not None}
+    found = {place: one for place, one in done.items() if one is not None}
+    adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
+    for (place, one), p in zip(found.items(), adjusted, strict=True):
+        known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
+        made[place] = replace(made[place], between_items=known)
+
+
+def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:
+    values = [made[places[0]].p for places in claims.values()]
+    family = multiplicity.adjust(p=values, method=how)
+    for places, p, adjusted_p in zip(claims.values(), values, family.p, strict=True):
+        for place in places:
+            row = replace(
+                made[place],
+                p=p,
+                p_adjusted=adjusted_p,
+                family=label,
+                family_size=family.tests,
+                adjustment=family.method,
+            )
+            made[place] = _with_reach(row, family.tests) if how == "holm" else row
+
+
+def _with_reach(row: Estimate, tests: int) -> Estimate:
+    """With the sentence that so few items cannot show anything in so large a family."""
+    if not row.clusters or "sign flip" not in (row.test or ""):
+        return row
+    reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
+    return replace(row, note=join_notes(row.note or None, reach.note) or "")
+
+
+def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:
+    """Rows that test one hypothesis stand in one family: a headline row's, else the first one's."""
+    owner: dict[Key, list[int]] = {}
+    for family in sorted(members, key=lambda family: family[0] != HEADLINE):
+        own = members[family]
+        for key in list(own):
+            if key in owner:
+                owner[key].extend(own.pop(key))
+            else:
+                owner[key] = own[key]
+        if not own:
+            del members[family]
+
+
+def _place(row: Estimate) -> Key:
+    name = row.measure.removesuffix(CORRECTED)
+    where = tuple(row.condition.items()), tuple((row.contrast or {}).items())
+    return (name, row.subject, row.instrument, row.variant, *where)
+
+
+def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
+    return {_place(row) for row in rows if row.measure.endswith(CORRECTED) and row.p is not None}
+
+
+def _leads(first: set[int], rows: Sequence[Estimate], corrected: Estimate) -> bool:
+    key = _place(corrected)
+    return any(id(row) in first and _place(row) == key for row in rows)

@@ -1,0 +1,328 @@
+"""From a number to what was counted for it: the query of an estimate or a verdict.
+
+A query names outputs by subject, annotator, mode, language and the levels of factors, and says
+which labels of theirs were counted among which. It has two forms: plain values for JSON, and a text
+for an address. `whole_run/outputs_behind.py` reads what it selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote_plus
+
+from ...errors import UsageError
+from ...instruments.images import taxonomy
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.refusals import with_refusal_measures
+from ...protocol.design.tables import SEVERAL
+from ...protocol.measures import measure_kind
+from ...records import Estimate, Json
+from ..words.reading import (
+    BOUNDS,
+    CAPTURED,
+    CODE,
+    CORRECTED,
+    INTERACTION,
+    MISSING,
+    OUTCOME_RATE,
+    STRATA,
+)
+
+PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
+SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the base
+CASES = ("dominant", "dominant_total", *SHIFTS)  # kinds that count prompts × attributes
+MODE = "mode"
+LEVEL = "f."  # begins a factor's name in the text form
+Chosen = str | tuple[str, ...] | Mapping[str, tuple[str, ...]]  # a field of a query
+MINUS = " − "  # between a level and its baseline
+
+
+@dataclass(frozen=True, slots=True)
+class OutputQuery:
+    """The outputs that a number was counted from.
+
+    subjects, levels: () and a factor that is not named stand for all. levels: of the mode, the
+              language, every other factor and the item.
+    values:   the labels that count as hits; () where the number is about all of them.
+    among:    the labels that make the denominator; () for all but those in `without`, which names
+              values, and attributes where the number is about all of them.
+    counts:   what n counts: "labels" (sums of weights), "numbers" (of labels that are numbers),
+              "outputs", "prompts" or "cases" (prompts × attributes).
+    having:   a column of the tables; items without it were left out.
+    attribute: "" for all.
+    """
+
+    annotator: str
+    attribute: str = ""
+    subjects: tuple[str, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: tuple[str, ...] = ()
+    among: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    counts: str = "labels"
+    having: str = ""
+    variant: str = "default"
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON, without what is left at its default."""
+        return {name: _plain(value) for name, value in self._chosen().items()}
+
+    def _chosen(self) -> dict[str, Chosen]:
+        """The fields that are not left at their default."""
+        found: dict[str, Chosen] = {
+            "annotator": self.annotator,
+            "attribute": self.attribute,
+            "subjects": self.subjects,
+            "levels": self.levels,
+            "values": self.values,
+            "among": self.among,
+            "without": self.without,
+            "counts": "" if self.counts == "labels" else self.counts,
+            "having": self.having,
+            "variant": "" if self.variant == "default" else self.variant,
+        }
+        return {name: value for name, value in found.items() if value or name == "annotator"}
+
+    def text(self) -> str:
+        """The query as the parameters of an address, in a fixed order."""
+        found: list[str] = []
+        for name, value in self._chosen().items():
+            if isinstance(value, str):
+                found.append(_parameters(name, (value,)))
+            elif isinstance(value, tuple):
+                found.append(_parameters(name, value))
+            else:
+                found += [_parameters(LEVEL + factor, one) for factor, one in value.items() if one]
+        return "&".join(found)
+
+    @classmethod
+    def parse(cls, text: str) -> OutputQuery:
+        """From the text form. UsageError where it is none."""
+        found: dict[str, list[str]] = {}
+        for name, value in parse_qsl(text, keep_blank_values=True):
+            found.setdefault(name, []).append(value)
+        levels = {n.removeprefix(LEVEL): (*v,) for n, v in found.items() if n.startswith(LEVEL)}
+
+        def one(name: str, default: str = "") -> str:
+            return found.get(name, [default])[0]
+
+        def several(name: str) -> tuple[str, ...]:
+            return tuple(found.get(name, ()))
+
+        known = {one.name for one in fields(cls)}
+        if not one("annotator") or any(n not in known for n in found if not n.startswith(LEVEL)):
+            raise UsageError("This address names no outputs that were counted.")
+        return cls(
+            annotator=one("annotator"),
+            attribute=one("attribute"),
+            subjects=several("subjects"),
+            levels=levels,
+            values=several("values"),
+            among=several("among"),
+            without=several("without"),
+            counts=one("counts", "labels"),
+            having=one("having"),
+            variant=one("variant", "default"),
+        )
+
+
+@lru_cache(maxsize=4096)
+def _parameters(name: str, values: tuple[str, ...]) -> str:
+    """A part of an address; a report has few, thousands of times."""
+    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for value in values)
+
+
+def _plain(value: Chosen) -> Json:
+    if isinstance(value, Mapping):
+        return {name: list(levels) for name, levels in value.items()}
+    return value if isinstance(value, str) else list(value)
+
+
+def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
+    """The query of an estimate: of exactly the labels that its n counts."""
+    if row.measure in (OUTCOME_RATE, CAPTURED):
+        return _of_outcomes(protocol, row)
+    spec, ending = _spec_of(protocol, row.measure)
+    if spec is None:
+        levels = _levels(protocol, row, {})
+        return OutputQuery(row.instrument, "", (row.subject,), levels, variant=row.variant)
+    if "within" in measure_kind(spec.kind).contrast:
+        return _of_whole_outputs(protocol, spec, row, ending)
+    kind, reference = measure_kind(spec.kind), spec.reference
+    among = spec.among or (tuple(reference) if isinstance(reference, Mapping) else ())
+    if kind.numbers:
+        among = spec.values
+    # outputs are counted whatever they say
+    by_output = spec.per == "outputs" and ending not in (BOUNDS, MISSING)
+    return OutputQuery(
+        row.instrument,
+        spec.attribute,
+        () if "subject" in spec.over else (row.subject,),
+        _levels(protocol, row, spec.where, spec),
+        _hits(protocol, spec, row),
+        () if by_output or ending in (BOUNDS, MISSING) else among,
+        () if by_output else spec.without,
+        "outputs" if by_output else kind.counts,
+        reference if isinstance(reference, str) else "",
+        row.variant,
+    )
+
+
+def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
+    """The query of all labels of a row's own group, no-answers too, and without what the group is
+    held against: of its `outcomes`.
+    """
+    query = query_of(protocol, row)
+    spec, _ = _spec_of(protocol, row.measure)
+    factor = ((spec.contrast if spec else None) or {}).get("factor", "")
+    own = {factor: (row.condition[factor],)} if factor in row.condition else {}
+    levels = {**query.levels, **own}
+    return replace(query, levels=levels, values=(), among=(), without=(), counts="labels")
+
+
+def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
+    """One query of what several select that differ in the levels of one factor."""
+    first = queries[0]
+    levels = {
+        name: tuple(dict.fromkeys(one for query in queries for one in query.levels[name]))
+        for name in first.levels
+        if all(name in query.levels for query in queries)
+    }
+    return replace(first, levels=levels)
+
+
+def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
+    """The measure that a row is of, and what ends the row's name beside it."""
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    for ending in (
+        "",
+        CORRECTED,
+        BOUNDS,
+        MISSING,
+        INTERACTION,
+        PLUGIN,
+        DIFFERENCE,
+        DIFFERENCE + PLUGIN,
+    ):
+        if name.endswith(ending) and name.removesuffix(ending) in specs:
+            return specs[name.removesuffix(ending)], ending
+    return None, ""
+
+
+def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
+    """Of the rate of an outcome, or of the probability that lies on options."""
+    named = [name for one in protocol.instruments for name in (one.attribute, *one.also)]
+    outcome = row.condition.get("outcome")
+    return OutputQuery(
+        row.instrument,
+        row.condition.get("attribute", next(iter(named), "")),
+        (row.subject,),
+        _levels(protocol, row, {}),
+        (outcome,) if outcome else tuple(row.outcomes),
+        variant=row.variant,
+    )
+
+
+def _of_whole_outputs(
+    protocol: Protocol, spec: MeasureSpec, row: Estimate, ending: str
+) -> OutputQuery:
+    """Of a score over all attributes of an output: the group's outputs, and the base's that they
+    are held against.
+    """
+    contrast = spec.contrast or {}
+    factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
+    levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
+    against = spec.kind.startswith("from_base") or ending.startswith(DIFFERENCE)
+    if against and factor in levels:
+        levels[factor] = (*levels[factor], base)
+        if within in levels:  # of the mean over all groups it names none
+            own = {cell[within] for cell in protocol.cells_of.get((factor, base), ())}
+            levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
+    elif factor not in levels and (within in levels or spec.kind in SHIFTS):
+        levels[factor] = tuple(level for level in protocol.levels[factor] if level != base)
+    attribute = row.condition.get("attribute", "")
+    value = row.condition.get("value")
+    pooled = spec.kind == "between_groups" and row.variant == CODE  # over all subjects there
+    whole = spec.kind in CASES and not attribute
+    return OutputQuery(
+        row.instrument,
+        attribute,
+        () if pooled or "subject" in spec.over else (row.subject,),
+        levels,
+        (value,) if value else (),
+        (),
+        (
+            *(() if attribute else spec.without),  # which names attributes
+            *(taxonomy.RESERVED if attribute or whole else ()),
+        ),
+        "cases" if whole else "outputs",
+        "",
+        row.variant,
+    )
+
+
+def _levels(
+    protocol: Protocol,
+    row: Estimate,
+    where: Mapping[str, Sequence[str]],
+    spec: MeasureSpec | None = None,
+    names: Mapping[str, str] | None = None,
+) -> dict[str, tuple[str, ...]]:
+    """The levels of every factor that a row is restricted in. names: of factors that a condition
+    calls otherwise.
+    """
+    factors = {MODE, *STRATA, *protocol.factors, protocol.item}
+    each = protocol.variants[row.variant].several == "each"
+    found = {name: tuple(levels) for name, levels in where.items()}
+    if spec is not None and row.contrast:
+        found |= _contrasted(protocol, spec, row.contrast)
+    for name, level in row.condition.items():
+        factor = (names or {}).get(name, name)
+        if factor in factors:
+            own = _cells_with(protocol, factor, level) if each else (level,)
+            found[factor] = tuple(one for one in own if one in found.get(factor, own))
+    return found
+
+
+def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
+    """The level, and the cells of the tables in which it stands beside others."""
+    if factor == MODE:
+        return (level,)
+    cells = dict.fromkeys(cell[factor] for cell in protocol.cells if factor in cell)
+    return tuple(dict.fromkeys((level, *(c for c in cells if level in c.split(SEVERAL)))))
+
+
+def _contrasted(
+    protocol: Protocol, spec: MeasureSpec, contrast: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """The levels on the two sides of a contrast, of the factor that it names."""
+    declared = spec.contrast or {}
+    factor = declared.get("factor", "")
+    if factor not in contrast:
+        return {}
+    every, text = tuple(protocol.levels[factor]), contrast[factor]
+    if "controls" in declared:
+        controls = declared["controls"].split(SEVERAL)
+        aside = [one for one in controls if one not in (text, *text.split(" and "))]
+        cells = dict.fromkeys(cell[factor] for cell in protocol.cells)
+        return {factor: tuple(one for one in dict.fromkeys((*every, *cells)) if one not in aside)}
+    pair = next(((a, b) for a in every for b in every if f"{a}{MINUS}{b}" == text), None)
+    return {factor: pair or every}
+
+
+def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
+    """The values that count in a row: what is expected there, the one that it is about, or the
+    measure's own.
+    """
+    expected: Iterable[str] = (
+        value
+        for factor, levels in spec.expected.items()
+        if factor in row.condition
+        for value in levels[row.condition[factor]].split(SEVERAL)
+    )
+    about = row.condition.get(spec.attribute)
+    is_value = about is not None and spec.attribute not in (*protocol.factors, protocol.item)
+    own = (about,) if is_value and about is not None else spec.values
+    return tuple(dict.fromkeys(expected)) or (() if own == (EVERY,) else own)

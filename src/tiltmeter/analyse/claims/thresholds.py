@@ -1,0 +1,227 @@
+"""What estimates and verdicts say of a threshold (protocol/thresholds.py). Pure.
+
+A threshold speaks of the rows of its measure whose condition has all its levels; without any, of
+the rows over the whole, or where there are none, of the rows of the measure's first grouping. Where
+gold corrects a row, the corrected one counts.
+
+A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is
+inconclusive between. With m rows each interval is widened from its confidence 1-α to 1-α/m
+(Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
+divergence) shows a bound where its value does and its adjusted p is at most α, and clears it never.
+A row that is a headline claim has a verdict, and what the verdict leaves open (a judge that gold
+refutes, a direction that is not settled, gold too scarce) its bound leaves open too; where it finds
+no tilt in the family of all claims, no bound away from the null value is shown. Any row that shows
+it fails the pipeline (3); else any that is inconclusive or was not measured makes it
+inconclusive (4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ...protocol.thresholds import OPERATORS, RATIOS, Threshold
+from ...records import Estimate
+from ...stats.quantiles import normal_quantile, t_quantile
+from ...stats.results import ALPHA
+from ..words.reading import CORRECTED
+from . import verdicts
+from .verdicts import Verdict
+
+FAILED, INCONCLUSIVE = 3, 4  # exit codes
+Word = Literal["shown", "inconclusive", "cleared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One row under a bound. low, high: as widened for how many rows there are; open: the sentence
+    of a verdict that leaves it open, else "".
+    """
+
+    threshold: Threshold
+    estimate: Estimate
+    word: Word
+    low: float | None
+    high: float | None
+    open: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """One line for people: the threshold, whether it holds, for which row, and its number."""
+        row = self.estimate
+        about = ", ".join(
+            f"{name}: {level}"
+            for name, level in (*row.condition.items(), *(row.contrast or {}).items())
+        )
+        kind = "" if row.correction == "none" else f", {row.correction}"
+        number = "not measured" if row.value is None else f"{row.value:.3f}"
+        ends = (
+            f" [{self.low:.3f}, {self.high:.3f}]"
+            if self.low is not None and self.high is not None
+            else ""
+        )
+        why = f" ({row.note})" if row.value is None and row.note else ""
+        why += f". {self.open}" if self.open else ""
+        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
+            self.word
+        ]
+        return (
+            f"{self.threshold.in_words}: {said} for {row.subject} by {row.instrument} ({about}): "
+            f"{number}{ends}{kind}{why}"
+        )
+
+
+def judge(
+    threshold: Threshold, estimates: Sequence[Estimate], claims: Sequence[Verdict] = ()
+) -> list[Outcome]:
+    """Every row that the threshold speaks of, with its word; none where nothing of the measure was
+    estimated. claims: the verdicts of the run's headline claims.
+    """
+    rows = _rows(threshold, estimates)
+    judged = {_verdict_key(one): one for one in claims}
+    return [_outcome(threshold, row, len(rows), judged.get(_row_key(row))) for row in rows]
+
+
+def code(outcomes: Iterable[Outcome]) -> int:
+    """0, or FAILED, or INCONCLUSIVE; INCONCLUSIVE too where there is no row."""
+    words = [one.word for one in outcomes]
+    if "shown" in words:
+        return FAILED
+    return INCONCLUSIVE if "inconclusive" in words or not words else 0
+
+
+def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
+    own = [row for row in estimates if row.measure == threshold.measure]
+    if threshold.condition:
+        own = [
+            row
+            for row in own
+            if all(_level(row, factor) == level for factor, level in threshold.condition)
+        ]
+    kept = _coarsest(own, {factor for factor, _ in threshold.condition})
+    corrected = {
+        _key(row): row
+        for row in estimates
+        if row.measure == threshold.measure + CORRECTED and row.value is not None
+    }
+    return [corrected.get(_key(row), row) for row in kept]
+
+
+def _level(row: Estimate, factor: str) -> str | None:
+    return {"subject": row.subject, "instrument": row.instrument}.get(
+        factor, row.condition.get(factor)
+    )
+
+
+def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
+    """The rows whose groups have the fewest factors beyond those named; of groupings with as many,
+    the first.
+    """
+    groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
+    least = min(groupings, key=len, default=())
+    return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
+
+
+def _key(row: Estimate) -> tuple[object, ...]:
+    return (
+        row.subject,
+        row.instrument,
+        tuple(row.condition.items()),
+        tuple((row.contrast or {}).items()),
+    )
+
+
+def _row_key(row: Estimate) -> tuple[object, ...]:
+    return (row.measure.removesuffix(CORRECTED), *_key(row))
+
+
+def _verdict_key(one: Verdict) -> tuple[object, ...]:
+    levels = tuple(one.condition.items()), tuple((one.contrast or {}).items())
+    return (one.measure, one.subject, one.instrument, *levels)
+
+
+def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | None) -> Outcome:
+    low, high = _widen_interval(row, rows)
+    if row.value is None or not math.isfinite(row.value):
+        return Outcome(threshold, row, "inconclusive", None, None)
+    if claim is not None and verdicts.is_open(claim):
+        return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
+    found = _by_interval(threshold, row, (low, high))
+    if found.word == "shown" and claim is not None and _says_more(threshold, claim):
+        return replace(found, word="inconclusive", open=claim.sentence)
+    return found
+
+
+def _says_more(threshold: Threshold, claim: Verdict) -> bool:
+    """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
+    reference = claim.reference
+    if claim.p is None or reference is None or claim.word == verdicts.Word.TILT:
+        return False
+    return _fulfils(threshold, reference, reference) == "cleared"
+
+
+def _by_interval(
+    threshold: Threshold, row: Estimate, interval: tuple[float | None, float | None]
+) -> Outcome:
+    low, high = interval
+    if row.value is None:
+        return Outcome(threshold, row, "inconclusive", None, None)
+    if low is None or high is None:
+        p = row.p if row.p_adjusted is None else row.p_adjusted
+        sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"
+        return Outcome(threshold, row, "shown" if sure else "inconclusive", None, None)
+    return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
+
+
+def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
+    """Says if all, none or some of an interval fulfils the bound."""
+    sign, number, center = threshold.sign, threshold.number, threshold.center
+    if center is not None:
+        distance = _distance_from(center, threshold.unit)
+        ends = distance(low), distance(high)
+        low, high = (0.0 if low <= center <= high else min(ends)), max(ends)
+        if threshold.sides == "both":
+            sign, number = sign.replace("<", ">"), distance(number)
+    holds = {OPERATORS[sign](end, number) for end in (low, high)}
+    return "shown" if holds == {True} else "cleared" if holds == {False} else "inconclusive"
+
+
+def _distance_from(center: float, unit: str) -> Callable[[float], float]:
+    """Returns the distance from a value: of ratios on the log scale."""
+    if unit in RATIOS:
+        return lambda value: abs(math.log(value / center)) if value > 0 else math.inf
+    return lambda value: abs(value - center)
+
+
+def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | None]:
+    """Returns the interval at 1-α/rows. Bounds of missing answers have no confidence, and stay."""
+    if row.confidence is None or rows < 2:
+        return row.low, row.high
+    widened = at_confidence(row, 1 - (1 - row.confidence) / rows, row.confidence)
+    return widened or (row.low, row.high)
+
+
+def at_confidence(
+    row: Estimate | Verdict, confidence: float, drawn_at: float = 1 - ALPHA
+) -> tuple[float, float] | None:
+    """Returns an interval, drawn at one confidence, at another; None if there is no interval.
+
+    Each end moves by the ratio of the t quantiles at clusters − 1; ratios move on the log scale,
+    and shares stay within their range.
+    """
+    if row.value is None or row.low is None or row.high is None:
+        return None
+    df = float(row.clusters - 1) if row.clusters and row.clusters > 1 else math.inf
+    factor = _quantile((1 + confidence) / 2, df) / _quantile((1 + drawn_at) / 2, df)
+    if row.unit in RATIOS and min(row.value, row.low) > 0:
+        low, high = ((end / row.value) ** factor for end in (row.low, row.high))
+        return row.value * low, row.value * high
+    low, high = (row.value + factor * (end - row.value) for end in (row.low, row.high))
+    least = -1.0 if row.contrast else 0.0
+    return (max(low, least), min(high, 1.0)) if row.unit == "share" else (low, high)
+
+
+def _quantile(probability: float, df: float) -> float:
+    return t_quantile(probability, df) if math.isfinite(df) else normal_quantile(probability)

@@ -1,0 +1,386 @@
+"""What is said of each headline claim: the one source of verdicts for every surface.
+
+Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found
+(on average alone, where items differ), or undecided. A caveat that can reverse a claim changes the
+verdict; what is left is a caution beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...protocol import Protocol
+from ...records import Estimate, Json
+from ...stats import multiplicity
+from ...stats.judges import youden
+from ...stats.results import ALPHA, FEW_GOLD
+from ..words import headlines, sentences
+from .background import Background, GoldFacts
+from .evidence import Claim, gather
+from .output_query import OutputQuery
+
+# share of the probability below which the model would mostly have said something else
+LOW_MASS = 0.5
+MUCH_MISSING = 0.05  # width of the bounds from which they are told
+NOTHING_KNOWN = Background()
+_MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
+
+
+class Word(StrEnum):
+    """A verdict, in the order of precedence."""
+
+    NOT_MEASURED = "not measured"
+    JUDGE_REFUTED = "judge refuted"
+    NOT_SETTLED = "direction not settled"
+    TILT = "tilt"
+    NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
+    STILL_ASKED = "still asked"  # a run that stops early goes on with it
+    NO_DIFFERENCE = "no difference found"
+    ITEMS_DIFFER = "items differ"  # no difference found on average, over items that are not alike
+    UNDECIDED = "undecided"
+    NO_TEST = "no test made"
+    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
+    DIFFERENT = "different"
+    EQUIVALENT = "equivalent"
+
+
+# verdicts that say which way the items of a claim lie
+BY_ITEMS = (Word.ITEMS_DIFFER, Word.UNDECIDED)
+# of a claim that a run stops by, whose p alone decides; at the last look as of any run
+STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
+
+
+class Caution(NamedTuple):
+    """What a reader must know before using a number. code: a fixed name for machines."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One headline claim in a word, a sentence and its numbers.
+
+    value, low, high and reference are in `unit`; they are those that gold corrects where
+    `correction` is not "none". query: names the outputs that were counted. between_items: what the
+    test of whether its items differ found (`Estimate.between_items`), where one was made.
+    """
+
+    word: Word
+    headline: str
+    sentence: str
+    measure: str
+    subject: str
+    instrument: str
+    variant: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str] | None
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    reference: float | None
+    direction: str
+    test: str | None
+    p: float | None
+    p_adjusted: float | None
+    family_size: int | None
+    adjustment: str | None
+    detectable: float | None
+    correction: str
+    n: float
+    clusters: int | None
+    between_items: Mapping[str, float] | None
+    cautions: tuple[Caution, ...]
+    query: OutputQuery
+    signature: str
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return fields | {
+            "word": self.word.value,
+            "cautions": [caution._asdict() for caution in self.cautions],
+            "query": self.query.as_dict(),
+        }
+
+
+def verdicts(
+    protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
+) -> list[Verdict]:
+    """A verdict for each headline claim of one variant, in the order of the protocol.
+
+    background: what else is known of the run (`background.read_background`).
+    """
+    return [judge(claim, background) for claim in gather(protocol, rows)]
+
+
+def judge(claim: Claim, background: Background) -> Verdict:
+    """The verdict of one claim."""
+    row, spec = claim.row, claim.spec
+    known = background.of_judge(spec, row)
+    unsettled = (
+        list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
+    )
+    scarce = _scarce_gold(claim, known)
+    few = _too_few_items(row, spec.null)
+    word = _word(claim, known, unsettled, scarce or few)
+    told = sentences.items_differ(spec, row) if word in BY_ITEMS and _items_differ(row) else ""
+    first = [
+        *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
+        *unsettled,
+        *([Caution("gold_scarce", scarce)] if scarce else []),
+        *([Caution("too_few_items", few)] if few else []),
+        *([Caution("items_differ", told)] if told else []),
+    ]
+    rest = _cautions(claim, {caution.code for caution in first}, known)
+    cautions = (*first, *rest, *_plan_cautions(background, row))
+    open_ = [text for text in (scarce, few) if text]
+    reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
+    reasons += [told] if told else []
+    return Verdict(
+        word=word,
+        headline=headlines.write(
+            word.value,
+            spec,
+            claim.slots,
+            row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
+            [c.code for c in cautions],
+        ),
+        sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
+        measure=spec.name,
+        subject=row.subject,
+        instrument=row.instrument,
+        variant=row.variant,
+        condition=row.condition,
+        contrast=row.contrast,
+        value=row.value,
+        low=row.low,
+        high=row.high,
+        unit=row.unit,
+        reference=spec.null,
+        direction=sentences.direction(spec, row),
+        test=row.test,
+        p=row.p,
+        p_adjusted=row.p_adjusted,
+        family_size=row.family_size,
+        adjustment=row.adjustment,
+        detectable=row.detectable,
+        correction=row.correction,
+        n=row.n,
+        clusters=row.clusters,
+        between_items=row.between_items,
+        cautions=cautions,
+        query=claim.query,
+        signature=row.signature,
+    )
+
+
+def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
+    """reason: why it is undecided, where there is one beside test and interval."""
+    row = claim.row
+    if row.value is None:
+        return Word.NOT_MEASURED
+    if known.refuted:
+        return Word.JUDGE_REFUTED
+    if unsettled:
+        return Word.NOT_SETTLED
+    return Word.UNDECIDED if reason else test_word(row, claim.spec.null)
+
+
+def _items_differ(row: Estimate) -> bool:
+    """True if its items differ more than chance lets them."""
+    found = row.between_items
+    return found is not None and found["p_adjusted"] < ALPHA
+
+
+def is_open(verdict: Verdict) -> bool:
+    """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
+    the direction is not settled.
+    """
+    scarce = "gold_scarce" in {caution.code for caution in verdict.cautions}
+    return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+
+
+def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
+    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
+    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    difference and shows no tilt. "" where gold says enough, or there is none.
+    """
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    tried = row is not raw or bool(claim.uncorrected)
+    if null is None or not tried or test_word(raw, null) != Word.TILT:
+        return ""
+    if row is raw:
+        sides = 1 if claim.spec.contrast is None else 2
+        missing = 2 * FEW_GOLD * sides - known.labels
+        return sentences.scarce_gold(known.labels, missing, claim.uncorrected)
+    half, least = _half_width(row), _half_width(raw)
+    difference = abs((raw.value or 0.0) - null)
+    if test_word(row, null) == Word.TILT or half < difference:
+        return ""
+    more = youden.gold_needed(
+        half_width=half, least_half_width=least, difference=difference, labels=known.labels
+    )
+    return sentences.scarce_gold(known.labels, more)
+
+
+def _too_few_items(row: Estimate, null: float | None) -> str:
+    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
+    if not flipped or row.stopped or test_word(row, null) == Word.TILT:
+        return ""
+    reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
+    return "" if reach.possible else sentences.too_few_items(reach)
+
+
+def _half_width(row: Estimate) -> float:
+    return 0.0 if row.low is None or row.high is None else (row.high - row.low) / 2
+
+
+def test_word(row: Estimate, null: float | None) -> Word:
+    """What a row's own test and interval say, with nothing that bears on it."""
+    if row.value is None:
+        return Word.NOT_MEASURED
+    if row.p is None:
+        return Word.NO_TEST
+    if row.stopped and row.stopped["state"] in STOPPED:
+        return STOPPED[row.stopped["state"]]
+    alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
+    adjusted = row.p if row.p_adjusted is None else row.p_adjusted
+    holds = _holds(row, null)
+    if adjusted < alpha and holds is not True:
+        return Word.TILT
+    if row.p < alpha or holds is False:
+        return Word.UNDECIDED
+    return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
+
+
+def _holds(row: Estimate, null: float | None) -> bool | None:
+    """True if the interval holds the null value; None without an interval or a null value."""
+    if null is None or row.low is None or row.high is None:
+        return None
+    return row.low <= null <= row.high
+
+
+def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
+    """What can reverse the direction, and so leaves it open."""
+    spec, row = claim.spec, claim.row
+    null = spec.null or 0.0
+    bounds = claim.bounds
+    if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
+        yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
+    if _hides_a_difference(claim):
+        yield _missing_differs(claim)
+    for factor, effect, levels in _significant(claim.interactions):
+        if _reverses(row, null, effect, levels):
+            yield Caution(
+                f"{factor}_reverses", sentences.reversal(spec, row, factor, effect, levels)
+            )
+    sure = [e for e in _significant_parts(claim.parts) if e.value != null]
+    sides = {(e.value or 0.0) > null for e in sure}
+    if len(sides) == 2:
+        yield Caution("parts_oppose", sentences.opposite_tilts(spec, sure))
+
+
+def _misses_more(claim: Claim) -> bool:
+    """True if more counts neither way at one of the levels that a claim compares."""
+    row = claim.missing
+    p = None if row is None else row.p if row.p_adjusted is None else row.p_adjusted
+    return p is not None and p < ALPHA
+
+
+def _hides_a_difference(claim: Claim) -> bool:
+    """True if no tilt was found, more counts neither way at one level, and what that would have
+    been takes the number out of its interval.
+    """
+    row, bounds = claim.row, claim.bounds
+    if bounds is None or not _misses_more(claim) or test_word(row, claim.spec.null) == Word.TILT:
+        return False
+    ends = (row.low, row.high, bounds.low, bounds.high)
+    low, high, lowest, highest = (0.0 if end is None else end for end in ends)
+    return None not in ends and (lowest < low or highest > high)
+
+
+def _missing_differs(claim: Claim) -> Caution:
+    return Caution(
+        "missing_differs", sentences.missing_differs(claim.spec, claim.bounds, claim.slots)
+    )
+
+
+def _significant(
+    nuisances: Sequence[tuple[str, Estimate, Mapping[str, float]]],
+) -> list[tuple[str, Estimate, Mapping[str, float]]]:
+    adjusted = multiplicity.holm(p=[row.p for _, row, _ in nuisances])
+    pairs = zip(nuisances, adjusted, strict=True)
+    return [one for one, p in pairs if p is not None and p < ALPHA]
+
+
+def _significant_parts(parts: Sequence[Estimate]) -> list[Estimate]:
+    adjusted = multiplicity.holm(p=[row.p for row in parts])
+    return [row for row, p in zip(parts, adjusted, strict=True) if p is not None and p < ALPHA]
+
+
+def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str, float]) -> bool:
+    """True if the levels of a factor lie on both sides of the null value.
+
+    Where their values are not known, two balanced levels lie half the effect from their mean.
+    """
+    if len(levels) > 1:
+        return min(levels.values()) < null < max(levels.values())
+    distance = abs((row.value or 0.0) - null)
+    return effect.value is not None and abs(effect.value) / 2 > distance
+
+
+def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator[Caution]:
+    """What else is to be known, beside the codes that are told already."""
+    spec, row = claim.spec, claim.row
+    if row.value is None and row.outcomes:
+        yield Caution("no_answers", sentences.no_answers(row))
+        if _misses_more(claim):
+            yield _missing_differs(claim)
+        return
+    if claim.captured is not None and claim.captured < LOW_MASS:
+        yield Caution("low_mass", sentences.low_mass(claim.captured))
+    bounds = claim.bounds
+    if "missing_differs" not in told and _misses_more(claim):
+        yield _missing_differs(claim)
+    elif bounds is not None and not _MISSING & {*told} and _is_wide(bounds):
+        text = sentences.missing(spec, bounds, claim.drawn, open_=False)
+        yield Caution("missing_answers", text if row is claim.raw else sentences.before_gold(text))
+    for factor, effect, levels in _significant(claim.interactions):
+        if f"{factor}_reverses" not in told:
+            yield Caution(
+                f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)
+            )
+    if known.errs_by_level:
+        yield Caution("judge_errs_by_level", known.errs_by_level)
+    if claim.uncorrected and "gold_scarce" not in told:
+        yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
+    undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
+    if undecided and "too_few_items" not in told:
+        yield Caution("borderline", sentences.borderline(spec, row))
+    if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
+        yield Caution("interval_after_stopping", sentences.INTERVAL_AFTER_STOPPING)
+    for code in row.cautions:
+        yield Caution(code, sentences.MARKS[code])
+
+
+def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
+    labelled, there = background.of_labels(row)
+    if labelled < there:
+        yield Caution("partly_labelled", sentences.partly_labelled(labelled, there))
+    answered, planned = background.of_plan(row.subject)
+    if answered < planned:
+        yield Caution("partly_answered", sentences.partly_answered(answered, planned))
+
+
+def _is_wide(bounds: Estimate) -> bool:
+    return (
+        bounds.low is not None
+        and bounds.high is not None
+        and bounds.high - bounds.low > MUCH_MISSING
+    )

@@ -1,0 +1,1 @@
+"""Estimates corrected for a judge's errors, by gold labels."""

@@ -1,0 +1,256 @@
+"""One or two conditions as an annotator saw them, with their gold → a share or a difference as gold
+corrects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...stats.judges import correction, prediction_powered
+from ...stats.judges.confusion import Confusion
+from ...stats.judges.correction import Corrected
+from ...stats.judges.prediction_powered import Powered, Sums
+from ...stats.results import FEW_GOLD, Interval, join_notes
+from ..counts.count_table import Floats
+from .ratio_estimator import Counts, powered_contrast
+
+Pairs = Mapping[tuple[str, str], float]  # (truth, answer) → how much
+ALIKE = (
+    "the judge's errors taken as alike in all conditions, since there is too little gold in "
+    "this one"
+)
+# of the gold: from here it is said that person or judge gave no value that counts
+MANY_OUTSIDE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One condition, by item: weights by value as the annotator has them, and pairs of truth and
+    answer of its gold.
+    """
+
+    said: Mapping[str, Mapping[str, float]]
+    weighted: Mapping[str, Pairs] = field(default_factory=dict)
+    labels: Mapping[str, Pairs] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What counts: the hits; the denominator, () for all values but those in `without`; the cluster
+    of items that share one.
+    """
+
+    hits: Collection[str]
+    among: Collection[str] = ()
+    without: Collection[str] = ()
+    shared: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self, value: str) -> bool:
+        """Whether a label with this value is in the denominator."""
+        return value in self.among if self.among else value not in self.without
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """found: value None where nothing was corrected; name: of the correction, or "none"; note: what
+    to remark, or why not.
+    """
+
+    found: Interval
+    name: str
+    note: str
+
+
+def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Result:
+    """One side's share, or the first side's less the second's.
+
+    whole: all gold of the stratum, for where a side has too little of its own; random: gold was
+    drawn with known weights.
+    """
+    names = list(
+        dict.fromkeys(
+            sense.shared.get(item, item)
+            for side in (*sides, whole)
+            for item in (*side.said, *side.labels)
+        )
+    )
+    places = {name: place for place, name in enumerate(names)}
+    said = [sum_by_cluster(side, sense, places) for side in sides]
+    own = [_confusion(side, sense, places) for side in sides]
+    enough = all(enough_gold(side, sense, random) for side in sides)
+    if enough and random:
+        missing = any(
+            not sense.counts(value)
+            for side in sides
+            for values in side.said.values()
+            for value in values
+        )
+        strays = any(
+            not (sense.counts(truth) and sense.counts(heard))
+            for side in sides
+            for pairs in side.labels.values()
+            for truth, heard in pairs
+        )
+        ratio = missing or strays
+        made = (
+            powered_contrast([_counts(side, sense, places) for side in sides])
+            if ratio
+            else _correct_with_gold_items(said, own)
+        )
+        return _result(made, "ppi++", None)
+    outside = _outside(sides if enough else (whole,), sense)
+    if enough:
+        return _result(_correct_shares(said, own), "rogan-gladen", outside)
+    if len(sides) > 1:
+        nothing = Interval(None, None, None, "not corrected")
+        return Result(
+            nothing,
+            "none",
+            "too little gold in one of the two conditions: with the same errors in both a gap that "
+            "the judge makes would stay"
+            if gold_of(whole)
+            else "no gold",
+        )
+    ((x, n),) = said
+    alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
+    return _result(alike, "rogan-gladen", join_notes(ALIKE, outside))
+
+
+def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
+    (xa, na), *other = said
+    if not other:
+        return correction.rogan_gladen(said=xa, n=na, gold=own[0])
+    ((xb, nb),) = other
+    return correction.rogan_gladen_difference(
+        said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1]
+    )
+
+
+def _correct_with_gold_items(
+    said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]
+) -> Powered:
+    sums = [
+        Sums(
+            x,
+            n,
+            gold.weighted[:, :, 1].sum(1),
+            gold.weighted[:, 1].sum(1),
+            gold.weighted.sum((1, 2)),
+        )
+        for (x, n), gold in zip(said, own, strict=True)
+    ]
+    if len(sums) == 1:
+        return prediction_powered.prediction_powered(sums=sums[0])
+    return prediction_powered.prediction_powered_difference(first=sums[0], second=sums[1])
+
+
+def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
+    if made.reason:
+        return Result(made.corrected, "none", made.reason)
+    clipped = (
+        "cut at what is possible"
+        if made.clipped and "cut from" not in (made.corrected.note or "")
+        else None
+    )
+    return Result(made.corrected, name, join_notes(clipped, made.corrected.note, note) or "")
+
+
+def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
+    """(hits, denominator) by cluster."""
+    hits, among = np.zeros(len(places)), np.zeros(len(places))
+    for item, values in side.said.items():
+        place = places[sense.shared.get(item, item)]
+        among[place] += sum(number for value, number in values.items() if sense.counts(value))
+        hits[place] += sum(number for value, number in values.items() if value in sense.hits)
+    return np.minimum(hits, among), among
+
+
+def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
+    """Truth by answer, each 1 for a hit and 0 for the rest of the denominator; pairs outside of it
+    are left out.
+    """
+    tables = []
+    for pairs in (side.weighted, side.labels):
+        table = np.zeros((len(places), 2, 2))
+        for item, cells in pairs.items():
+            for (truth, said), number in cells.items():
+                if sense.counts(truth) and sense.counts(said):
+                    table[
+                        places[sense.shared.get(item, item)],
+                        int(truth in sense.hits),
+                        int(said in sense.hits),
+                    ] += number
+        tables.append(table)
+    weighted, labels = tables
+    weighted = weighted * (labels.sum() / weighted.sum()) if weighted.sum() else weighted
+    return Confusion(labels if np.allclose(weighted, labels) else weighted, labels)
+
+
+def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
+    """All outputs and all gold by cluster, in the denominator or not."""
+    hits, among = sum_by_cluster(side, sense, places)
+    n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
+    for item, values in side.said.items():
+        n[places[sense.shared.get(item, item)]] += sum(values.values())
+    labels = sum(number for pairs in side.labels.values() for number in pairs.values())
+    scale = labels / (
+        sum(number for pairs in side.weighted.values() for number in pairs.values()) or 1.0
+    )
+    for item, cells in side.weighted.items():
+        place = places[sense.shared.get(item, item)]
+        for (truth, said), number in cells.items():
+            found = (
+                said in sense.hits,
+                sense.counts(said),
+                truth in sense.hits,
+                sense.counts(truth),
+                True,
+            )
+            sums[:, place] += scale * number * np.array(found, dtype=float)
+    return Counts(hits, among, n, *sums)
+
+
+def gold_of(side: Side) -> float:
+    """How many gold labels a side has."""
+    return sum(number for cells in side.labels.values() for number in cells.values())
+
+
+def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
+    """Whether a side has gold enough to be corrected by it: of hits and of the rest of the
+    denominator, or, where it is random, in all (error rates need both classes, a mean does not).
+    """
+    if random:
+        return gold_of(side) >= 2 * FEW_GOLD
+    counts = {True: 0.0, False: 0.0}
+    for cells in side.labels.values():
+        for (truth, said), number in cells.items():
+            if sense.counts(truth) and sense.counts(said):
+                counts[truth in sense.hits] += number
+    return min(counts.values()) >= FEW_GOLD
+
+
+def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
+    """How much of the gold has a truth or an answer that is not in the denominator, where it is
+    much.
+    """
+    cells = [
+        (pair, number)
+        for side in sides
+        for pairs in side.labels.values()
+        for pair, number in pairs.items()
+    ]
+    total = sum(number for _, number in cells)
+    left = sum(
+        number
+        for (truth, said), number in cells
+        if not (sense.counts(truth) and sense.counts(said))
+    )
+    if not total or left / total < MANY_OUTSIDE:
+        return None
+    return (
+        f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside "
+        "of the denominator: right only where the judge drops all values alike"
+    )

@@ -1,0 +1,222 @@
+"""What gold makes of a share or a difference: a row `MEASURE_corrected` beside each that an
+annotator with gold has.
+
+Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
+so that it is cut into the same groups over the same items by the same code. Which correction:
+prediction-powered (ppi++) where the gold was drawn at random, Rogan–Gladen else; by the errors in
+the group itself where it has gold enough of both classes, else by those in the whole stratum, and
+the note says so (`judged.correct`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ... import gold
+from ...protocol import MeasureSpec
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from ...stats import inversion
+from ...store import Store
+from ..counts.count_table import Cut, Table
+from ..measures.controlled_effects import TESTED, shared_items, side_cuts
+from ..words.reading import CORRECTED
+from .correct import Pairs, Sense, Side, correct
+
+# begin the names of gold's attributes here
+WEIGHTED, COUNTED, AT_RANDOM = ("gold:", "gold labels:", "random gold:")
+BETWEEN = "\x1f"  # truth and answer in a value
+Key = tuple[tuple[str, str], ...]
+
+
+def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
+    """The counted labels, and gold beside them as attributes of its own."""
+    found = gold.pairs(store)
+    random = {name for name in {pair.attribute for pair in found} if gold.is_random(store, name)}
+    own = {"subject", "annotator", "mode", "attribute", "value", "weight", "outputs"}
+    names = [name for name in frame.columns if name not in own]
+    sums: dict[tuple[str, ...], float] = defaultdict(float)
+    for pair in found:
+        weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + pair.attribute
+        levels = tuple(pair.factors.get(name, "") for name in names)
+        for attribute, number in ((weighted, pair.weight), (COUNTED + pair.attribute, 1.0)):
+            sums[
+                pair.subject,
+                pair.annotator,
+                pair.mode,
+                attribute,
+                pair.truth + BETWEEN + pair.said,
+                *levels,
+            ] += number
+    if not sums:
+        return frame
+    order = ("subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs")
+    rows = pl.DataFrame(
+        [(*key, number, 0) for key, number in sums.items()],
+        {name: frame.schema[name] for name in order},
+        orient="row",
+    )
+    return pl.concat([frame, rows.select(frame.columns)])
+
+
+def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
+    """The attributes for which the frame has counts of gold labels against the judge's."""
+    named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
+    return {name.removeprefix(COUNTED) for name in named}
+
+
+def is_random(table: Table, attribute: str) -> bool:
+    """True if the gold of an attribute was drawn with known weights."""
+    return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
+
+
+def can_correct(measure: MeasureSpec) -> bool:
+    """True if the measure is a share of labels, or shares of labels held against each other."""
+    return bool(measure_kind(measure.kind).sides) and measure.per == "labels"
+
+
+def corrected_rows(
+    naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    """A corrected row for each naive one of shares, differences and effects of labels; none for
+    what is one item.
+    """
+    rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
+    if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
+        return
+    whole = sides(table, replace(measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
+    random = is_random(table, measure.attribute)
+    groups, shared = sides(table, measure, by), shared_items(table)
+    for row in rows:
+        parts = groups.get(tuple((name, row.condition[name]) for name in by), {})
+        found = [parts[name] for name in _names(row, measure) if name in parts]
+        sense = Sense(hits(measure, row.condition, by), measure.among, measure.without, shared)
+        yield _row(row, found, whole, sense, random, measure.null)
+
+
+def _row(
+    naive: Estimate,
+    found: Sequence[Side],
+    whole: Side,
+    sense: Sense,
+    random: bool,
+    null: float | None,
+) -> Estimate:
+    """As gold corrects it; where it does not, without a value and with the reason."""
+    clear = naive.without_value(naive.measure + CORRECTED)
+    if len(found) < (1 if naive.contrast is None else 2):
+        return replace(clear, note="uncorrected: no outcomes on one side")
+    made = correct(found, whole, sense, random)
+    if made.name == "none":
+        return replace(clear, note=f"uncorrected: {made.note}")
+    test = None if null is None else inversion.invert_interval(interval=made.found, null=null)
+    return replace(
+        clear,
+        value=made.found.value,
+        low=made.found.low,
+        high=made.found.high,
+        note=made.note,
+        cautions=made.found.cautions,
+        confidence=made.found.confidence,
+        interval_method=made.found.method,
+        correction=made.name,
+        test=None if test is None else test.method,
+        p=None if test is None else test.p,
+    )
+
+
+def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
+    """The sides of a row: one, or the tested one and what it is held against."""
+    if row.contrast is None:
+        return (TESTED,)
+    contrast = measure.contrast or {}
+    return (
+        TESTED,
+        contrast["baseline"]
+        if measure_kind(measure.kind).sides == "level"
+        else row.contrast[contrast["factor"]],
+    )
+
+
+def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
+    """The values that count in a row: what is expected in its condition, the one value that it is
+    about, or the measure's.
+    """
+    expected = [
+        levels[condition[factor]]
+        for factor, levels in measure.expected.items()
+        if factor in condition
+    ]
+    if expected:
+        return expected
+    return (
+        (condition[measure.attribute],)
+        if measure.attribute in condition and measure.attribute not in by
+        else measure.values
+    )
+
+
+def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Side]]:
+    """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
+    their gold.
+    """
+    there = set(table.rows["attribute"].unique())
+    said = _cuts(table, measure, by)
+
+    def gold_cuts(kind: str) -> dict[Key, dict[str, Cut]]:
+        attribute = kind + measure.attribute
+        if attribute not in there:
+            return {}
+        return _cuts(table, replace(measure, without=(), attribute=attribute), by)
+
+    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + measure.attribute in there else WEIGHTED)
+    labels = gold_cuts(COUNTED)
+    return {
+        key: {
+            side: Side(
+                _values(cut),
+                _pairs(weighted.get(key, {}).get(side)),
+                _pairs(labels.get(key, {}).get(side)),
+            )
+            for side, cut in cuts.items()
+        }
+        for key, cuts in said.items()
+    }
+
+
+def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+    compared = measure_kind(measure.kind).sides
+    if compared == "controls":
+        return side_cuts(table, measure, by)
+    if compared == "level":
+        level = (measure.contrast or {})["level"]
+        return {
+            key: {TESTED if side == level else side: cut for side, cut in cuts.items()}
+            for key, cuts in table.contrast_groups(measure, by).items()
+        }
+    return {tuple(cut.condition.items()): {TESTED: cut} for cut in table.cuts(measure, by)}
+
+
+def _values(cut: Cut) -> dict[str, dict[str, float]]:
+    return {
+        item: {value: float(sums[place]) for value, sums in cut.values.items() if sums[place]}
+        for place, item in enumerate(cut.items)
+    }
+
+
+def _pairs(cut: Cut | None) -> dict[str, Pairs]:
+    if cut is None:
+        return {}
+    return {
+        item: {_split_value(value): number for value, number in cells.items()}
+        for item, cells in _values(cut).items()
+    }
+
+
+def _split_value(value: str) -> tuple[str, str]:
+    truth, _, said = value.partition(BETWEEN)
+    return truth, said

@@ -1,0 +1,108 @@
+"""Shares corrected by gold that was drawn at random, whose denominator the judge gets wrong too.
+
+A share of she among answers that are she or he is a ratio: a judge that calls some of the she
+"both" takes them out of both of its parts. So numerator and denominator are corrected over all
+outputs. With N and D the prediction-powered means of "is a hit" and of "is in the denominator", θ₀
+= N/D, and r_i = (hit_i - θ₀·among_i)/D, the estimate is θ₀ plus the prediction-powered mean of r
+(one Newton step, the linearisation of a ratio of means; Cochran 1977, ch. 6), and so is its
+interval. Where nothing lies outside of the denominator r adds nothing and it is the plain
+prediction-powered share.
+
+By hand: 10 outputs, all with gold, truth 4 she, 4 he, 2 neither; the judge calls 2 of the she
+neither: N = .4, D = .8, .5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...stats.judges import prediction_powered
+from ...stats.judges.prediction_powered import Powered, Sums
+from ...stats.results import Interval, join_notes
+from ..counts.count_table import Floats
+
+METHOD = "ppi++ ratio, linearised over items, t"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """One condition by item, shape (C,): hits and denominator among all `n` outputs as the judge
+    says; of the gold, weighted, as the judge and as people say.
+    """
+
+    hits: Floats
+    among: Floats
+    n: Floats
+    judged_hits: Floats
+    judged_among: Floats
+    true_hits: Floats
+    true_among: Floats
+    gold: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    value: float
+    residuals: Sums
+
+
+def powered_contrast(sides: Sequence[Counts]) -> Powered:
+    """One side's share, or the first side's less the second's. Refusals as `prediction_powered`."""
+    parts = []
+    for side in sides:
+        found = _side(side)
+        if isinstance(found, Powered):
+            return found
+        parts.append(found)
+    first, *others = parts
+    if not others:
+        made = prediction_powered.prediction_powered(sums=first.residuals, share=False)
+        return _shift(made, first.value, 0.0)
+    (second,) = others
+    made = prediction_powered.prediction_powered_difference(
+        first=first.residuals, second=second.residuals, share=False
+    )
+    return _shift(made, first.value - second.value, -1.0)
+
+
+def _side(side: Counts) -> _Side | Powered:
+    """θ₀ and the residuals; what the refusal says where there is too little."""
+    top = prediction_powered.prediction_powered(
+        sums=Sums(side.hits, side.n, side.judged_hits, side.true_hits, side.gold)
+    )
+    bottom = prediction_powered.prediction_powered(
+        sums=Sums(side.among, side.n, side.judged_among, side.true_among, side.gold)
+    )
+    for part in (top, bottom):
+        if part.reason or part.corrected.value is None:
+            return part
+    d = bottom.corrected.value or 0.0
+    if d <= 0:
+        return replace(bottom, reason="nothing in the denominator")
+    value = (top.corrected.value or 0.0) / d
+    return _Side(
+        value,
+        Sums(
+            (side.hits - value * side.among) / d,
+            side.n,
+            (side.judged_hits - value * side.judged_among) / d,
+            (side.true_hits - value * side.true_among) / d,
+            side.gold,
+        ),
+    )
+
+
+def _shift(made: Powered, by: float, least: float) -> Powered:
+    """The mean of the residuals added to θ₀, cut at what is possible."""
+    row = made.corrected
+    if row.value is None:
+        return made
+    value = by + row.value
+    cut = min(max(value, least), 1.0)
+    low, high = (
+        None if end is None else min(max(by + end, least), 1.0) for end in (row.low, row.high)
+    )
+    note = join_notes(f"cut from {value:.3f}" if cut != value else None, row.note)
+    found: Interval = replace(row, value=cut, low=low, high=high, method=METHOD, note=note)
+    return replace(made, corrected=found, clipped=cut != value)

@@ -1,0 +1,1 @@
+"""Label counts per item and condition: the tables that every measure is computed from."""

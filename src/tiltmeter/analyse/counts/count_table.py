@@ -1,0 +1,338 @@
+"""The counted labels of one stratum, cut into groups of items: what every kind of measure starts
+from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ...protocol import EVERY, MeasureSpec, Protocol, Variant
+from ...protocol.design.tables import SEVERAL
+from ...records import OUTCOMES
+from ...stats.shuffles.shuffling import Shuffles
+from .whole_outputs import DRAWS, LabelledOutputs, shuffles_of
+
+Floats = NDArray[np.float64]
+Levels = tuple[str, ...]  # of the factors of a grouping, in their order
+Key = tuple[tuple[str, str], ...]  # a condition: (factor, level)
+Weight = tuple[str, str, float]  # item, value, weight
+MANY = 30  # values of an attribute: from here on they are not listed one by one as outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One cell of a table: sums by item. `hits` and `among` have one entry an item, shape (C,).
+
+    fixed: the group is one item, so its outputs and not the items are the population.
+    drawn: outputs were sampled, not read from probabilities.
+    """
+
+    condition: Mapping[str, str]
+    items: Sequence[str]
+    hits: Floats
+    among: Floats
+    outcomes: Mapping[str, float]
+    fixed: bool = False
+    drawn: bool = True
+
+    @property
+    def missing(self) -> float:
+        """The labels that are not in the denominator."""
+        return max(0.0, sum(self.outcomes.values()) - float(self.among.sum()))
+
+    def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+        """Hits and denominators in the order of `items`, 0 where this group has none."""
+        if self.items == items:
+            return self.hits, self.among
+        place = {item: number for number, item in enumerate(items)}
+        hits, among = np.zeros(len(items)), np.zeros(len(items))
+        index = [place[item] for item in self.items]
+        hits[index], among[index] = self.hits, self.among
+        return hits, among
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The sums of one group before it is said what is a hit: for each value its weights by item,
+    and outputs, shape (C,). expected: the weights of what the measure's `expected` names for the
+    level of each row, by item; None for a measure without it.
+    """
+
+    condition: Mapping[str, str]
+    items: Sequence[str]
+    values: Mapping[str, Floats]
+    outputs: Floats
+    outcomes: Mapping[str, float]
+    fixed: bool
+    expected: Floats | None = None
+    # of a denominator, which many values share
+    _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)
+
+    def sum(self, values: Sequence[str]) -> Floats:
+        """The summed weights of these values by item, shape (C,); 0 where none occurs."""
+        key = tuple(values)
+        found = self._sums.get(key)
+        if found is None:
+            kept = (self.values[value] for value in key if value in self.values)
+            found = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two groups that differ in the level of one factor, over the same items: level first, baseline
+    second. missing: labels of each that are not in the denominator, by item.
+    """
+
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str]
+    hits: tuple[Floats, Floats]
+    among: tuple[Floats, Floats]
+    missing: tuple[Floats, Floats]
+    outcomes: Mapping[str, float]
+    items: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The counted labels of one stratum (see `count_labels`), and how they are to be read.
+
+    labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need
+    them; stratum: the place there.
+    shuffles: for measures that shuffle outputs; draws: of a test that is sampled over items.
+    """
+
+    rows: pl.DataFrame
+    protocol: Protocol
+    variant: Variant
+    drawn: bool
+    stratum: tuple[str, str, str] = ("", "", "")
+    labelled_outputs: Callable[[], LabelledOutputs] = LabelledOutputs
+    shuffles: Shuffles = field(default_factory=lambda: shuffles_of("", DRAWS))
+    draws: int = DRAWS
+
+    def has_one_label(self, attribute: str) -> bool:
+        """True if no answer has several labels of an attribute (ten picked words)."""
+        weight = self.rows.filter(pl.col("attribute") == attribute)["weight"].sum()
+        return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
+
+    def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
+        """What is counted, with what that adds to the condition: the declared values, or each value
+        by itself.
+        """
+        if measure.values != (EVERY,):
+            return [({}, measure.values)]
+        return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
+
+    def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
+        """The values of the denominator; where none are declared, all that occur and are an
+        answer.
+        """
+        seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
+        return measure.among or tuple(
+            value for value in seen if value not in (*OUTCOMES, *measure.without)
+        )
+
+    def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
+        """The groups of one grouping in the order of the design."""
+        everything = self.split_levels(by)
+        left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
+        rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
+        keys = list(dict.fromkeys((*by, self.protocol.item)))
+        counted = everything if measure.per == "outputs" else rows
+        sums = counted.group_by(keys, maintain_order=True).agg(
+            pl.col("outputs").sum().cast(pl.Float64)
+        )
+        weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
+        place = keys.index(self.protocol.item)
+        outputs_of = _outputs_by_group(sums, len(by), place)
+        weights_of = _weights_by_group(weights, len(by), place)
+        outcomes = _outcomes(weights_of)
+        hits_of = _expected_weights(rows, measure, keys, len(by), place)
+        orders = [self.protocol.levels.get(factor, {}) for factor in by]
+        for levels in sorted(
+            outputs_of,
+            key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)],
+        ):
+            items = list(outputs_of[levels])
+            yield Cut(
+                dict(zip(by, map(str, levels), strict=True)),
+                items,
+                _by_value(weights_of.get(levels, ()), items),
+                np.array(list(outputs_of[levels].values())),
+                outcomes.get(levels, {}),
+                bool(by) and sums.height == len(outputs_of),
+                _expected_hits(hits_of.get(levels, ()), items) if measure.expected else None,
+            )
+
+    def groups(
+        self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]
+    ) -> Iterator[Group]:
+        """The groups of one grouping with the values that are counted as hits."""
+        return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
+
+    def count_groups(
+        self, measure: MeasureSpec, by: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], list[Group]]]:
+        """For each of `values`, what it adds to the condition, and the groups."""
+        cuts = list(self.cuts(measure, by))
+        for more, values in self.values(measure):
+            yield more, [self.group(cut, measure, values) for cut in cuts]
+
+    def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
+        """The group of this cut with `values` as hits, among what the measure says."""
+        hits = cut.sum(values) if cut.expected is None else cut.expected
+        among = (
+            cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
+        )
+        if measure.per == "labels":
+            hits = np.minimum(hits, among)  # rounding of summed probabilities
+        return Group(cut.condition, cut.items, hits, among, cut.outcomes, cut.fixed, self.drawn)
+
+    def pairs(
+        self, measure: MeasureSpec, by: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], Pair]]:
+        """Level against baseline of the measure's contrast, for each of `values` in each group,
+        paired by item.
+        """
+        contrast = measure.contrast or {}
+        factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
+        sides = [
+            (cuts[level], cuts[baseline])
+            for cuts in self.contrast_groups(measure, by).values()
+            if len(cuts) == 2
+        ]
+        both = [
+            (list(dict.fromkeys((*a.items, *b.items))), together(a.outcomes, b.outcomes))
+            for a, b in sides
+        ]
+        for more, values in self.values(measure):
+            for cuts, (items, outcomes) in zip(sides, both, strict=True):
+                a, b = (self.group(cut, measure, values) for cut in cuts)
+                (hits_a, among_a), (hits_b, among_b) = a.align_to(items), b.align_to(items)
+                about = {factor: f"{level} − {baseline}"}
+                hits, among = (hits_a, hits_b), (among_a, among_b)
+                missing = (_left_out(cuts[0], a, items), _left_out(cuts[1], b, items))
+                pair = Pair(a.condition, about, hits, among, missing, outcomes, items)
+                yield more, pair
+
+    def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+        """The groups of one grouping, each by those of the two levels of the measure's contrast
+        that it has.
+        """
+        contrast = measure.contrast or {}
+        ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
+        return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
+
+    def sides(
+        self, measure: MeasureSpec, by: Sequence[str], factor: str
+    ) -> dict[Key, dict[str, Cut]]:
+        """The groups of one grouping, each cut by the level of a factor that it does not name."""
+        found: dict[Key, dict[str, Cut]] = {}
+        for cut in self.cuts(measure, (*by, factor)):
+            condition = dict(cut.condition)
+            level = condition.pop(factor)
+            found.setdefault(tuple(condition.items()), {})[level] = replace(
+                cut, condition=condition
+            )
+        return found
+
+    def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
+        """Rows in which each factor of the grouping has one level; a cell with several values as
+        the variant says.
+        """
+        rows = self.rows
+        for factor in by:
+            if self.variant.several == "each":
+                rows = rows.with_columns(pl.col(factor).str.split(SEVERAL)).explode(factor)
+            elif factor != self.protocol.item:
+                rows = rows.filter(~pl.col(factor).str.contains(SEVERAL, literal=True))
+        return rows
+
+
+def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
+    """The labels that are in no denominator, in the order of `items`."""
+    every = cut.sum(tuple(cut.values))
+    return replace(group, hits=np.maximum(every - group.among, 0.0)).align_to(items)[0]
+
+
+def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
+    """Outcomes of two sides as those of both."""
+    return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
+
+
+def _outputs_by_group(
+    frame: pl.DataFrame, levels: int, item: int
+) -> dict[Levels, dict[str, float]]:
+    """{levels of a group: {item: its outputs}}; the levels stand in the first columns of the frame,
+    the item in the column of that number, the outputs in the last.
+    """
+    groups: dict[Levels, dict[str, float]] = {}
+    for row in frame.iter_rows():
+        groups.setdefault(row[:levels], {})[row[item]] = row[-1]
+    return groups
+
+
+def _weights_by_group(frame: pl.DataFrame, levels: int, item: int) -> dict[Levels, list[Weight]]:
+    """{levels of a group: (item, value, weight)}; value and weight stand in the last columns."""
+    groups: dict[Levels, list[Weight]] = {}
+    for row in frame.iter_rows():
+        groups.setdefault(row[:levels], []).append((row[item], row[-2], row[-1]))
+    return groups
+
+
+def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floats]:
+    """(item, value, weight) as {value: its weights in the order of `items`}."""
+    column = {item: number for number, item in enumerate(items)}
+    line = {
+        value: number
+        for number, value in enumerate(dict.fromkeys(value for _, value, _ in weights))
+    }
+    sums = np.zeros((len(line), len(items)))
+    sums[[line[value] for _, value, _ in weights], [column[item] for item, _, _ in weights]] = [
+        one[2] for one in weights
+    ]
+    return dict(zip(line, sums, strict=True))
+
+
+def _expected_weights(
+    rows: pl.DataFrame, measure: MeasureSpec, keys: Sequence[str], levels: int, item: int
+) -> dict[Levels, list[Weight]]:
+    """The weights of the labels that are what the measure expects at their row's levels."""
+    if not measure.expected:
+        return {}
+    fits = pl.any_horizontal(
+        (pl.col(factor) == level) & pl.col("value").is_in(values.split(SEVERAL))
+        for factor, several in measure.expected.items()
+        for level, values in several.items()
+    )
+    weights = rows.filter(fits).group_by([*keys, "value"], maintain_order=True)
+    frame = weights.agg(pl.col("weight").sum())
+    return _weights_by_group(frame, levels, item)
+
+
+def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
+    """The summed weights of expected values in the order of `items`."""
+    return sum(_by_value(weights, items).values(), start=np.zeros(len(items)))
+
+
+def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
+    """Sums of weights by value, in each group; among many values (words) only those that are no
+    answer.
+    """
+    many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
+    outcomes: dict[Levels, dict[str, float]] = {}
+    for levels, weights in weights_of.items():
+        sums = outcomes.setdefault(levels, {})
+        for _, value, weight in weights:
+            name = "answer" if many and value not in OUTCOMES else value
+            sums[name] = sums.get(name, 0.0) + weight
+    return {
+        levels: {name: round(number, 6) for name, number in sums.items()}
+        for levels, sums in outcomes.items()
+    }

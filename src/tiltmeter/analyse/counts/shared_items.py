@@ -1,0 +1,91 @@
+"""What is put together and what is kept apart before measures are computed.
+
+A cell of the design whose item column holds several items (`de:wache|fr:garde`) was asked once for
+all of them: a control that they share. Its labels count for each of these items, and the items are
+one cluster wherever they are compared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from ...protocol import Protocol
+from ...protocol.design.tables import SEVERAL
+
+# a column: the items that were asked together, "" where an item was asked by itself
+SHARED = "shared"
+
+
+def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+    """Labels of shared cells as labels of each item that shares them and was asked by itself as
+    well.
+    """
+    several = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
+    rows, alone = frame.filter(several), frame.filter(~several)
+    if rows.is_empty():
+        return frame
+    item = protocol.item
+    rows = rows.with_columns(pl.col(item).alias(SHARED), pl.col(item).str.split(SEVERAL)).explode(
+        item
+    )
+    asked = alone.select("subject", item).unique()
+    rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
+    names = [name for name in protocol.factors if name in frame.columns and name != item]
+    for name, levels in _own(protocol, names).items():
+        known = pl.DataFrame(
+            list(levels.items()), {item: pl.String, "own": pl.String}, orient="row"
+        )
+        joined = rows.join(known, on=item, how="left", maintain_order="left")
+        rows = joined.with_columns(pl.coalesce("own", name).alias(name)).drop("own")
+    return pl.concat(
+        [alone.with_columns(pl.lit("").alias(SHARED)), rows.select(*frame.columns, SHARED)]
+    )
+
+
+def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
+    """For each factor, the level of every item that has one and the same in all cells of its own
+    (its language, its gender).
+    """
+    seen: dict[str, dict[str, set[str]]] = {name: {} for name in names}
+    for cell in protocol.cells:
+        if SEVERAL not in cell[protocol.item]:
+            for name in names:
+                seen[name].setdefault(cell[protocol.item], set()).add(cell[name])
+    return {
+        name: {item: next(iter(levels)) for item, levels in items.items() if len(levels) == 1}
+        for name, items in seen.items()
+    }
+
+
+def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
+    """The factors of the protocol's `apart` of which the run holds several levels, and the frame
+    with one level a row.
+    """
+    found = []
+    for name in protocol.apart:
+        plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
+        if plain > 1:
+            found.append(name)
+            frame = frame.with_columns(pl.col(name).str.split(SEVERAL)).explode(name)
+    return frame, found
+
+
+def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
+    """With one attribute's labels in the place of another's, where the run has them (one label an
+    output).
+    """
+    for name, other in reads.items():
+        taken = frame.filter(pl.col("attribute") == other)
+        if not taken.is_empty():
+            taken = taken.with_columns(
+                attribute=pl.lit(name), outputs=pl.col("weight").round().cast(pl.Int64)
+            )
+            frame = pl.concat(
+                [
+                    frame.filter(~pl.col("attribute").is_in([name, other])),
+                    taken.select(frame.columns),
+                ]
+            )
+    return frame

@@ -1,0 +1,119 @@
+"""Outputs of one group with the values of their attributes, and how often each value occurs.
+
+Every measure of whole outputs asks the same groups the same questions, so a group counts its values
+once: it holds its rows as numbers, and all questions are answered from those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from ...instruments.images import taxonomy
+from ...stats.arguments import Codes
+
+Values = Mapping[str, str]  # attribute → value of one output
+MISSING = frozenset(taxonomy.RESERVED)
+NONE = "invalid"  # the value of an attribute that an output lacks
+
+
+class Column(NamedTuple):
+    """One attribute of a group. places: of each output's value in `values`, which stand in the
+    order in which they first occur; numbers: how many outputs have each; known: the same without
+    the words for no value.
+    """
+
+    places: Codes
+    values: Sequence[str]
+    numbers: Sequence[int]
+    known: Mapping[str, int]
+
+
+class OutputGroup(Sequence[Values]):
+    """The values of some outputs, which do not change."""
+
+    def __init__(self, outputs: Iterable[Values] = ()) -> None:
+        self._outputs = tuple(outputs)
+        self._columns: dict[str, Column] = {}
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    @overload
+    def __getitem__(self, place: int) -> Values: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Values]: ...
+
+    def __getitem__(self, place: int | slice) -> Values | Sequence[Values]:
+        return self._outputs[place]
+
+    def __iter__(self) -> Iterator[Values]:
+        return iter(self._outputs)
+
+    def column(self, attribute: str) -> Column:
+        """One attribute of all outputs, read once."""
+        found = self._columns.get(attribute)
+        if found is None:
+            found = self._columns[attribute] = self._read(attribute)
+        return found
+
+    def _read(self, attribute: str) -> Column:
+        said = [one.get(attribute, NONE) for one in self._outputs]
+        values = list(dict.fromkeys(said))
+        place = {value: number for number, value in enumerate(values)}
+        places = np.array([place[value] for value in said], dtype=np.int64)
+        numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
+        pairs = zip(values, numbers, strict=True)
+        known = {value: number for value, number in pairs if value not in MISSING}
+        return Column(places, values, numbers, known)
+
+
+def group_of(outputs: Sequence[Values]) -> OutputGroup:
+    """The outputs as a group that counts its values once."""
+    return outputs if isinstance(outputs, OutputGroup) else OutputGroup(outputs)
+
+
+def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
+    """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
+    value.
+    """
+    numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
+    found = []
+    for group in map(group_of, groups):
+        rows = np.empty((len(group), len(attributes)), dtype=np.int64)
+        for place, name in enumerate(attributes):
+            known, column = numbers[name], group.column(name)
+            own = [
+                -1 if value in MISSING else known.setdefault(value, len(known))
+                for value in column.values
+            ]
+            rows[:, place] = np.array(own, dtype=np.int64)[column.places]
+        found.append(rows)
+    return found
+
+
+def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
+    """How often each value occurs in each group, over the values that occur in any."""
+    known = [group_of(group).column(attribute).known for group in groups]
+    seen = sorted({value for one in known for value in one})
+    return [[one.get(value, 0) for value in seen] for one in known]
+
+
+def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
+    """{value: how many outputs have it} with the words for no value, the commonest first."""
+    column = group_of(outputs).column(attribute)
+    pairs = zip(column.values, map(float, column.numbers), strict=True)
+    return dict(sorted(pairs, key=lambda item: (-item[1], item[0])))
+
+
+def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
+    """How many outputs have a value of an attribute."""
+    return float(sum(sum(group_of(side).column(name).known.values()) for side in sides))
+
+
+def values_seen(sides: Sequence[Sequence[Values]], name: str) -> set[str]:
+    """The values of an attribute that occur."""
+    return {value for side in sides for value in group_of(side).column(name).known}

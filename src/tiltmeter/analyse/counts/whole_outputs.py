@@ -1,0 +1,301 @@
+"""Outputs with all their attributes together, which a divergence over attributes is measured on.
+
+Sums of labels (`count_table.py`) have forgotten which labels were one output's; to shuffle outputs
+whole they must be known. They are held against each other inside one object: the outputs of its
+base prompt and of each group.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import count, groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from ...instruments.images import taxonomy
+from ...protocol import FEW_OUTPUTS, MeasureSpec, Protocol
+from ...stats.results import join_notes
+from ...stats.shuffles.permutation import Permuted
+from ...stats.shuffles.shuffling import KeptDraws, Shuffles
+from ...store import Store
+from ...store.queries import label_sets
+from .value_counts import OutputGroup, Values, count_with_value, values_seen
+
+Stratum = tuple[str, str, str]  # subject, annotator, mode
+Place = tuple[str, str]  # dimension, group
+DRAWN_BYTES = 128_000_000  # of shuffles that strata share, and of what came of them
+DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
+
+
+class LabelledOutput(NamedTuple):
+    """One output with all its labels: the levels of its factors, and {attribute: value}."""
+
+    factors: Mapping[str, str]
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledOutputs:
+    """All outputs of a run by stratum, and the factors that were asked.
+
+    asked:     the factors of each trial that is measured, with or without labels.
+    lists:     the closed lists of each annotator.
+    chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
+    groups:    what `split_by_base` made of them, for all measures that split them alike.
+    drawn:     shuffles that strata and measures share.
+    """
+
+    outputs: Mapping[Stratum, Sequence[LabelledOutput]] = field(default_factory=dict)
+    asked: Sequence[Mapping[str, str]] = ()
+    lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
+    chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: dict[object, list[BaseAndGroups]] = field(default_factory=dict, repr=False)
+    drawn: KeptDraws = field(
+        default_factory=lambda: KeptDraws(DRAWN_BYTES, DRAWN_BYTES), repr=False
+    )
+
+    def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
+        """The outputs of all subjects that the same annotator labelled."""
+        return [
+            one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
+        ]
+
+    def subjects(self, stratum: Stratum) -> list[str]:
+        """The subjects that have outputs with the annotator and mode of this stratum."""
+        return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
+
+
+def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
+    """Reads all labels of a run. An output with several values of one attribute has the last of
+    them.
+    """
+    read = cache(json.loads)  # of what many trials and outputs have alike
+    trials = {
+        trial: (subject, mode, read(factors))
+        for trial, subject, mode, factors in store.iter_trials()
+    }
+    found: dict[Stratum, dict[str, LabelledOutput]] = {}
+    places = cache(_places_by_annotator)
+    for output, annotators, attributes, values, _ in label_sets.by_output(store):
+        subject, mode, factors = trials[output]
+        said = json.loads(values)
+        for annotator, own in places(annotators, attributes):
+            outputs = found.setdefault((subject, annotator, mode), {})
+            if output not in outputs:
+                outputs[output] = LabelledOutput(factors, {})
+            known = outputs[output].values
+            for attribute, place in own:
+                known[attribute] = max(known.get(attribute, ""), said[place])
+    aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
+    asked = {
+        tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
+    }
+    lists = {annotator: _lists(store, protocol, annotator) for _, annotator, _ in found}
+    chosen_on = {
+        annotator: json.loads(_artefact(store, taxonomy.LEARNT_FROM, annotator) or "{}")
+        for annotator in lists
+    }
+    return LabelledOutputs(
+        {key: list(outputs.values()) for key, outputs in found.items()},
+        list(asked.values()),
+        lists,
+        chosen_on,
+    )
+
+
+def _places_by_annotator(
+    annotators: str, attributes: str
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Of two JSON arrays of one length, each annotator with its attributes and their places."""
+    named = zip(json.loads(annotators), json.loads(attributes), count(), strict=False)
+    return [
+        (annotator, [(attribute, place) for _, attribute, place in own])
+        for annotator, own in groupby(sorted(named), itemgetter(0))
+    ]
+
+
+def _artefact(store: Store, kind: str, annotator: str) -> str:
+    """What is kept for an annotator, else for its instrument."""
+    return (
+        store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
+    )
+
+
+def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
+    """The closed lists that an annotator had, of its settings and of its taxonomy; none where
+    nobody declared any.
+    """
+    name = annotator.partition("/")[0]
+    spec = next((spec for spec in protocol.instruments if spec.name == name), None)
+    if spec is None:
+        return []
+    fixed = spec.settings.get("lists", {})
+    found = [taxonomy.Attribute(key, "", tuple(values), {}) for key, values in fixed.items()]
+    text = _artefact(store, "taxonomy", annotator)
+    parts, keys = tuple(spec.settings.get("found", ())), tuple(spec.settings.get("sets", ()))
+    return found + (
+        taxonomy.parse(text, "the run's taxonomy", keys=keys, parts=parts, fixed=()) if text else []
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BaseAndGroups:
+    """The outputs of one object (or of the whole): those of the base prompt, and of each group.
+
+    groups:     in the order of the design, without the base; empty where none has a label.
+    attributes: those of any of these outputs, in the order of the closed lists.
+    lists:      {attribute: its closed list}.
+    background: the attributes that are of the background and not of the product.
+    subject:    whose outputs these are; "" where they are of all.
+    drawn:      shuffles that strata and measures share.
+    supports:   what `support` found.
+    """
+
+    condition: Mapping[str, str]
+    base: OutputGroup
+    groups: Mapping[Place, OutputGroup]
+    attributes: Sequence[str]
+    lists: Mapping[str, tuple[str, ...]]
+    background: frozenset[str]
+    subject: str = ""
+    drawn: KeptDraws = field(default_factory=KeptDraws, repr=False)
+    supports: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def shuffles(self, draws: int) -> Shuffles:
+        """The same for all measures, others for another object or subject: so a result depends on
+        no other cell, and those of several cells are independent.
+        """
+        name = "\0".join((self.subject, *self.condition.values()))
+        generator = np.random.default_rng(list(name.encode()))
+        return Shuffles(draws=draws, generator=generator, kept=self.drawn)
+
+    @property
+    def size(self) -> int:
+        """How many outputs there are in all."""
+        return len(self.base) + sum(map(len, self.groups.values()))
+
+    def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
+        """{dimension: {group: the values of its outputs}}, in the order of the design."""
+        found: dict[str, dict[str, OutputGroup]] = {}
+        for (dimension, group), outputs in self.groups.items():
+            found.setdefault(dimension, {})[group] = outputs
+        return found
+
+    def support(self, attribute: str) -> int:
+        """The length of the closed list, or how many values occur where there is none or it lacks
+        one that occurs.
+        """
+        if attribute not in self.supports:
+            seen = values_seen([self.base, *self.groups.values()], attribute)
+            self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
+        return self.supports[attribute]
+
+
+def split_by_base(
+    found: LabelledOutputs,
+    stratum: Stratum,
+    measure: MeasureSpec,
+    by: Sequence[str],
+    protocol: Protocol,
+    pooled: bool = False,
+) -> Sequence[BaseAndGroups]:
+    """One for each level of `by`, in the order of the design. The contrast of the measure names
+    base, group and dimension. pooled: of the outputs of all subjects.
+
+    Of `by` the group and the dimension are left to the score, which says in each row what it is
+    about.
+    """
+    contrast = measure.contrast or {}
+    names = (contrast["within"], contrast["factor"])
+    by = tuple(name for name in by if name not in names)
+    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without)
+    if key not in found.groups:
+        found.groups[key] = list(_split(found, stratum, measure, by, protocol, pooled))
+    return found.groups[key]
+
+
+def _split(
+    found: LabelledOutputs,
+    stratum: Stratum,
+    measure: MeasureSpec,
+    by: Sequence[str],
+    protocol: Protocol,
+    pooled: bool,
+) -> Iterator[BaseAndGroups]:
+    contrast = measure.contrast or {}
+    factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
+    outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
+
+    def rank(levels: Sequence[str], names: Sequence[str]) -> list[tuple[int, str]]:
+        orders = [protocol.levels.get(name, {}) for name in names]
+        return [
+            (order.get(one, len(order)), one) for order, one in zip(orders, levels, strict=True)
+        ]
+
+    asked = {(one[within], one[factor]): None for one in found.asked}
+    places = sorted(asked, key=lambda one: rank(one, (within, factor)))
+    split: dict[tuple[str, ...], list[LabelledOutput]] = {}
+    for one in outputs:
+        split.setdefault(tuple(one.factors[name] for name in by), []).append(one)
+    for key in sorted(split, key=lambda levels: rank(levels, by)):
+        groups: dict[Place, list[Values]] = {place: [] for place in places if place[1] != base}
+        plain: list[Values] = []
+        for one in split[key]:
+            place = (one.factors[within], one.factors[factor])
+            (plain if place[1] == base else groups[place]).append(one.values)
+        condition = dict(zip(by, key, strict=True))
+        of = {"subject": stratum[0], **condition}
+        belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
+        seen = dict.fromkeys(name for one in split[key] for name in one.values)
+        named = [*(one.name for one in belongs if one.name in seen), *sorted(seen)]
+        attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
+        background = {one.name for one in belongs if one.part == "background"}
+        background |= {name for name in attributes if name.startswith("background")}
+        yield BaseAndGroups(
+            condition,
+            OutputGroup(plain),
+            {place: OutputGroup(values) for place, values in groups.items()},
+            attributes,
+            {one.name: one.values for one in belongs},
+            frozenset(background),
+            "" if pooled else stratum[0],
+            found.drawn,
+        )
+
+
+def notes(
+    found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
+) -> str:
+    """Why something is missing or not to be leaned on: empty and small groups, outputs without a
+    value.
+    """
+    empty = [name for name, side in zip(names, sides, strict=True) if not side]
+    small = [
+        f"{name} ({len(side)})"
+        for name, side in zip(names, sides, strict=True)
+        if 0 < len(side) < FEW_OUTPUTS
+    ]
+    total = sum(map(len, sides))
+    lost = total - int(count_with_value(sides, attribute)) if attribute else 0
+    return (
+        join_notes(
+            f"no outputs of {', '.join(empty)}" if empty else None,
+            f"small: {', '.join(small)}" if small else None,
+            f"{lost} of {total} outputs without a value are left out" if lost else None,
+            found.note if not empty else None,
+        )
+        or ""
+    )
+
+
+@lru_cache(maxsize=8)
+def shuffles_of(measure: str, draws: int) -> Shuffles:
+    """The same for all cells of a measure: a cell's result depends on its sizes and on no other
+    cell.
+    """
+    return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

@@ -1,0 +1,29 @@
+"""The estimates of a run, with p adjusted: of one that stops early as its looks have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..protocol import Protocol
+from ..records import Estimate
+from ..store import Store
+from ..store.queries import looks
+from .claims.families import adjust_by_claim
+from .measures.estimate_rows import with_detectable
+from .whole_run.measure_run import measured_rows
+
+
+def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
+    """All estimates of a run in one variant, in the order in which the protocol declares its
+    measures, with p adjusted (`claims.adjust_by_claim`).
+    """
+    rows = list(_rows(store, protocol, variant))
+    return [with_detectable(row) for row in adjust_by_claim(protocol, rows)]
+
+
+def _rows(store: Store, protocol: Protocol, variant: str) -> Iterable[Estimate]:
+    if not looks.plan(store):
+        return measured_rows(store, protocol, variant)
+    from .stopping.estimates import estimates_of_looks  # with the tests of a look
+
+    return estimates_of_looks(store, protocol, variant)

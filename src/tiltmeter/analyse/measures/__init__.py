@@ -1,0 +1,1 @@
+"""Measures over items: counts in, estimate rows out; one file per kind of measure."""

@@ -1,0 +1,358 @@
+"""Measures of items that are asked in several ways: each item against its own controls.
+
+A measure's contrast names the factor and its control levels, {factor = "prompt_language", controls
+= "en|zh"}; all other levels are one side, what is tested. A hit is what the measure's `expected`
+names for the group, so that an effect is positive in the direction of the grammatical gender for
+nouns of both genders.
+
+Items are the clusters, or groups of items where they share their controls (see
+`pooling.spread_shared`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
+from ...stats import association, rates
+from ...stats.power.detectable import observed_shift
+from ...stats.results import ALPHA, Interval, Test, count_of, join_notes
+from ...stats.shuffles import resampling
+from ..counts.count_table import Cut, Floats, Group, Key, Table, together
+from ..counts.shared_items import SHARED
+from .estimate_rows import by_t, estimate_row, finite, row_of, sign_flip_of, with_test
+
+TESTED = "tested"  # the side that is no control
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One group of items on each side. Arrays have one entry an item, shape (C,).
+
+    hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number
+    of each item's cluster; names: those of the clusters; items: those of the items.
+    """
+
+    condition: Mapping[str, str]
+    hits: Mapping[str, Floats]
+    among: Mapping[str, Floats]
+    total: Mapping[str, Floats]
+    outcomes: Mapping[str, Mapping[str, float]]
+    clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
+    names: Sequence[str] = ()
+    items: Sequence[str] = ()
+
+    def sum_by_cluster(self, values: Floats) -> Floats:
+        """Values by item as values by cluster."""
+        found: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
+        return found
+
+    @cached_property
+    def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Items whose share is defined on every side, as the paper's test wants it."""
+        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
+            [n > 0 for n in self.among.values()], axis=0
+        )
+        return found
+
+    def share(self, side: str, rest: float) -> float:
+        """The share with this part of what is not in the denominator counted as hits, 0 to 1."""
+        total = self.total[side].sum()
+        missing = total - self.among[side].sum()
+        return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
+
+    def differences(self, control: str) -> Floats:
+        """Share on the tested side less share in the control: of each defined item, averaged inside
+        clusters.
+        """
+        kept = self.defined
+        gap = (
+            self.hits[TESTED][kept] / self.among[TESTED][kept]
+            - self.hits[control][kept] / self.among[control][kept]
+        )
+        number = np.bincount(self.clusters[kept], minlength=1)
+        return (np.bincount(self.clusters[kept], weights=gap, minlength=1) / np.maximum(number, 1))[
+            number > 0
+        ]
+
+
+def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Share of hits on the tested side less the share in each control.
+
+    per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that
+    are defined on every side; per = "items": the mean of the items' differences with t(C-1), and a
+    sign-flip test. `…_bounds`: whatever all that is not in the denominator would have been.
+    By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333,
+    by item (.5 + 0)/2.
+    """
+    for sides in item_sides(table, measure, by):
+        for control in (measure.contrast or {})["controls"].split(SEVERAL):
+            if control in sides.hits:
+                yield _effect(sides, control, measure, table)
+                if table.variant.intervals and measure.per == "labels":
+                    yield bounds(sides, control, measure, table)
+
+
+def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of
+    the contrast's `cells`.
+    """
+    cells = [name for name in (measure.contrast or {})["cells"].split(SEVERAL) if name not in by]
+    found: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
+    for cut in table.cuts(measure, (*by, *cells)):
+        among = cut.sum(measure.among).sum()
+        if among > 0:
+            key = tuple((name, cut.condition[name]) for name in by)
+            found.setdefault(key, []).append(
+                (float(cut.sum(_hits(measure, cut.condition)).sum() / among), cut)
+            )
+    for key, shares in found.items():
+        labels = sum(cut.sum(measure.among).sum() for _, cut in shares)
+        note = f"unweighted mean of {count_of(len(shares), 'cell')}"
+        yield _mean(measure, dict(key), [share for share, _ in shares], labels, note)
+
+
+def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean over cells of the effect, and how many cells are significant by the
+    paired t.
+    """
+    cells = (measure.contrast or {})["cells"].split(SEVERAL)
+    found: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
+    plain = replace(
+        measure,
+        null=0.0,
+        contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"},
+    )
+    for estimate in effect(
+        replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)
+    ):
+        key = (
+            *((name, estimate.condition[name]) for name in by),
+            *(estimate.contrast or {}).items(),
+        )
+        found.setdefault(key, []).append(estimate)
+    for key, rows in found.items():
+        values = [row.value for row in rows if row.value is not None]
+        sure = [row for row in rows if row.p is not None and row.p < 0.05]
+        against = sum(1 for row in sure if (row.value or 0) < 0)
+        note = (
+            f"unweighted mean of {count_of(len(values), 'cell')}; {len(sure)} have p < .05, "
+            f"{against} of these below 0"
+        )
+        condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
+        yield replace(
+            _mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast
+        )
+        yield _significant_cells(measure, condition, contrast, rows)
+
+
+def _significant_cells(
+    measure: MeasureSpec,
+    condition: dict[str, str],
+    contrast: dict[str, str],
+    rows: Sequence[Estimate],
+) -> Estimate:
+    """The share of cells with p < .05, whichever their sign, as papers count them."""
+    tested = [row for row in rows if row.p is not None and row.value is not None]
+    sure = [row.value for row in tested if row.p is not None and row.p < 0.05]
+    against = sum(1 for value in sure if value is not None and value < 0)
+    row = _mean(replace(measure, name=f"{measure.name}_significant"), condition, [], 0.0, "")
+    outcomes = {
+        "p < .05, above 0": float(len(sure) - against),
+        "p < .05, below 0": float(against),
+        "p ≥ .05": float(len(tested) - len(sure)),
+    }
+    value = len(sure) / len(tested) if tested else None
+    note = f"{len(sure)} of {len(tested)} cells have p < .05, {against} of them below 0"
+    return replace(
+        row,
+        contrast=contrast,
+        value=value,
+        unit="share",
+        n=float(len(tested)),
+        outcomes=outcomes if tested else {},
+        note=note if tested else "no cell was tested",
+    )
+
+
+def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean of the items' shares, an undefined share counted as 0, as published.
+
+    The items are those of the group with any level of the contrast's factor: a word may have no
+    output in one language.
+    By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375.
+    """
+    factor = (measure.contrast or {})["factor"]
+    wide = [name for name in by if name != factor]
+    sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
+    for cut in table.cuts(measure, by):
+        size = sizes[tuple((name, cut.condition[name]) for name in wide)]
+        hits, among = cut.sum(measure.values), cut.sum(measure.among)
+        shares = hits[among > 0] / among[among > 0]
+        none = size - shares.size
+        note = f"{none} of {size} words have no share and count as 0" if none else ""
+        values = [*shares.tolist(), *([0.0] * none)]
+        yield replace(_mean(measure, cut.condition, values, among.sum(), note), clusters=size)
+
+
+def item_sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
+    """The groups of one grouping that have the tested side and a control."""
+    shared = shared_items(table)
+    for key, cuts in side_cuts(table, measure, by).items():
+        if TESTED in cuts and len(cuts) > 1:
+            yield _arrays(measure, dict(key), cuts, shared)
+
+
+def side_cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+    """The groups of one grouping, each cut into the tested side and the controls."""
+    contrast = measure.contrast or {}
+    column = pl.col(contrast["factor"])
+    side = (
+        pl.when(column.is_in(contrast["controls"].split(SEVERAL)))
+        .then(column)
+        .otherwise(pl.lit(TESTED))
+    )
+    rows = table.rows.with_columns(side.alias(contrast["factor"]))
+    return replace(table, rows=rows).sides(measure, by, contrast["factor"])
+
+
+def shared_items(table: Table) -> dict[str, str]:
+    """Item → the group of items that share its controls."""
+    if SHARED not in table.rows.columns:
+        return {}
+    item = table.protocol.item
+    return dict(
+        table.rows.filter(pl.col(SHARED) != "")
+        .select(item, SHARED)
+        .unique()
+        .sort(item, SHARED)
+        .iter_rows()
+    )
+
+
+def _arrays(
+    measure: MeasureSpec,
+    condition: dict[str, str],
+    cuts: Mapping[str, Cut],
+    shared: Mapping[str, str],
+) -> Sides:
+    items = list(
+        dict.fromkeys(item for cut in (cuts[TESTED], *cuts.values()) for item in cut.items)
+    )
+    places = {item: place for place, item in enumerate(items)}
+
+    def align_values(cut: Cut, values: Sequence[str]) -> Floats:
+        found = np.zeros(len(items))
+        found[[places[item] for item in cut.items]] = cut.sum(values)
+        return found
+
+    names = list(dict.fromkeys(shared.get(item, item) for item in items))
+    clusters = np.array([names.index(shared.get(item, item)) for item in items], dtype=np.int64)
+    return Sides(
+        condition,
+        {side: align_values(cut, _hits(measure, condition)) for side, cut in cuts.items()},
+        {side: align_values(cut, measure.among) for side, cut in cuts.items()},
+        {side: align_values(cut, tuple(cut.values)) for side, cut in cuts.items()},
+        {side: cut.outcomes for side, cut in cuts.items()},
+        clusters,
+        names,
+        items,
+    )
+
+
+def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that count in a group: what is expected there, or the measure's values."""
+    found = [
+        levels[condition[factor]].split(SEVERAL)
+        for factor, levels in measure.expected.items()
+        if factor in condition
+    ]
+    return tuple(value for values in found for value in values) or measure.values
+
+
+def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+    (xa, na), (xb, nb) = ((sides.hits[side], sides.among[side]) for side in (TESTED, control))
+    differences = sides.differences(control)
+    if measure.per == "items":
+        found = rates.clustered_mean(values=differences)
+    else:
+        found = rates.clustered_difference(
+            successes_a=sides.sum_by_cluster(xa),
+            n_a=sides.sum_by_cluster(na),
+            successes_b=sides.sum_by_cluster(xb),
+            n_b=sides.sum_by_cluster(nb),
+        )
+    estimate = _estimate_of(sides, control, measure, found, table, na + nb)
+    if measure.null is None:
+        return estimate
+    test = _test(differences, measure, estimate, table)
+    dropped = int((~sides.defined).sum())
+    left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
+
+    def detect(level: float) -> float | None:
+        if not table.variant.intervals:  # as published: t, and one test
+            return by_t(found)(ALPHA)
+        return observed_shift(differences=differences, level=level)
+
+    row = with_test(estimate, test, found, detect)
+    return replace(row, note=join_notes(row.note or None, left) or "")
+
+
+def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: Table) -> Test:
+    """As published t over items; else exact below 12 items, where t rejects too often."""
+    if measure.per == "items":
+        return sign_flip_of(estimate, differences)
+    if not table.variant.intervals:
+        return association.paired_t(differences=differences)
+    return resampling.paired_test(differences=differences)
+
+
+def _estimate_of(
+    sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats
+) -> Estimate:
+    """An interval as the estimate of one contrast, with the outcomes of both sides."""
+    outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
+    group = Group(sides.condition, (), among, among, outcomes)
+    return replace(
+        estimate_row(group, measure, found, table),
+        contrast={(measure.contrast or {})["factor"]: control},
+    )
+
+
+def bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+    """The effect whatever all that is not in the denominator would have been, on either side."""
+    xa, na, xb, nb = (
+        values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)
+    )
+    value = finite(xa / na - xb / nb) if na > 0 and nb > 0 else None
+    ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
+    n = sides.total[TESTED] + sides.total[control]
+    found = Interval(value, finite(ends[0]), finite(ends[1]), "bounds", 1.0, clusters=n.size)
+    estimate = _estimate_of(
+        sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n
+    )
+    return replace(estimate, confidence=None)
+
+
+def _mean(
+    measure: MeasureSpec,
+    condition: Mapping[str, str],
+    values: Sequence[float],
+    labels: float,
+    note: str,
+) -> Estimate:
+    value = float(np.mean(values)) if values else None
+    return row_of(
+        measure,
+        condition,
+        value=value,
+        n=round(float(labels), 6),
+        note=note if values else "nothing to average",
+    )

@@ -1,0 +1,156 @@
+"""How far the label distributions of the levels of a factor lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import polars as pl
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ...stats.arguments import Codes
+from ...stats.power.detectable import divergence_shift
+from ...stats.results import join_notes
+from ...stats.shuffles import chance, divergence, permutation
+from ...stats.shuffles.permutation import Permuted
+from ..counts.count_table import Table
+from .estimate_rows import Detect, finite
+
+UNIT = "share of 1 bit"
+
+
+def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Jensen–Shannon divergence of the label distributions between the levels of a factor,
+    chance-adjusted, in each group of the grouping.
+
+    Over all pairs of levels, then each pair; E₀ is exact, null band and p by shuffling outputs. No
+    interval is claimed. Without `among` every answer counts, and what is none (refusals, …) does
+    not.
+    """
+    for condition, part in _groups(table, by):
+        yield from (replace(row, condition=condition) for row in _between_levels(part, measure))
+
+
+def _groups(table: Table, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Table]]:
+    """Each combination of levels that occurs, in the order of the design, with its rows."""
+    levels = [list(table.protocol.levels[factor]) for factor in by]
+    for combination in product(*levels):
+        condition = dict(zip(by, combination, strict=True))
+        rows = table.rows.filter(*(pl.col(name) == level for name, level in condition.items()))
+        if not by or not rows.is_empty():
+            yield condition, replace(table, rows=rows)
+
+
+def codes_of(table: Table, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
+    """The labels at each level of the measure's factor as codes, shape (outputs, 1): the places of
+    values in `among`. A level without labels has none.
+    """
+    factor = (measure.contrast or {})["factor"]
+    rows = table.rows.filter(
+        (pl.col("attribute") == measure.attribute) & pl.col("value").is_in(list(among))
+    )
+    codes: dict[str, Codes] = {}
+    for level in table.protocol.levels[factor]:
+        at_level = rows.filter(pl.col(factor) == level)
+        sums = at_level.group_by("value", maintain_order=True).agg(pl.col("weight").sum())
+        counts = dict(sums.iter_rows())
+        if counts:
+            sizes = [round(counts.get(value, 0.0)) for value in among]
+            codes[level] = np.repeat(np.arange(len(sizes)), sizes)[:, None]
+    return codes
+
+
+def _between_levels(table: Table, measure: MeasureSpec) -> Iterator[Estimate]:
+    """All pairs of the levels of the measure's factor together, then each pair."""
+    factor = (measure.contrast or {})["factor"]
+    among = table.answers(measure)
+    codes = codes_of(table, measure, among) if table.drawn else {}
+    totals = sum((_counts(one, len(among)) for one in codes.values()), start=np.zeros(len(among)))
+    outcomes = {value: float(number) for value, number in zip(among, totals, strict=True) if number}
+    blank = Estimate("", "", "", measure.name, {}, None, None, UNIT, outcomes=outcomes)
+    whole = replace(blank, contrast={factor: "all pairs"})
+    if len(codes) < 2:
+        why = (
+            f"labels of fewer than two levels of {factor}"
+            if table.drawn
+            else "read from probabilities: nothing to shuffle"
+        )
+        yield replace(whole, note=why)
+        return
+    counts = {level: _counts(one, len(among)) for level, one in codes.items()}
+    found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+    row = _with_permutation(whole, found, list(counts.values()))
+    yield replace(row, detect=_smallest_found(codes, len(codes)))
+    of_two = _smallest_found(codes, 2)
+    for a, b in combinations(codes, 2):
+        one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})
+        found = permutation.base_against_group(
+            base=codes[a], group=codes[b], shuffles=table.shuffles
+        )
+        row = _with_permutation(one, found, [counts[a], counts[b]])
+        yield replace(row, detect=of_two)
+
+
+def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
+    """How the divergence that shuffling finds with 80 % power follows from the level of the test:
+    one of so many groups moves towards the rarest value, the others are as all levels together.
+    Every group has as many outputs as a level has, by their harmonic mean.
+    """
+    pooled = np.bincount(np.concatenate(list(codes.values()))[:, 0])
+    shares = pooled[pooled > 0]
+    outputs = round(len(codes) / sum(1 / len(one) for one in codes.values()))
+
+    @cache
+    def smallest(level: float) -> float | None:
+        if shares.size < 2:
+            return None
+        found = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
+        return None if found is None else found[1]
+
+    return smallest
+
+
+def _counts(codes: Codes, values: int) -> Codes:
+    return np.bincount(codes[:, 0], minlength=values)
+
+
+def _with_permutation(estimate: Estimate, found: Permuted, counts: Sequence[Codes]) -> Estimate:
+    return adjusted_row(estimate, exact(found, chance.expected_divergence(groups=counts)))
+
+
+def exact(found: Permuted, expected: float) -> Permuted:
+    """With this E₀ in place of the mean of the shuffles."""
+    if found.value is None:
+        return found
+    adjusted = divergence.chance_adjusted(divergence=found.value, expected=expected)
+    return replace(found, expected=expected, adjusted=adjusted)
+
+
+def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
+    """Headline: the chance-adjusted value, with the null band on the same scale; the plug-in and E₀
+    in the note.
+    """
+    if found.value is None or found.expected is None or found.low is None or found.high is None:
+        return replace(estimate, note=found.note or "not measured")
+    low, high = (
+        divergence.chance_adjusted(divergence=x, expected=found.expected)
+        for x in (found.low, found.high)
+    )
+    note = (
+        join_notes(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note)
+        or ""
+    )
+    return replace(
+        estimate,
+        value=finite(found.adjusted),
+        null_low=finite(low),
+        null_high=finite(high),
+        test=found.method,
+        p=finite(found.p),
+        n=float(sum(found.sizes)),
+        note=note,
+    )

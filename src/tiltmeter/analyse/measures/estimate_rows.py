@@ -1,0 +1,318 @@
+"""Rows of the table of estimates: an interval, a test, bounds, each as an `Estimate`.
+
+A kind of measure says what was measured; who, where and the signature are added afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ...stats import rates
+from ...stats.power import power
+from ...stats.power.detectable import observed_shift
+from ...stats.results import ALPHA, Interval, Test, join_notes
+from ...stats.shuffles import resampling
+from ..counts.count_table import Floats, Group, Pair, Table
+from ..words.reading import BOUNDS
+
+DRAWS = 9_999  # of a test by shuffling
+Detect = Callable[[float], float | None]
+
+
+def row_of(
+    measure: MeasureSpec,
+    condition: Mapping[str, str],
+    contrast: Mapping[str, str] | None = None,
+    value: float | None = None,
+    *,
+    n: float = 0,
+    clusters: int | None = None,
+    outcomes: Mapping[str, float] | None = None,
+    note: str = "",
+) -> Estimate:
+    """A row without an interval, and nothing yet of whom it is."""
+    return Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        condition,
+        contrast,
+        value,
+        measure.unit,
+        n=n,
+        clusters=clusters,
+        outcomes=outcomes or {},
+        note=note,
+    )
+
+
+def estimate_row(
+    group: Group,
+    measure: MeasureSpec,
+    found: Interval,
+    table: Table,
+    contrast: Mapping[str, str] | None = None,
+) -> Estimate:
+    """An interval as an estimate; what is not finite is null."""
+    low, high = (finite(found.low), finite(found.high)) if table.variant.intervals else (None, None)
+    return Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        group.condition,
+        contrast,
+        finite(found.value),
+        measure.unit,
+        low,
+        high,
+        found.confidence if low is not None else None,
+        found.method if low is not None else None,
+        n=round(float(group.among.sum()), 6),
+        clusters=found.clusters,
+        outcomes=group.outcomes,
+        note=found.note or "",
+        cautions=found.cautions,
+    )
+
+
+def with_test(
+    estimate: Estimate, test: Test, found: Interval, detect: Detect | None = None
+) -> Estimate:
+    """With p, and how the difference that would be found follows from the level of the test.
+
+    detect: by the row's own test; by t on the error of the interval where it is left out.
+    """
+    note = join_notes(estimate.note or None, test.note) or ""
+    detect = detect or by_t(found)
+    return replace(estimate, test=test.method, p=finite(test.p), detect=detect, note=note)
+
+
+def by_t(found: Interval) -> Detect:
+    """The difference that t finds with 80 % power, by the standard error of the interval."""
+
+    def smallest(level: float) -> float | None:
+        clusters = found.clusters or 0
+        if not found.se or clusters < 2:
+            return None
+        shift = power.detectable(se=found.se, clusters=clusters, alpha=level)
+        if "log" not in found.method:
+            return shift
+        # this much above a ratio of 1; a ratio of more than 1,000 says nothing
+        return math.expm1(shift) if shift < math.log(1000) else None
+
+    return smallest
+
+
+def with_detectable(estimate: Estimate) -> Estimate:
+    """With the difference that the row's test finds in its family with 80 % power; a row that was
+    not tested has none. How it and its items are tested is done with.
+    """
+    if estimate.detect is None:
+        return estimate
+    if estimate.p is None:
+        return replace(estimate, detect=None, test_items=None)
+    smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
+    return replace(estimate, detectable=finite(smallest), detect=None, test_items=None)
+
+
+def with_sign_flip(
+    estimate: Estimate,
+    differences: Floats,
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None] = float,
+) -> Estimate:
+    """Sign flip over items, where the variant has intervals. as_unit: a shift of the differences in
+    the unit of the row.
+    """
+    if not table.variant.intervals or not differences.size:
+        return estimate
+
+    def detect(level: float) -> float | None:
+        shift = observed_shift(differences=differences, level=level)
+        return None if shift is None else as_unit(shift)
+
+    return with_test(estimate, sign_flip_of(estimate, differences, table.draws), found, detect)
+
+
+def with_studentised_shuffle(
+    estimate: Estimate,
+    sides: tuple[Floats, Floats, Floats, Floats],
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None] = float,
+) -> Estimate:
+    """Outcomes dealt anew to the two sides of each item, for few and unequal outputs, where
+    a sign flip rejects too often. sides: hits and outputs of the one, then of the other, by item.
+    """
+    if not table.variant.intervals:
+        return estimate
+    xa, na, xb, nb = (np.rint(one) for one in sides)
+    test = resampling.studentised_shuffle(
+        hits_a=xa,
+        n_a=na,
+        hits_b=xb,
+        n_b=nb,
+        draws=table.draws,
+        generator=generator_of(estimate),
+    )
+
+    def detect(level: float) -> float | None:
+        shift = observed_shift(differences=xa / na - xb / nb, level=level)
+        return None if shift is None else as_unit(shift)
+
+    return with_test(estimate, test, found, detect)
+
+
+def shift_as_odds(shift: float) -> float | None:
+    """What a share of one half and a shift is in odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
+    return 2 * shift / (0.5 - shift) if shift < 0.5 else None
+
+
+def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
+    """Sign flip of a row's differences; its seed comes from what the row is about, and from no
+    other row.
+    """
+    sampled = np.count_nonzero(differences) > resampling.ENUMERATED
+    generator = generator_of(estimate) if sampled else None
+    return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
+
+
+def with_shuffled_items(
+    estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: Table
+) -> Estimate:
+    """No item stands on both sides: items are shuffled over the two (as texts about male-typed and
+    female-typed nouns).
+    """
+    if not table.variant.intervals:
+        return estimate
+    test = resampling.permuted_means(
+        first=sides[0], second=sides[1], draws=DRAWS, generator=generator_of(estimate)
+    )
+    return with_test(estimate, test, found)
+
+
+def bounds(group: Group, measure: MeasureSpec) -> Estimate:
+    """Between all other outcomes counted against, and all counted for: it holds whatever they would
+    have been.
+    """
+    hits, among = float(group.hits.sum()), float(group.among.sum())
+    found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
+    return bounds_row(group, measure, found)
+
+
+def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
+    """The difference whatever the outcomes that are in neither denominator would have been."""
+    (first, other) = (
+        rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing.sum())
+        for x, n, missing in zip(pair.hits, pair.among, pair.missing, strict=True)
+    )
+
+    def less(a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else a - b
+
+    value, low, high = (
+        less(first.value, other.value),
+        less(first.low, other.high),
+        less(first.high, other.low),
+    )
+    found = replace(first, value=value, low=low, high=high, note=None)
+    return bounds_row(group, measure, found, pair.contrast)
+
+
+def bounds_row(
+    group: Group,
+    measure: MeasureSpec,
+    found: Interval,
+    contrast: Mapping[str, str] | None = None,
+) -> Estimate:
+    """Bounds as a row of their own, beside that of the measure."""
+    return Estimate(
+        "",
+        "",
+        "",
+        f"{measure.name}{BOUNDS}",
+        group.condition,
+        contrast,
+        finite(found.value),
+        measure.unit,
+        finite(found.low),
+        finite(found.high),
+        None,
+        found.method,
+        n=round(sum(group.outcomes.values()), 6),
+        clusters=group.among.size,
+        outcomes=group.outcomes,
+        note=found.note or "",
+    )
+
+
+def one_item(group: Group) -> Interval:
+    """One item is not a population of items: its own outputs are, where they were drawn
+    independently.
+    """
+    hits, n = float(group.hits.sum()), float(group.among.sum())
+    if n == 0:
+        return Interval(None, None, None, "wilson", n=0.0, note="no outcomes")
+    if not group.drawn:
+        return Interval(
+            hits / n,
+            None,
+            None,
+            "read",
+            n=n,
+            note="read from probabilities: no sampling error, one item",
+        )
+    return rates.wilson(hits, n)
+
+
+def from_null(group: Group, null: float) -> Floats:
+    """Each item's share less the null value, weighted by its part of the denominator (mean weight
+    1); sums to Σ(x − null·n).
+    """
+    total = group.among.sum()
+    if total == 0:
+        return np.zeros(0)
+    found: Floats = (group.hits - null * group.among) * (group.among.size / total)
+    return found
+
+
+def from_each_other(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Floats:
+    """Each item's part in the difference of two pooled shares (mean weight 1), of the items that
+    have something on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
+
+    What an item has beyond a share p that both sides have in common counts, so that a flip of its
+    sign leaves the null as it is whatever its numbers are. Source: Hemerik, Goeman & Finos (2020),
+    JRSS B 82. Where all items have the same numbers: the difference of the item's two shares.
+    """
+    here = (na + nb) > 0
+    xa, na, xb, nb = xa[here], na[here], xb[here], nb[here]
+    total_a, total_b = na.sum(), nb.sum()
+    common = (xa.sum() + xb.sum()) / (total_a + total_b)
+    parts: Floats = xa / total_a - xb / total_b - common * (na / total_a - nb / total_b)
+    return parts * parts.size
+
+
+def generator_of(estimate: Estimate) -> np.random.Generator:
+    """A generator seeded by the row's measure, condition and contrast: same row, same draws."""
+    where = [
+        estimate.measure,
+        sorted(estimate.condition.items()),
+        sorted((estimate.contrast or {}).items()),
+    ]
+    return np.random.default_rng(zlib.crc32(json.dumps(where).encode()))
+
+
+def finite(value: float | None) -> float | None:
+    """The value as a float; None where it is missing, infinite or NaN."""
+    return float(value) if value is not None and np.isfinite(value) else None

@@ -1,0 +1,112 @@
+"""Whether the items of a headline claim differ more than chance lets them: what a mean near no tilt
+does not say, where a cue moves half of the items up and the other half down.
+
+Asked of answers that were drawn and have one label each. Read probabilities have no chance in them,
+and several labels of an answer hang together: of these nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ...stats.crossed.whole_prompts import LEAST_WORDS, items_differ
+from ...stats.results import Test
+from ...stats.shuffles import homogeneity
+from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.prompt_counts import PromptCounts
+from .cue_word_rows import cue_of
+from .estimate_rows import generator_of
+
+Found = Mapping[str, float]
+DRAWS = 1_999
+SIDE = 2  # outputs of an item and side, below which nothing is known of it
+
+
+def with_items_of_pair(
+    estimate: Estimate,
+    pair: Pair,
+    measure: MeasureSpec,
+    table: Table,
+    prompts: PromptCounts | None,
+) -> Estimate:
+    """The row of two levels with how its items are tested: by whole prompts, of an item with two
+    cue words on each side. With fewer a prompt cannot be told from its item, and nothing is tested.
+    """
+    (xa, xb), (na, nb) = pair.hits, pair.among
+    few = prompts is None or prompts.fewest < LEAST_WORDS
+    if prompts is None or few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
+        return estimate
+    design, shares = prompts.design, prompts.shares
+    kept = (na >= SIDE) & (nb >= SIDE)
+    xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
+
+    def test() -> Found | None:
+        found = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
+        return _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
+
+    return replace(estimate, test_items=test)
+
+
+def with_items_of_group(
+    estimate: Estimate, group: Group, measure: MeasureSpec, table: Table
+) -> Estimate:
+    """The row of a share against a value with how its items are tested, where they can be."""
+    null = measure.null
+    if cue_of(table, measure) is not None:  # prompts of an item differ by their words
+        return estimate
+    if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
+        return estimate
+    hits, among = _without_repeats(group.hits, group.among)
+    kept = among >= SIDE
+    hits, among = hits[kept], among[kept]
+
+    def test() -> Found | None:
+        found = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
+        return _found(found, hits - null * among, [(hits, among)])
+
+    return replace(estimate, test_items=test)
+
+
+def _can_be_tested(measure: MeasureSpec, table: Table, counts: tuple[Floats, ...]) -> bool:
+    if not (measure.headline and measure.per == "labels"):
+        return False
+    if not (table.drawn and table.variant.intervals and table.has_one_label(measure.attribute)):
+        return False
+    return all((one == np.rint(one)).all() for one in counts)
+
+
+def _without_repeats(*counts: Floats) -> list[Floats]:
+    """Of answers that come in equal lots, such as five alike whenever a prompt is asked five times
+    (temperature 0), one each: repeats of one answer are no draws. Where an item has one lot a side
+    they stay as they are, and it is said that no answer varied.
+    """
+    lot = math.gcd(*(int(n) for one in counts for n in one))
+    several = lot > 1 and any((one > lot).any() for one in counts)
+    return [one / lot if several else one for one in counts]
+
+
+def _generator(estimate: Estimate) -> np.random.Generator:
+    """Other draws than those of the row's own test."""
+    return generator_of(replace(estimate, measure=f"{estimate.measure}, between items"))
+
+
+def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
+    """p with how many items lie above and below no tilt, of how many, and whether no item got two
+    answers on a side (hits, n); None without a test.
+    """
+    if test.p is None:
+        return None
+    near = 1e-9 * np.maximum(1.0, np.abs(gaps).max())
+    return {
+        "p": test.p,
+        "items": gaps.size,
+        "above": int((gaps > near).sum()),
+        "below": int((gaps < -near).sum()),
+        "constant": int(all(((x == 0) | (x == n)).all() for x, n in sides)),
+    }

@@ -1,0 +1,105 @@
+"""The one question of a paired design: over all groups and controls together, does what was tested
+differ?
+
+Where `effect` has a row a group and control, a joint effect is one number and one claim: in each
+item the share of hits on the tested side less the mean of its shares in the controls, averaged over
+items, each once. Hits are what the measure's `expected` names for the item's group.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
+from ...stats import rates
+from ...stats.power.detectable import observed_tested_shift
+from ...stats.shuffles import conditions
+from ..counts.count_table import Floats, Table
+from .controlled_effects import TESTED, Sides, item_sides
+from .estimate_rows import finite, generator_of, with_test
+
+
+def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The joint effect of each group of `by`, in shares, with t(C-1) over items.
+
+    Test: in each item it is drawn at random which condition is the tested one (exact where items
+    are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
+    """
+    inside = [factor for factor in measure.expected if factor not in by]
+    groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
+    for sides in item_sides(table, measure, (*by, *inside)):
+        key = tuple((name, sides.condition[name]) for name in by)
+        groups.setdefault(key, []).append(sides)
+    controls = (measure.contrast or {})["controls"].split(SEVERAL)
+    for key, parts in groups.items():
+        yield _row(table, measure, dict(key), parts, controls)
+
+
+def _row(
+    table: Table,
+    measure: MeasureSpec,
+    condition: dict[str, str],
+    parts: Sequence[Sides],
+    controls: Sequence[str],
+) -> Estimate:
+    present = [name for name in controls if any(name in sides.hits for sides in parts)]
+    shares = _shares([s for s in parts if all(name in s.hits for name in present)], present)
+    found = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
+    outcomes: dict[str, float] = {}
+    for sides in parts:
+        for side in (TESTED, *present):
+            for value, number in sides.outcomes.get(side, {}).items():
+                outcomes[value] = outcomes.get(value, 0.0) + number
+    intervals = table.variant.intervals
+    row = Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        condition,
+        {(measure.contrast or {})["factor"]: " and ".join(present)},
+        finite(found.value),
+        measure.unit,
+        finite(found.low) if intervals else None,
+        finite(found.high) if intervals else None,
+        found.confidence if intervals else None,
+        found.method if intervals else None,
+        n=round(sum(float(n.sum()) for sides in parts for n in sides.among.values()), 6),
+        clusters=len(shares),
+        outcomes=outcomes,
+        note=found.note or "",
+        cautions=found.cautions,
+    )
+    if measure.null is None or not intervals:
+        return row
+    test = conditions.tested_condition(rates=shares, draws=table.draws, generator=generator_of(row))
+
+    def detect(level: float) -> float | None:
+        return observed_tested_shift(rates=shares, level=level)
+
+    return with_test(row, test, found, detect)
+
+
+def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
+    """Shares by cluster, tested side first, shape (C, 1 + controls); of items that are defined on
+    every side. Items that share their controls are averaged, also where their groups differ.
+    """
+    sums: dict[str, Floats] = {}
+    number: Counter[str] = Counter()
+    for sides in parts:
+        use = np.flatnonzero(sides.defined)
+        table = np.stack(
+            [sides.hits[side][use] / sides.among[side][use] for side in (TESTED, *controls)],
+            axis=1,
+        )
+        for cluster, shares in zip(sides.clusters[use], table, strict=True):
+            name = sides.names[cluster]
+            sums[name] = sums.get(name, np.zeros(len(shares))) + shares
+            number[name] += 1
+    rows = [total / number[name] for name, total in sums.items()]
+    return np.array(rows) if rows else np.zeros((0, 1 + len(controls)))

@@ -1,0 +1,81 @@
+"""For each value, the level of a factor at which its share is largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ...stats.results import join_notes
+from ...stats.shuffles import permutation
+from ...stats.shuffles.permutation import Permuted
+from ..counts.count_table import Group, Table
+from .estimate_rows import estimate_row, finite, one_item
+
+
+def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """For each value, the level of one factor at which its share is largest, with p for the levels
+    being alike.
+    """
+    counted = [
+        (more, [group for group in groups if group.among.sum() > 0])
+        for more, groups in table.count_groups(measure, by)
+    ]
+    tests = (
+        _values_alike(table, [groups for _, groups in counted])
+        if table.drawn and table.variant.intervals
+        else ()
+    )
+    for number, (more, groups) in enumerate(counted):
+        shares = [float(group.hits.sum() / group.among.sum()) for group in groups]
+        if not groups or max(shares) == 0:
+            continue
+        first = groups[int(np.argmax(shares))]
+        ties = [
+            ", ".join(g.condition.values())
+            for g, s in zip(groups, shares, strict=True)
+            if s == max(shares)
+        ]
+        estimate = estimate_row(
+            replace(first, condition={**first.condition, **more}),
+            measure,
+            one_item(_pool_items(first)),
+            table,
+        )
+        estimate = replace(
+            estimate,
+            note=join_notes(
+                estimate.note or None, f"tie of {'; '.join(ties)}" if ties[1:] else None
+            )
+            or "",
+        )
+        if tests:
+            estimate = replace(estimate, test=tests[number].method, p=finite(tests[number].p))
+        yield estimate
+
+
+def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
+    """For each value, whether its share is the same in all groups; `counted` has the groups of one
+    value after another.
+    """
+    if not any(counted):
+        return []
+    sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])
+    rest = np.array([round(float(group.among.sum())) for group in counted[0]]) - sums.sum(axis=0)
+    if (rest < 0).any():  # several values an output: one by one
+        return [found for groups in counted for found in _values_alike(table, [groups])]
+    sides = [
+        np.repeat(np.arange(len(sums) + 1), [*one, left])
+        for one, left in zip(sums.T, rest, strict=True)
+    ]
+    found = permutation.each_value(groups=sides, shuffles=table.shuffles)
+    # none for one group
+    rows = dict(zip(np.unique(np.concatenate(sides)).tolist(), found.attributes, strict=False))
+    return [rows.get(value, found) for value in range(len(sums))]
+
+
+def _pool_items(group: Group) -> Group:
+    return replace(group, hits=group.hits.sum(keepdims=True), among=group.among.sum(keepdims=True))

@@ -1,0 +1,124 @@
+"""Measures of labels that are numbers: lengths, scores of a rubric. What is no number (a refusal)
+is counted and has none.
+
+Every output counts alike; the items are the clusters, as for shares. With readings of probabilities
+a number counts by its probability, so the mean is the expected one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...records import OUTCOMES, Estimate
+from ...stats import means
+from ...stats.results import Interval, join_notes
+from ..counts.count_table import Cut, Floats, Group, Table, together
+from .cue_word_rows import PromptsByValue, with_cue_words
+from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The numbers of one group by item, shape (C,): their sum and how many; `counts` of each number
+    over all items.
+    """
+
+    cut: Cut
+    sums: Floats
+    n: Floats
+    counts: Mapping[float, float]
+    note: str | None
+
+    def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+        """(sums, n) in the order of `items`, 0 for items that this group lacks."""
+        return Group({}, self.cut.items, self.sums, self.n, {}).align_to(items)
+
+
+def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Σnumbers/outputs with one, over items, clustered; of one item the mean of its outputs.
+
+    By hand: two items whose outputs have 100, 120 and 80, 100 words: 400/4 = 100.
+    """
+    for cut in table.cuts(measure, by):
+        found = _sums(cut, measure)
+        if cut.fixed and table.drawn:
+            interval = means.counted_mean(
+                numbers=list(found.counts), counts=list(found.counts.values())
+            )
+        else:
+            interval = means.pooled_mean(sums=found.sums, n=found.n)
+        estimate = _estimate(measure, cut, found.n, interval, table)
+        if measure.null is not None and interval.value is not None and not cut.fixed:
+            total = float(found.n.sum())
+            estimate = with_sign_flip(
+                estimate,
+                (found.sums - measure.null * found.n) * (found.n.size / total),
+                interval,
+                table,
+            )
+        yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
+
+
+def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The mean at one level of a factor less the mean at its baseline, paired by item where items
+    stand on both sides.
+
+    By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
+    """
+    contrast = measure.contrast or {}
+    factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
+    prompts = PromptsByValue(table, measure, by)
+    for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
+        a, b = (_sums(cuts[side], measure) for side in (level, baseline))
+        items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
+        (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
+        found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
+        cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
+        estimate = _estimate(measure, cut, na + nb, found, table)
+        estimate = replace(
+            estimate,
+            contrast={factor: f"{level} − {baseline}"},
+            note=join_notes(estimate.note or None, a.note or b.note) or "",
+        )
+        both = (na > 0) & (nb > 0)
+        if both.any():
+            gaps = sa[both] / na[both] - sb[both] / nb[both]
+            row = with_sign_flip(estimate, gaps, found, table)
+            yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
+        else:
+            yield with_shuffled_items(
+                estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
+            )
+
+
+def number(value: str) -> float | None:
+    """The number that a label is; None for any other."""
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
+    sums, n = np.zeros(len(cut.items)), np.zeros(len(cut.items))
+    counts: dict[float, float] = {}
+    odd = []
+    for value, weights in cut.values.items():
+        known = number(value)
+        if known is None:
+            odd += [value] if value not in OUTCOMES else []
+        elif not measure.values or value in measure.values:
+            sums, n = sums + known * weights, n + weights
+            counts[known] = counts.get(known, 0.0) + float(weights.sum())
+    note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None
+    return Sums(cut, sums, n, counts, note)
+
+
+def _estimate(measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: Table) -> Estimate:
+    return estimate_row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)

@@ -1,0 +1,161 @@
+"""Measures against a reference distribution: labour shares, a census, the shares of a catalogue.
+
+A measure's `reference` is the name of a column of the tables, a share from 0 to 1 for each item
+(women among nurses), or {value = share} for the whole (a census). It is taken as known: its own
+error is in no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
+from ...stats import means, rates
+from ...stats.results import Interval, count_of, join_notes
+from ..counts.count_table import Floats, Group, Table
+from .estimate_rows import estimate_row, from_null, one_item, with_sign_flip, with_test
+from .lineup_rows import lineups_of, with_lineups
+
+WHOLE = "given shares"  # names a reference that is no column
+
+
+def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """A share less its reference, over items, paired: Σ(hits_i − reference_i·among_i)/Σamong,
+    clustered by item.
+
+    By hand: items with 3 of 4 and 1 of 4 hits whose references are .5 and .25: 4/8 − (2 + 1)/8 =
+    .125.
+    """
+    if isinstance(measure.reference, Mapping):
+        yield from _from_whole(table, measure, by, measure.reference)
+        return
+    for group, reference, note in _with_references(table, measure, by):
+        found = _difference(group, reference)
+        estimate = replace(
+            estimate_row(group, measure, found, table),
+            contrast={"reference": str(measure.reference)},
+        )
+        if measure.null is not None and not group.fixed and group.among.sum() > 0:
+            expected = (reference + measure.null) * group.among
+            gaps = (group.hits - expected) * (group.among.size / group.among.sum())
+            estimate = with_sign_flip(estimate, gaps, found, table)
+        yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
+
+
+def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """How much the share rises with the reference from item to item: 1 as it does, more than 1
+    exaggerates it, 0 ignores it.
+
+    Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
+    """
+    for group, reference, note in _with_references(table, measure, by):
+        found = means.slope(successes=group.hits, n=group.among, reference=reference)
+        estimate = replace(
+            estimate_row(group, measure, found, table),
+            contrast={"reference": str(measure.reference)},
+        )
+        if measure.null is not None and table.variant.intervals and not group.fixed:
+            estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
+        yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
+
+
+def _from_whole(
+    table: Table, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
+) -> Iterator[Estimate]:
+    """Each value's share less its share in the reference; its denominator is the reference's values
+    unless `among` says.
+    """
+    measure = replace(measure, among=measure.among or tuple(reference))
+    cuts = list(table.cuts(measure, by))
+    rankings = lineups_of(table, measure, by, reference)
+    for number, (value, expected) in enumerate(reference.items()):
+        for group in (table.group(cut, measure, (value,)) for cut in cuts):
+            shared = (
+                one_item(group)
+                if group.fixed
+                else rates.clustered_share(successes=group.hits, n=group.among)
+            )
+            found = _shift_interval(shared, expected)
+            place = tuple(group.condition.items())
+            condition = {**group.condition, measure.attribute: value}
+            row = estimate_row(replace(group, condition=condition), measure, found, table)
+            row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"})
+            if measure.null is not None and not group.fixed:
+                row = with_sign_flip(row, from_null(group, expected + measure.null), found, table)
+                row = with_lineups(row, rankings.get(place), number, found, measure.null)
+            yield row
+
+
+def _difference(group: Group, reference: Floats) -> Interval:
+    """The paired difference of a share and its reference; of one item the share's own interval,
+    moved.
+    """
+    if group.fixed:
+        return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
+    found = rates.clustered_difference(
+        successes_a=group.hits,
+        n_a=group.among,
+        successes_b=reference * group.among,
+        n_b=group.among,
+    )
+    return replace(found, n=float(group.among.sum()), design_effect=None)
+
+
+def _shift_interval(found: Interval, by: float) -> Interval:
+    moved = (None if end is None else end - by for end in (found.value, found.low, found.high))
+    value, low, high = moved
+    return replace(found, value=value, low=low, high=high)
+
+
+def _with_references(
+    table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[tuple[Group, Floats, str | None]]:
+    """Each group over the items that have a reference, with their references and how many items
+    have none.
+    """
+    for more, groups in table.count_groups(measure, by):
+        for group in groups:
+            known = _of_items(table, measure, group.condition)
+            kept = [place for place, item in enumerate(group.items) if item in known]
+            missing = len(group.items) - len(kept)
+            found = replace(
+                group,
+                condition={**group.condition, **more},
+                items=[group.items[place] for place in kept],
+                hits=group.hits[kept],
+                among=group.among[kept],
+            )
+            note = f"{count_of(missing, 'item')} without a reference left out" if missing else None
+            yield found, np.array([known[item] for item in found.items], dtype=np.float64), note
+
+
+def _of_items(table: Table, measure: MeasureSpec, condition: Mapping[str, str]) -> dict[str, float]:
+    """The reference of each item: the mean over its cells in the group, so that each level of a
+    crossed factor counts alike.
+    """
+    rows, protocol, column = table.rows, table.protocol, str(measure.reference)
+    # What the stratum has one level of (a language) is its condition too.
+    alone = {
+        name: str(rows[name][0])
+        for name in protocol.factors
+        if name != protocol.item and name in rows.columns and rows[name].n_unique() == 1
+    }
+    wanted: dict[str, tuple[str, ...]] = {
+        name: levels for name, levels in measure.where.items() if name != "mode"
+    }
+    wanted |= {
+        name: (level,) for name, level in {**alone, **condition}.items() if name in protocol.factors
+    }
+    found: dict[str, list[float]] = {}
+    for cell in protocol.cells:
+        levels = {name: {cell[name], *cell[name].split(SEVERAL)} for name in wanted}
+        if cell[column].strip() and all(
+            levels[name] & set(allowed) for name, allowed in wanted.items()
+        ):
+            found.setdefault(cell[protocol.item], []).append(float(cell[column]))
+    return {item: sum(shares) / len(shares) for item, shares in found.items()}

@@ -1,0 +1,292 @@
+"""Shares, odds, and shares of two levels held against each other, over items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ...protocol import MeasureSpec, few_items
+from ...records import OUTCOMES, REFUSAL, Estimate
+from ...stats import association, independent, rates
+from ...stats.results import Interval
+from ...stats.share_shifts import shift_from_value, shift_of_share
+from ...stats.shuffles import resampling
+from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.prompt_counts import PromptCounts
+from ..words.reading import MISSING
+from .cue_word_rows import PromptsByValue, with_cue_words
+from .estimate_rows import (
+    bounds,
+    bounds_of_pair,
+    estimate_row,
+    from_each_other,
+    from_null,
+    one_item,
+    shift_as_odds,
+    with_shuffled_items,
+    with_sign_flip,
+    with_studentised_shuffle,
+    with_test,
+)
+from .interactions import interactions
+from .item_heterogeneity import with_items_of_group, with_items_of_pair
+
+
+def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
+    declared.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, groups in table.count_groups(measure, by):
+        for group in groups:
+            place = group.condition
+            group = replace(group, condition={**group.condition, **more})
+            found = (
+                one_item(group)
+                if group.fixed
+                else rates.clustered_share(successes=group.hits, n=group.among)
+            )
+            estimate = estimate_row(group, measure, found, table)
+            if measure.null is not None and not group.fixed:
+                flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
+                estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
+                estimate = with_items_of_group(estimate, group, measure, table)
+                tested = prompts.of(place, more)
+                estimate = with_cue_words(estimate, tested, null=measure.null)
+            yield estimate
+            if measure.among and table.variant.intervals:
+                yield bounds(group, measure)
+
+
+def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
+    """What a shift of the items' differences from a value is in shares of the group."""
+    total = float(group.among.sum())
+    share = float(group.hits.sum()) / total if total else null
+    return lambda shift: shift_from_value(shift=shift, share=share, null=null)
+
+
+def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Σhits/Σ(among − hits) with an interval on the log scale; tested as the share against one
+    half.
+    """
+    for group in table.groups(measure, by, measure.values):
+        rest = group.among - group.hits
+        found = association.odds(first=group.hits, second=rest)
+        if not table.variant.intervals:
+            plain = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
+            found = replace(
+                found,
+                value=plain,
+                note=None if plain is not None else "no answer in the denominator",
+            )
+        estimate = estimate_row(group, measure, found, table)
+        yield (
+            with_sign_flip(estimate, from_null(group, 0.5), found, table, _odds_from_even(group))
+            if measure.null == 1
+            else estimate
+        )
+
+
+def _odds_from_even(group: Group) -> Callable[[float], float | None]:
+    share_of = _shift_from(group, 0.5)
+
+    def as_odds(shift: float) -> float | None:
+        smallest = share_of(shift)
+        return None if smallest is None else shift_as_odds(smallest)
+
+    return as_odds
+
+
+def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Share at one level of a factor less the share at its baseline, paired by item where items
+    stand on both sides; of a headline with bounds for what is in no denominator; of groups that
+    are one item each, over outputs.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        if xa.size == 1 and table.drawn and few_items(table.protocol):
+            yield _of_outputs(pair, more, measure, table)
+            continue
+        found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=0.0)
+        if measure.headline and measure.among and table.variant.intervals:
+            group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
+            yield bounds_of_pair(pair, group, measure)
+            yield from _missing_of_pair(pair, group, measure, table)
+    yield from interactions(table, measure, by)
+
+
+def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The difference in refusals, of groups in which something was refused."""
+    rows = table.rows.filter(pl.col("attribute") == measure.attribute)
+    if REFUSAL in rows["value"]:
+        yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
+
+
+def _missing_of_pair(
+    pair: Pair, group: Group, measure: MeasureSpec, table: Table
+) -> Iterator[Estimate]:
+    """How much more of the one level than of the other is in no denominator, where something is:
+    refusals that fall on one group are a difference too, and the shares of the rest know nothing
+    of them.
+    """
+    a, b = pair.missing
+    if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
+        return
+    na, nb = a + pair.among[0], b + pair.among[1]
+    found = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
+    named = replace(measure, name=f"{measure.name}{MISSING}")
+    row = estimate_row(replace(group, hits=a, among=na + nb), named, found, table, pair.contrast)
+    yield with_sign_flip(row, from_each_other(a, na, b, nb), found, table)
+
+
+def _of_outputs(
+    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: Table
+) -> Estimate:
+    """One item is no sample of items: its outputs are shuffled between the two levels."""
+    xa, na, xb, nb = (
+        round(float(one[0])) for one in (pair.hits[0], pair.among[0], pair.hits[1], pair.among[1])
+    )
+    sides = {"successes_a": xa, "n_a": na, "successes_b": xb, "n_b": nb}
+    found = replace(independent.difference(**sides), clusters=1)
+    group = Group(
+        {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
+    )
+    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    if measure.null is None or not table.variant.intervals:
+        return estimate
+    return with_test(estimate, independent.shuffled_difference(**sides), found)
+
+
+def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
+    item.
+
+    per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
+    with no interval.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        if measure.per == "outputs":
+            found = _plain_ratio(xa, na, xb, nb)
+        else:
+            found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        own = None if measure.per == "outputs" else prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=1.0, ratio=True)
+
+
+def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
+    """How often each label occurs among all; what is no answer has a rate too. Many answers (texts)
+    are left out.
+
+    None for an attribute with several labels an answer (ten picked words): a rate of labels is no
+    rate of answers.
+    named: the condition names the attribute, since the protocol has several.
+    """
+    if not table.has_one_label(attribute):
+        return
+    rows = table.rows.filter(pl.col("attribute") == attribute)
+    about = {"attribute": attribute} if named else {}
+    seen = rows["value"].unique().sort().to_list()
+    options = tuple(value for value in seen if value not in OUTCOMES)
+    shown = [
+        *(options if len(options) <= 12 else ()),
+        *(value for value in OUTCOMES if value in seen),
+    ]
+    measure = MeasureSpec("outcome_rate", "share", attribute, ())
+    cuts = list(table.cuts(measure, _few_items(table)))
+    for value in shown:
+        for group in (table.group(cut, measure, (value,)) for cut in cuts):
+            found = (
+                one_item(group)
+                if group.fixed
+                else rates.clustered_share(successes=group.hits, n=group.among)
+            )
+            condition = {**group.condition, **about, "outcome": value}
+            outcomes = {value: group.outcomes.get(value, 0.0)}
+            yield estimate_row(
+                replace(group, condition=condition, outcomes=outcomes), measure, found, table
+            )
+    if not table.drawn and options:
+        measure = MeasureSpec("captured_mass", "share", attribute, options)
+        for group in table.groups(measure, (), options):
+            yield estimate_row(
+                group, measure, rates.clustered_share(successes=group.hits, n=group.among), table
+            )
+
+
+def _few_items(table: Table) -> tuple[str, ...]:
+    """The item as a grouping where a design has only a few and names them as a factor: they are no
+    sample of items.
+    """
+    return (table.protocol.item,) if few_items(table.protocol) else ()
+
+
+def _pair_estimate(
+    pair: Pair,
+    more: Mapping[str, str],
+    measure: MeasureSpec,
+    found: Interval,
+    table: Table,
+    prompts: PromptCounts | None,
+) -> Estimate:
+    (xa, xb), (na, nb) = pair.hits, pair.among
+    group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
+    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    if measure.per == "outputs":
+        return estimate
+    both = (na > 0) & (nb > 0)
+    if both.any():
+        tested, base = float(xa.sum() / na.sum()), float(xb.sum() / nb.sum())
+
+        def as_unit(shift: float) -> float | None:
+            """A difference of shares; a ratio is so much above 1 where its base is shifted so
+            far.
+            """
+            found = shift_of_share(shift=shift, shares=(tested, base))
+            if found is None or measure.kind != "ratio":
+                return found
+            return found / base if base > 0 else None
+
+        estimate = with_items_of_pair(estimate, pair, measure, table, prompts)
+        return with_paired_test(estimate, (xa, na, xb, nb), found, table, as_unit)
+    return with_shuffled_items(
+        estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table
+    )
+
+
+def with_paired_test(
+    estimate: Estimate,
+    sides: tuple[Floats, Floats, Floats, Floats],
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None],
+) -> Estimate:
+    """The test of two sides of the same items: outcomes dealt anew inside items where a side has
+    few outputs, else a sign flip of what each item adds to the difference. sides, as_unit: as in
+    both.
+    """
+    xa, na, xb, nb = sides
+    if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):
+        both = (na > 0) & (nb > 0)
+        kept = (xa[both], na[both], xb[both], nb[both])
+        return with_studentised_shuffle(estimate, kept, found, table, as_unit)
+    return with_sign_flip(estimate, from_each_other(*sides), found, table, as_unit)
+
+
+def _plain_ratio(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Interval:
+    method = "ratio of rates by output"
+    if na.sum() == 0 or nb.sum() == 0 or xb.sum() == 0:
+        return Interval(
+            None, None, None, method, clusters=xa.size, note="nothing in the denominator"
+        )
+    return Interval(
+        float(xa.sum() / na.sum() / (xb.sum() / nb.sum())), None, None, method, clusters=xa.size
+    )

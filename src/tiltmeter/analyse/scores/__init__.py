@@ -1,0 +1,1 @@
+"""Scores of whole outputs: divergence, concentration, and the published forms of both."""

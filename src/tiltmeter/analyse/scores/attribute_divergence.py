@@ -1,0 +1,157 @@
+"""Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC;
+docs/soda.md).
+
+    default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in
+                    beside it
+    published       the paper's distance with natural logarithm, ceiling √ln 2 = .8326
+    published-code  what the authors' released code computes
+
+Every score comes for each attribute (condition `attribute`) and overall, the mean over the
+attributes that are measured; to shuffle is to move outputs with all their attributes. What cannot
+be measured is None with a note, and 0 only where the released code has it so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec, Variant
+from ...records import Estimate
+from ...stats.results import join_notes
+from ...stats.shuffles import divergence, permutation
+from ...stats.shuffles.chance import expected_divergence
+from ...stats.shuffles.permutation import Permuted
+from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
+from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
+from ..measures.estimate_rows import row_of
+from ..words.reading import CODE, PUBLISHED
+from .as_published import bits_by_code, clipped_by_code, distances
+
+ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterator[Estimate]]
+
+
+def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Each group against the base prompt (BDS)."""
+    for (dimension, group), outputs in cell.groups.items():
+        about = {**cell.condition, "dimension": dimension, "group": group}
+        blank = row_of(measure, about)
+        yield from _in_variant(
+            variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs}
+        )
+
+
+def between_groups(
+    cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
+) -> Iterator[Estimate]:
+    """The groups of each dimension against one another, mean over pairs (CDS)."""
+    for dimension, groups in cell.dimensions().items():
+        if len(groups) < 2:
+            continue
+        blank = row_of(
+            measure,
+            {**cell.condition, "dimension": dimension},
+        )
+        yield from _in_variant(variant, bits_by_code, blank, cell, groups)
+
+
+def _in_variant(
+    variant: Variant,
+    by_code: ByCode,
+    blank: Estimate,
+    cell: BaseAndGroups,
+    groups: Mapping[str, Sequence[Values]],
+) -> Iterator[Estimate]:
+    sides = list(groups.values())
+    if variant.name == CODE:
+        return by_code(blank, cell, sides)
+    return (distances if variant.name == PUBLISHED else _adjusted_rows)(
+        blank, cell, sides, tuple(groups)
+    )
+
+
+# default
+
+
+def _adjusted_rows(
+    blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
+) -> Iterator[Estimate]:
+    """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of
+    its own.
+    """
+    rows = codes(sides, cell.attributes)
+    shuffles = cell.shuffles(DRAWS)
+    if blank.condition.get("group"):
+        found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
+    else:
+        found = permutation.pairs_within(groups=rows, shuffles=shuffles)
+    parts = found.attributes or (found,) * len(cell.attributes)
+    chance: list[float] = []
+    each: list[Estimate] = []
+    for name, one in zip(cell.attributes, parts, strict=True):
+        expected = _chance_expectation(one, sides, name)
+        if one.value is not None:
+            chance.append(expected)
+        about = replace(
+            blank,
+            condition={**blank.condition, "attribute": name},
+            outcomes=value_counts(sides[-1], name),
+            n=count_with_value(sides, name),
+        )
+        each += _both(about, one, expected, notes(one, sides, names, name))
+    expected = float(np.mean(chance)) if chance else math.nan
+    yield from _both(
+        replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
+    )
+    yield from each
+
+
+def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
+    """The adjusted value with p, and the plug-in. None where a side has no outputs."""
+    measure = f"{about.measure}_plugin"
+    if found.value is None or found.low is None or found.high is None:
+        return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
+    value, low, high = (_over_chance(x, expected) for x in (found.value, found.low, found.high))
+    alone = "chance alone gives 1: nothing can lie above it" if value is None else None
+    said = (
+        join_notes(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
+    )
+    return [
+        replace(
+            about,
+            value=value,
+            null_low=low,
+            null_high=high,
+            test=found.method,
+            p=found.p,
+            note=said,
+        ),
+        replace(
+            about,
+            measure=measure,
+            unit="bits",
+            value=found.value,
+            null_low=found.low,
+            null_high=found.high,
+            note=note,
+        ),
+    ]
+
+
+def _over_chance(value: float, expected: float) -> float | None:
+    found = divergence.chance_adjusted(divergence=value, expected=expected)
+    return found if math.isfinite(found) else None
+
+
+def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
+    """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
+    value is shuffled too).
+    """
+    if one.value is None or one.expected is None:
+        return math.nan
+    if count_with_value(sides, name) == sum(map(len, sides)):
+        return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
+    return one.expected

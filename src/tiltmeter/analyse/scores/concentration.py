@@ -1,0 +1,269 @@
+"""How concentrated the values of each prompt are (VAC), where all are the same, and where the
+commonest is another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec, Variant
+from ...records import Estimate
+from ...stats.shuffles import divergence, permutation
+from ..counts.value_counts import (
+    MISSING,
+    Values,
+    codes,
+    count_with_value,
+    counts,
+    value_counts,
+    values_seen,
+)
+from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
+from ..measures.estimate_rows import row_of
+from ..words.reading import CODE, PUBLISHED
+from .as_published import worded_values
+
+LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
+
+
+def concentration(
+    cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
+) -> Iterator[Estimate]:
+    """How concentrated the values of each prompt are (VAC), and by default how much more than the
+    base prompt's.
+    """
+    named = {("base", "base"): cell.base, **cell.groups}
+    whole: list[float] = []
+    for (dimension, group), outputs in named.items():
+        about = {**cell.condition, "dimension": dimension, "group": group}
+        blank = row_of(measure, about)
+        rows = [
+            attribute_concentration(blank, cell, outputs, name, variant) for name in cell.attributes
+        ]
+        overall = mean_of_attributes(blank, rows, len(outputs))
+        yield from (overall, *rows)
+        if variant.name == PUBLISHED and overall.value is not None:
+            whole.append(overall.value)
+        if variant.name == CODE:
+            taken = (
+                cell.attributes
+                if group == "base"
+                else [name for name in cell.attributes if _in_code(name, cell)]
+            )
+            whole += [
+                row.value
+                for row in rows
+                if row.condition["attribute"] in taken
+                and row.value is not None
+                and row.value >= LEAST_SCORE
+            ]
+        if variant.name not in (PUBLISHED, CODE):
+            about_plain = replace(blank, measure=f"{measure.name}_plugin")
+            plain = [
+                attribute_concentration(about_plain, cell, outputs, name, Variant(PUBLISHED))
+                for name in cell.attributes
+            ]
+            yield from (mean_of_attributes(about_plain, plain, len(outputs)), *plain)
+            if group != "base":
+                yield from _more_than_base(
+                    replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group
+                )
+    if variant.name in (PUBLISHED, CODE):
+        note = (
+            "mean over prompts"
+            if variant.name == PUBLISHED
+            else f"mean over scores of {LEAST_SCORE} and more"
+        )
+        blank = row_of(measure, cell.condition)
+        value = float(np.mean(whole)) if whole else (0.0 if variant.name == CODE else None)
+        yield replace(
+            blank,
+            value=value,
+            n=float(cell.size),
+            note=note if whole else "nothing to take a mean of",
+        )
+
+
+def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Attributes of which all outputs of a prompt have one value, and what share of prompts ×
+    attributes they are.
+    """
+    found, cases = [], 0
+    for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
+        for name in cell.attributes:
+            alike = has_one_value(outputs, name)
+            if alike is None:
+                continue
+            cases += 1
+            if alike:
+                (only,) = value_shares(outputs, name)
+                about = {
+                    **cell.condition,
+                    "dimension": dimension,
+                    "group": group,
+                    "attribute": name,
+                    "value": only,
+                }
+                found.append(
+                    row_of(
+                        measure,
+                        about,
+                        value=1.0,
+                        n=count_with_value([outputs], name),
+                    )
+                )
+    value = len(found) / cases if cases else None
+    yield row_of(
+        measure,
+        cell.condition,
+        value=value,
+        n=float(cases),
+        note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs",
+    )
+    yield from found
+
+
+def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Attributes whose commonest value is another than the base prompt's, where both have `null` of
+    the outputs or more.
+    """
+    least = measure.null or 0.0
+    for (dimension, group), outputs in cell.groups.items():
+        for name in cell.attributes:
+            found = commonest_shift(cell, outputs, name, least)
+            if found is not None:
+                old, old_share, new, new_share = found
+                about = {
+                    **cell.condition,
+                    "dimension": dimension,
+                    "group": group,
+                    "attribute": name,
+                }
+                yield row_of(
+                    measure,
+                    about,
+                    {name: f"{old} → {new}"},
+                    new_share,
+                    n=count_with_value([outputs], name),
+                    outcomes=value_counts(outputs, name),
+                    note=f"{old} has {old_share:.2f} of the base prompt's",
+                )
+
+
+def _more_than_base(
+    blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], group: str
+) -> Iterator[Estimate]:
+    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
+    base, cued = codes([cell.base, outputs], cell.attributes)
+    supports = [cell.support(name) for name in cell.attributes]
+    found = permutation.concentration_difference(
+        base=base, group=cued, shuffles=cell.shuffles(DRAWS), values=supports
+    )
+    parts = found.attributes or (found,) * len(cell.attributes)
+    for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
+        condition = {**blank.condition, **({"attribute": name} if name else {})}
+        sides = [cell.base, outputs]
+        yield replace(
+            blank,
+            condition=condition,
+            contrast={"group": f"{group} − base"},
+            value=one.value,
+            null_low=one.low,
+            null_high=one.high,
+            test=one.method if one.p is not None else None,
+            p=one.p,
+            n=count_with_value(sides, name) if name else float(sum(map(len, sides))),
+            note=notes(one, sides, ("base", group), name),
+        )
+
+
+def _in_code(name: str, cell: BaseAndGroups) -> bool:
+    """True if the released code takes an attribute's score for the groups: all of the product, and
+    background_color.
+    """
+    return name not in cell.background or name == "background_color"
+
+
+def attribute_concentration(
+    blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
+) -> Estimate:
+    """The concentration of one attribute in some outputs of a cell, as the variant defines it."""
+    value, note = concentration_value(cell, outputs, name, variant)
+    return replace(
+        blank,
+        condition={**blank.condition, "attribute": name},
+        outcomes=value_counts(outputs, name),
+        n=count_with_value([outputs], name),
+        value=value,
+        note=note,
+    )
+
+
+def concentration_value(
+    cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
+) -> tuple[float | None, str]:
+    """The concentration of one attribute, None where there is none, and what is noted of it."""
+    if variant.name == CODE:
+        outputs = worded_values([outputs], name)[0]
+    (row,) = counts([outputs], name)
+    if not row:
+        return None, "no outputs"
+    support = len(row) if variant.name == CODE else cell.support(name)
+    if variant.name == CODE and support == 1:
+        return 1.0, "K 1"
+    value = divergence.concentration(
+        counts=row, values=support, miller_madow=variant.name not in (PUBLISHED, CODE)
+    )
+    if math.isnan(value):
+        return None, "one value in all of the table and no list: no concentration"
+    return value, f"K {support}"
+
+
+def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
+    """The mean of rows by attribute; those without a value are left out, and said."""
+    values = [row.value for row in rows if row.value is not None]
+    note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
+    return replace(
+        blank,
+        value=float(np.mean(values)) if values else None,
+        n=float(n),
+        note=note if values else "no outputs",
+    )
+
+
+def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
+    """True if all outputs with a value of an attribute have the same; None of fewer than two."""
+    if count_with_value([outputs], name) < 2:
+        return None
+    return len(values_seen([outputs], name)) == 1
+
+
+def commonest_shift(
+    cell: BaseAndGroups, outputs: Sequence[Values], name: str, least: float
+) -> tuple[str, float, str, float] | None:
+    """(the base's commonest value, its share, the group's, its share) where the two values differ
+    and both shares are `least` or more; else None.
+    """
+    before, after = value_shares(cell.base, name), value_shares(outputs, name)
+    if not before or not after:
+        return None
+    (old, old_share), (new, new_share) = (
+        max(s.items(), key=lambda item: item[1]) for s in (before, after)
+    )
+    moved = old != new and min(old_share, new_share) >= least
+    return (old, old_share, new, new_share) if moved else None
+
+
+def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
+    """Value → its share of the outputs that have a value of the attribute."""
+    found = {
+        value: number
+        for value, number in value_counts(outputs, name).items()
+        if value not in MISSING
+    }
+    total = sum(found.values())
+    return {value: number / total for value, number in found.items()}

@@ -1,0 +1,64 @@
+"""Kinds of measures of whole outputs: a score of a base and its groups, for each object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ...instruments.images import taxonomy
+from ...protocol import MeasureSpec, Variant
+from ...records import Estimate
+from ...stats.results import join_notes
+from ..counts.count_table import Table
+from ..counts.whole_outputs import BaseAndGroups, split_by_base
+from ..words.reading import CODE
+from . import attribute_divergence
+from . import concentration as concentrations
+
+Score = Callable[[BaseAndGroups, MeasureSpec, Variant], Iterator[Estimate]]
+Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
+
+
+def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
+    """The kind of measure that computes a score for each group of outputs, in the table's variant.
+
+    pooled_by_code: True if the authors' released code takes the outputs of all subjects together.
+    """
+
+    def compute(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+        pooled = pooled_by_code and table.variant.name == CODE
+        note = _note(table, pooled)
+        found, stratum = table.labelled_outputs(), table.stratum
+        groups = () if pooled else by
+        for cell in split_by_base(found, stratum, measure, groups, table.protocol, pooled):
+            for estimate in score(cell, measure, table.variant):
+                text = join_notes(estimate.note, note(estimate)) or ""
+                yield estimate if text == estimate.note else replace(estimate, note=text)
+
+    return compute
+
+
+def _note(table: Table, pooled: bool) -> Callable[[Estimate], str | None]:
+    """What is to be said of each row: which subjects are together, and on what attributes were
+    chosen.
+    """
+    found, stratum = table.labelled_outputs(), table.stratum
+    several = found.subjects(stratum) if pooled else []
+    optimistic = found.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
+
+    def note(estimate: Estimate) -> str | None:
+        return join_notes(
+            f"{len(several)} subjects together" if len(several) > 1 else None,
+            "attributes were chosen on the measured outputs: p is optimistic"
+            if optimistic and estimate.p
+            else None,
+        )
+
+    return note
+
+
+from_base = kind_of(attribute_divergence.from_base)
+between_groups = kind_of(attribute_divergence.between_groups, pooled_by_code=True)
+concentration = kind_of(concentrations.concentration)
+dominant = kind_of(concentrations.dominant)
+shift = kind_of(concentrations.shift)

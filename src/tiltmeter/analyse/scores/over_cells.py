@@ -1,0 +1,324 @@
+"""Scores of whole outputs over several cells (the objects of a subject, or of all subjects): the
+averages and totals of the SODA paper's Tables 2 to 5, with a test by shuffling inside each cell.
+
+A cell is what the measure's contrast names in `cells`. Each counts once, whatever its outputs, and
+by its own attributes. The variant `published` has the plain means of the paper, without a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec, Variant
+from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
+from ...stats.results import join_notes
+from ...stats.shuffles.permutation import Permuted
+from ...stats.shuffles.pooled_permutation import Pooled, PooledCell, Score, pooled_score
+from ...stats.shuffles.shuffling import Shuffles
+from ..counts.count_table import Table
+from ..counts.value_counts import OutputGroup, Values, codes, count_with_value
+from ..counts.whole_outputs import DRAWS, BaseAndGroups, Place, split_by_base
+from ..measures.estimate_rows import finite
+from ..words.reading import PUBLISHED
+from .as_published import attribute_distance
+from .concentration import (
+    commonest_shift,
+    concentration_value,
+    has_one_value,
+)
+
+FEWEST_CELLS = 2  # below it the rows of the one cell say the same
+WHOLE_DRAWS = 1_999  # shuffles of all groups of a cell together, which take the longest
+BASE: Place = ("base", "base")
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells that a measure averages over, each with shuffles of its own."""
+
+    table: Table
+    measure: MeasureSpec
+    cells: Sequence[BaseAndGroups]
+    shuffles: Sequence[Shuffles]
+
+    @property
+    def published(self) -> bool:
+        """True if the variant is that of the paper."""
+        return self.table.variant.name == PUBLISHED
+
+    def condition(self, by: Sequence[str], place: Place | None) -> dict[str, str]:
+        """What a row speaks of: a group of a dimension; {} where it speaks of all."""
+        contrast = self.measure.contrast or {}
+        names = (contrast["within"], contrast["factor"])
+        levels = zip(names, place or (), strict=False)
+        return {name: level for name, level in levels if name in by}
+
+    def places(self) -> list[Place]:
+        """(dimension, group) of all cells, in the order of the design."""
+        return list(dict.fromkeys(place for cell in self.cells for place in cell.groups))
+
+    def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
+        """An estimate without a value yet."""
+        unit = self.measure.unit
+        blank = Estimate("", "", "", self.measure.name, dict(condition), None, None, unit)
+        return replace(blank, n=n, clusters=cells)
+
+    def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
+        """The pooled score of the groups of each cell, the base first where there is one; of the
+        pairs of groups by attribute too.
+        """
+        return pooled_score(
+            cells=[
+                PooledCell(
+                    codes(groups, cell.attributes),
+                    cell.attributes,
+                    shuffles,
+                    [cell.support(name) for name in cell.attributes]
+                    if score == "concentration"
+                    else None,
+                )
+                for cell, shuffles, groups in zip(self.cells, self.shuffles, sides, strict=True)
+            ],
+            score=score,
+            by_name=score == "pairs",
+        )
+
+
+def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
+    """The cells of a stratum; of all subjects where the measure pools over them."""
+    found, stratum = table.labelled_outputs(), table.stratum
+    subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
+    by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
+    cells = [
+        cell
+        for subject in subjects
+        for key in [(subject, *stratum[1:])]
+        for cell in split_by_base(found, key, measure, by, table.protocol)
+    ]
+    return _Cells(table, measure, cells, [cell.shuffles(draws) for cell in cells])
+
+
+def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The divergence from the base prompt over cells: of each group where `by` names groups, else
+    of all groups together (Table 2, last row; the averages of its models).
+    """
+    found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
+    if len(found.cells) < FEWEST_CELLS:
+        return
+    for condition, sides in _sides(found, by):
+        n = _outputs(sides)
+        if found.published:
+            pairs = [
+                (cell, [groups[0], group])
+                for cell, groups in zip(found.cells, sides, strict=True)
+                for group in groups[1:]
+            ]
+            yield _published(found, condition, n, [_distances(*one)[""] for one in pairs])
+        else:
+            yield _adjusted(found.row(condition, n, 0), *_whole(found.score(sides, "base")))
+
+
+def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The divergence between the groups of each dimension over cells, as a whole and by attribute,
+    the attributes with the largest sums first (Table 3).
+    """
+    found = _cells_of(table, measure)
+    if len(found.cells) < FEWEST_CELLS:
+        return
+    whole, each = [], []
+    for dimension in dict.fromkeys(place[0] for place in found.places()):
+        sides = [list(cell.dimensions().get(dimension, {}).values()) for cell in found.cells]
+        if min(map(len, sides)) < 2:
+            continue
+        condition, n = {"dimension": dimension}, _outputs(sides)
+        if found.published:
+            scores = [_distances(*one) for one in zip(found.cells, sides, strict=True)]
+            whole.append(_published(found, condition, n, [one.get("") for one in scores]))
+            for name in dict.fromkeys(name for one in scores for name in one if name):
+                about = {**condition, "attribute": name}
+                n = _with_value(sides, name)
+                each.append(_published(found, about, n, [one.get(name) for one in scores]))
+            continue
+        pooled = found.score(sides, "pairs")
+        whole.append(_adjusted(found.row(condition, n, 0), *_whole(pooled)))
+        for name, (one, cells) in pooled.by_name.items():
+            about = {**condition, "attribute": name}
+            each.append(_adjusted(found.row(about, _with_value(sides, name), 0), one, cells))
+    yield from whole
+    sums: dict[str, float] = {}
+    for row in each:
+        name = row.condition["attribute"]
+        sums[name] = sums.get(name, 0.0) + (row.value or 0.0)
+    yield from sorted(each, key=lambda row: -sums[row.condition["attribute"]])
+
+
+def concentration(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The concentration over cells, of each prompt or of all (Table 4); by default how much more it
+    is than the base prompt's too.
+    """
+    found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
+    if len(found.cells) < FEWEST_CELLS:
+        return
+    for place in [BASE, *found.places()] if by else [None]:
+        condition = found.condition(by, place)
+        values = [
+            value
+            for cell in found.cells
+            for key, outputs in {BASE: cell.base, **cell.groups}.items()
+            if place in (None, key)
+            for value in [_level(found, cell, outputs)]
+        ]
+        yield _published(found, condition, float(_number(found, place)), values)
+    if found.published:
+        return
+    for condition, sides in _sides(found, by):
+        pooled = found.score(sides, "concentration")
+        one, cells = _whole(pooled)
+        row = found.row(condition, _outputs(sides), cells)
+        yield replace(
+            _tested(row, one),
+            measure=f"{measure.name}_difference",
+            contrast={
+                (measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"
+            },
+        )
+
+
+def dominant(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Over all cells, the prompts × attributes of which all outputs have one value (Table 5)."""
+    found = _cells_of(table, measure)
+    for place in [BASE, *found.places()] if by else [None]:
+        condition = found.condition(by, place)
+        cases = [
+            alike
+            for cell in found.cells
+            for key, outputs in {BASE: cell.base, **cell.groups}.items()
+            if place in (None, key)
+            for name in cell.attributes
+            for alike in [has_one_value(outputs, name)]
+            if alike is not None
+        ]
+        yield _total(found, condition, cases, ("one value", "several values"))
+
+
+def shift(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Over all cells, the groups × attributes whose commonest value is another than the base's
+    (Table 8).
+    """
+    found, least = _cells_of(table, measure), measure.null or 0.0
+    for place in found.places() if by else [None]:
+        condition = found.condition(by, place)
+        cases = [
+            commonest_shift(cell, outputs, name, least) is not None
+            for cell in found.cells
+            for key, outputs in cell.groups.items()
+            if place in (None, key)
+            for name in cell.attributes
+            if has_one_value(outputs, name) is not None
+        ]
+        yield _total(found, condition, cases, ("moved", "not moved"))
+
+
+def _sides(
+    found: _Cells, by: Sequence[str]
+) -> Iterator[tuple[dict[str, str], list[list[OutputGroup]]]]:
+    """(condition, base and groups of each cell): each group by itself, or all together."""
+    if not by:
+        yield {}, [[cell.base, *cell.groups.values()] for cell in found.cells]
+        return
+    for place in found.places():
+        none = OutputGroup()
+        sides = [[cell.base, cell.groups.get(place, none)] for cell in found.cells]
+        yield found.condition(by, place), sides
+
+
+def _outputs(sides: Sequence[Sequence[Sequence[Values]]]) -> float:
+    return float(sum(len(group) for groups in sides for group in groups))
+
+
+def _with_value(sides: Sequence[Sequence[Sequence[Values]]], name: str) -> float:
+    """How many outputs have a value of an attribute."""
+    return sum(count_with_value(groups, name) for groups in sides)
+
+
+def _number(found: _Cells, place: Place | None) -> int:
+    """Outputs of a prompt over all cells, or of all prompts."""
+    return sum(
+        len(outputs)
+        for cell in found.cells
+        for key, outputs in {BASE: cell.base, **cell.groups}.items()
+        if place in (None, key)
+    )
+
+
+def _whole(pooled: Pooled) -> tuple[Permuted, int]:
+    return pooled.whole, pooled.cells
+
+
+def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
+    """The chance-adjusted mean, with the null band on the same scale, and p."""
+    row = replace(row, clusters=cells)
+    if one.value is None or one.expected is None or one.expected >= 1:
+        return replace(row, note=one.note or "not measured")
+    low, high = (
+        None if limit is None else finite((limit - one.expected) / (1 - one.expected))
+        for limit in (one.low, one.high)
+    )
+    plain = f"plug-in {one.value:.4f} bits, by chance {one.expected:.4f}"
+    note = join_notes(_over(cells), plain, one.note) or ""
+    found = replace(row, value=one.adjusted, null_low=low, null_high=high, note=note)
+    return replace(found, test=one.method, p=one.p)
+
+
+def _tested(row: Estimate, one: Permuted) -> Estimate:
+    note = join_notes(_over(row.clusters or 0), one.note) or ""
+    found = replace(row, value=one.value, null_low=one.low, null_high=one.high, note=note)
+    return replace(found, test=one.method, p=one.p) if one.p is not None else found
+
+
+def _over(cells: int) -> str:
+    return f"mean over {cells} cells"
+
+
+def _published(
+    found: _Cells, condition: Mapping[str, str], n: float, values: Sequence[float | None]
+) -> Estimate:
+    """The plain mean of what could be measured."""
+    there = [value for value in values if value is not None]
+    row = found.row(condition, n, len(found.cells))
+    if found.published and found.measure.kind != "concentration_pooled":
+        row = replace(row, unit="distance")
+    if not there:
+        return replace(row, note="no outputs")
+    return replace(row, value=float(np.mean(there)), note=f"mean of {len(there)} scores")
+
+
+def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
+    """The published distance of some groups: of each attribute, and "" their mean."""
+    each = {name: attribute_distance(sides, name) for name in cell.attributes}
+    there = [value for value in each.values() if value is not None]
+    return {"": float(np.mean(there)) if there else None, **each}
+
+
+def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:
+    """The concentration of a prompt, mean over attributes."""
+    variant: Variant = found.table.variant
+    values = [concentration_value(cell, outputs, name, variant)[0] for name in cell.attributes]
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if there else None
+
+
+def _total(
+    found: _Cells, condition: Mapping[str, str], cases: Sequence[bool], names: tuple[str, str]
+) -> Estimate:
+    row = found.row(condition, float(len(cases)), len(found.cells))
+    if not cases:
+        return replace(row, note="no outputs")
+    hits = sum(cases)
+    outcomes = {names[0]: float(hits), names[1]: float(len(cases) - hits)}
+    note = f"{hits} of {len(cases)}"
+    return replace(row, value=hits / len(cases), unit="share", outcomes=outcomes, note=note)

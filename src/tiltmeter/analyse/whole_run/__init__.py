@@ -1,0 +1,1 @@
+"""All estimates of a run: strata, signatures, selection rates and warnings."""

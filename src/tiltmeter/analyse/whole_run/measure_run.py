@@ -1,0 +1,190 @@
+"""Labels → estimates: groups, contrasts, clusters, families, outcomes, bounds, variants, as the
+protocol declares them.
+
+Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of
+them (`over`): these make a *stratum*. Inside a stratum a measure is computed for each of its
+groupings, with the items (words, texts, …) as clusters: intervals speak of the population of items.
+Formulas and tests are in `stats/`, what a kind of measure does with them in the files beside this
+one, and what is known of each kind in `protocol/built_in_measures.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import polars as pl
+
+from ...errors import UnknownName
+from ...models import error_rates
+from ...protocol import EVERY, MeasureSpec, Protocol, Variant
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.refusals import REFUSED, with_refusal_measures
+from ...protocol.measures import measure_kind
+from ...records import HUMAN, Estimate
+from ...stats import multiplicity
+from ...stats.results import join_notes
+from ...store import Store
+from ...store.queries import settings
+from ..claims import families
+from ..correction import corrected_rows
+from ..counts import shared_items
+from ..counts.count_table import Table
+from ..counts.label_counts import count_labels, with_derived
+from ..counts.whole_outputs import read_labelled_outputs
+from ..measures.shares import outcome_rates, refusals
+from ..words.reading import STRATA, TOGETHER
+from . import signature
+
+MOST_DRAWS = 200_000  # of a headline claim: enough for a family of 200
+
+
+def measured_rows(
+    store: Store, protocol: Protocol, variant: str = "default", draws: int = MOST_DRAWS
+) -> Iterator[Estimate]:
+    """All estimates of a run in one variant, in the order in which the protocol declares its
+    measures, with p of each test by itself. draws: the most of a headline claim's test.
+    """
+    frozen = settings.frozen(store)
+    strata = list(tables(store, protocol, variant))
+    needed = multiplicity.draws_needed(tests=max(1, families.most_claims(protocol, len(strata))))
+    for over, stratum, table, gold in strata:
+        subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
+        n = int(table.rows["outputs"].sum())
+        mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
+        known = error_rates.note(annotator)
+        for estimate in _stratum(table, over, gold, min(needed, draws)):
+            rate = None if estimate.value is None else known
+            yield replace(
+                estimate,
+                protocol=protocol.name,
+                subject=subject,
+                instrument=annotator,
+                variant=variant,
+                signature=mark,
+                condition={**stratum, **estimate.condition},
+                note=join_notes(estimate.note, rate) or "",
+            )
+
+
+def tables(
+    store: Store, protocol: Protocol, variant: str = "default"
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], Table, set[str]]]:
+    """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes
+    that the run has gold of.
+    """
+    if variant not in protocol.variants:
+        raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
+    chosen = protocol.variants[variant]
+    said, people = (
+        count_labels(store, protocol, factor_names(protocol, chosen)),
+        pl.col("annotator").str.starts_with(HUMAN),
+    )
+    frame = kept_rows(said.filter(~people), chosen.where)
+    frame = shared_items.read_as(with_derived(frame, protocol), chosen.reads)
+    if not said.filter(
+        people
+    ).is_empty():  # gold is picked: what it does to a number is in correction/corrected_rows.py
+        frame = corrected_rows.with_gold(frame, store)
+    gold = corrected_rows.attributes_with_gold(frame)
+    frame, apart = shared_items.keep_apart(shared_items.spread_shared(frame, protocol), protocol)
+    whole = cache(lambda: read_labelled_outputs(store, protocol))
+    for over, stratum, part in _strata(frame, protocol, chosen, apart):
+        drawn = protocol.modes[stratum["mode"]].logprobs == 0
+        place = (stratum["subject"], stratum["annotator"], stratum["mode"])
+        yield over, stratum, Table(part, protocol, chosen, drawn, place, whole), gold
+
+
+def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
+    """The factors that measures or the variant name, the item, and what makes a stratum; labels are
+    summed over all others.
+    """
+    found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
+    for measure in protocol.measures:
+        found.update(*measure.by, measure.where, measure.expected)
+        found.add((measure.contrast or {}).get("factor", ""))
+    return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
+
+
+def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
+    """The rows whose factors have one of the levels named."""
+    for factor, levels in where.items():
+        frame = frame.filter(pl.col(factor).is_in(list(levels)))
+    return frame
+
+
+def _strata(
+    frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
+    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool
+    over some of its parts.
+    """
+    for over in dict.fromkeys(((), *(measure.over for measure in _measures(protocol, variant)))):
+        names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
+        if over and all(frame[name].n_unique() < 2 for name in over if name in frame.columns):
+            continue
+        for key, part in frame.group_by(names, maintain_order=True):
+            subjects = TOGETHER.join(part["subject"].unique().sort())
+            yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
+
+
+def _stratum(
+    table: Table, over: tuple[str, ...], gold: Collection[str], draws: int
+) -> Iterator[Estimate]:
+    """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the
+    measures that pool so.
+
+    gold: the attributes that people labelled too, whose measures have a corrected row beside each
+    of theirs. draws: of the tests of headline claims.
+    """
+    seen = set(table.rows["attribute"].unique())
+    refused = _refusal_measures(table)
+    for measure in _measures(table.protocol, table.variant):
+        if measure.attribute not in (*seen, EVERY) or measure.over != over:
+            continue
+        part = replace(table, rows=kept_rows(table.rows, measure.where))
+        compute = measure_kind(measure.kind).function()
+        for by, one in product(measure.by, each_contrast(table.protocol, measure)):
+            leads = measure.headline and by == measure.by[0]
+            own = replace(part, draws=draws) if leads else part
+            rows = list(compute(own, one, by))
+            yield from rows
+            if leads and measure.name in refused:
+                yield from refusals(own, replace(refused[measure.name], contrast=one.contrast), by)
+            if measure.attribute in gold:
+                yield from corrected_rows.corrected_rows(rows, part, one, by)
+    if not table.variant.measures and not over:
+        attributes = dict.fromkeys(
+            name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)
+        )
+        for attribute in attributes:
+            if attribute in seen:
+                yield from outcome_rates(table, attribute, named=len(attributes) > 1)
+
+
+def _refusal_measures(table: Table) -> dict[str, MeasureSpec]:
+    """The measures of refusals by the name of the one that each stands beside, of a run with
+    intervals.
+    """
+    if not (table.drawn and table.variant.intervals):
+        return {}
+    own = with_refusal_measures(table.protocol.measures)
+    names = {spec.name for spec in table.protocol.measures}
+    return {spec.name.removesuffix(REFUSED): spec for spec in own if spec.name not in names}
+
+
+def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
+    """Those that the variant names; without a name, those that no variant keeps for itself."""
+    own = {name for other in protocol.variants.values() for name in other.only}
+    for measure in protocol.measures:
+        if measure.name in variant.only or (
+            measure.name in variant.measures if variant.measures else measure.name not in own
+        ):
+            yield measure
+
+
+def default_measures(protocol: Protocol) -> list[MeasureSpec]:
+    """The measures of the default variant."""
+    return list(_measures(protocol, protocol.variants["default"]))

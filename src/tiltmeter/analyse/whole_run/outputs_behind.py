@@ -1,0 +1,345 @@
+"""The outputs and labels that a query names, read from a run by the same steps as its estimates.
+
+Sums of labels (`counts/label_counts.py`) have forgotten whose they were; here each keeps its
+output. An output that several items share (`counts/shared_items.py`) is counted once for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ... import registry
+from ...protocol import Protocol, Variant
+from ...protocol.design.tables import SEVERAL
+from ...store import Store
+from ...store.queries import labels
+from ..claims.output_query import OutputQuery
+from ..counts import shared_items
+from ..counts.label_counts import PIECE, by_columns, read_cells, take_near, with_derived
+from ..measures.numeric_labels import number
+from .measure_run import factor_names, kept_rows
+
+Key = tuple[str, str, str]  # annotator, attribute, variant
+Criteria = tuple[str, tuple[str, ...], tuple[str, ...], bool]  # what a query asks of a label
+Mask = NDArray[np.bool_]
+_LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
+
+
+class AlikeLabels(NamedTuple):
+    """The labels that queries count which differ in their subjects and levels alone. mask: True for
+    their rows; labels, outputs: how many there are in each place, of outputs that lie in one alone.
+    """
+
+    mask: Mask
+    labels: NDArray[np.int64]
+    outputs: NDArray[np.int64]
+
+
+class LabelRows:
+    """Labels with their outputs, a row each, by places: subject, mode and levels of the factors.
+    Thousands of queries of one report ask the same few things of a label, and each for a few
+    places: so labels are picked once for all that ask alike, and numbers of places are added up.
+
+    frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
+    places of each `cell`, of which one that several items share has several.
+    """
+
+    def __init__(self, frame: pl.DataFrame, cells: pl.DataFrame) -> None:
+        numbered = cells.select("cell").with_row_index("place")
+        self.frame = frame.join(numbered, on="cell", maintain_order="left")
+        self._cells = cells
+        self._is_apart = cells["cell"].is_unique().all()  # no output lies in several places
+        self._columns: dict[str, dict[str, NDArray[np.intp]]] = {}
+        self._alike: dict[Criteria, AlikeLabels] = {}
+
+    @cached_property
+    def _at(self) -> NDArray[np.uint32]:
+        """The place of each row."""
+        return self.frame["place"].to_numpy().astype(np.uint32)
+
+    def is_in(self, name: str, values: Collection[str]) -> Mask:
+        """True for the places whose column has one of the values."""
+        if name not in self._columns:
+            places: dict[str, list[int]] = {}
+            for place, value in enumerate(self._cells[name].fill_null("")):
+                places.setdefault(value, []).append(place)
+            self._columns[name] = {value: np.array(own) for value, own in places.items()}
+        known, found = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
+        for value in values:
+            if value in known:
+                found[known[value]] = True
+        return found
+
+    def places(self, query: OutputQuery) -> Mask:
+        """True for the places whose labels a query counts."""
+        found = np.ones(self._cells.height, dtype=np.bool_)
+        for name, levels in query.levels.items():
+            found &= self.is_in(name, levels)
+        return found & self.is_in("subject", query.subjects) if query.subjects else found
+
+    def alike(self, query: OutputQuery) -> AlikeLabels:
+        """The labels of all places that a query would count."""
+        asked = criteria(query)
+        if asked not in self._alike:
+            mask = self.frame.select(self._counts(query)).to_series().to_numpy()
+            is_counted = np.zeros(len(self._place_of), dtype=np.bool_)
+            is_counted[self._numbers[mask]] = True
+            labels, outputs = (
+                np.bincount(at, minlength=self._cells.height)
+                for at in (self._at[mask], self._place_of[is_counted])
+            )
+            self._alike[asked] = AlikeLabels(mask, labels, outputs)
+        return self._alike[asked]
+
+    def _counts(self, query: OutputQuery) -> pl.Expr:
+        """True for a label that a query counts, wherever it stands."""
+        value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
+        found = ~value.is_in(query.without)
+        if query.attribute:
+            found &= attribute == query.attribute
+        else:
+            found &= ~attribute.is_in(query.without)
+        if query.among:
+            found &= value.is_in(query.among)
+        if query.counts == "numbers":
+            known = self.frame["value"].drop_nulls().unique()
+            found &= value.is_in([one for one in known if number(one) is not None])
+        return found
+
+    def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
+        """True for those of the rows that lie in the places."""
+        found: Mask = places[self._at[rows]]
+        return found
+
+    def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
+        """The rows that a query counts in these places, with the columns of their places."""
+        kept = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
+        where = self._cells[kept["place"]].drop("cell")
+        return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
+
+    def count_outputs(self, query: OutputQuery, places: Mask) -> int:
+        """How many outputs have a label that a query counts in these places."""
+        alike = self.alike(query)
+        if self._is_apart:
+            return int(alike.outputs[places].sum())
+        mask = alike.mask & self.lie_in(places)
+        return len(np.unique(self._numbers[mask]))
+
+    @cached_property
+    def _place_of(self) -> NDArray[np.uint32]:
+        """The place of each output by its number, one of them where it lies in several."""
+        found = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
+        found[self._numbers] = self._at
+        return found
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.uint32]:
+        return self.frame["number"].to_numpy().astype(np.uint32)
+
+    def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
+        """The rows of some outputs, by output, the likeliest label first."""
+        rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
+        found = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
+        return found["row"].to_numpy().astype(np.intp)
+
+
+def criteria(query: OutputQuery) -> Criteria:
+    """What a query asks of a label, wherever it stands."""
+    return query.attribute, query.among, query.without, query.counts == "numbers"
+
+
+class Shown(NamedTuple):
+    """What a query counted. total: of outputs; here: (output, its labels) of some of them; labels:
+    equal for queries that counted the same labels.
+    """
+
+    total: int
+    here: tuple[tuple[str, str], ...]
+    labels: object
+
+
+class SomeLabels(NamedTuple):
+    """Labels of some outputs. rows: their places in the frame; texts: (output, label) of each."""
+
+    rows: NDArray[np.intp]
+    texts: list[tuple[str, str]]
+
+
+@dataclass
+class Counted:
+    """What the queries of one run select. Labels are read once for an annotator and attribute."""
+
+    store: Store
+    protocol: Protocol
+    _rows: dict[Key, LabelRows] = field(default_factory=dict)
+    _some: dict[tuple[Key, Criteria], SomeLabels] = field(default_factory=dict)
+    _shown: dict[object, Shown] = field(default_factory=dict)
+    _all: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+    def labels(self, query: OutputQuery) -> pl.DataFrame:
+        """The labels that the denominator counts: a row for each, with its output, subject,
+        factors, attribute, value and weight.
+        """
+        return self._read_rows(query).select(query, self._places(query))
+
+    def outputs(self, query: OutputQuery) -> list[str]:
+        """The ids of the outputs that were counted, in their order."""
+        return self.labels(query)["output"].unique().sort().to_list()
+
+    def hits(self, query: OutputQuery) -> list[str]:
+        """The ids of the outputs of which a label counts as a hit."""
+        found = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
+        return found["output"].unique().sort().to_list()
+
+    def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
+        """What was counted, and its part in some outputs: the same ones in every call."""
+        rows, places = self._read_rows(query), self._places(query)
+        asked, alike = criteria(query), rows.alike(query)
+        plain = rows.alike(OutputQuery(query.annotator, query.attribute))
+        every = bool(alike.labels[places].sum() == plain.labels[places].sum())
+        key = (_key(query), places.tobytes(), None if every else asked)
+        if key not in self._shown:
+            part = self._read_some(query, some)
+            kept = np.flatnonzero(rows.lie_in(places, part.rows))
+            found: dict[str, list[str]] = {}
+            for place in kept:
+                output, text = part.texts[place]
+                found.setdefault(output, []).append(text)
+            here = tuple((output, " · ".join(texts)) for output, texts in found.items())
+            self._shown[key] = Shown(rows.count_outputs(query, places), here, key)
+        return self._shown[key]
+
+    def n(self, query: OutputQuery) -> float:
+        """What the estimate's n must be: the sum of weights, or the number of what is counted."""
+        rows = self.labels(query)
+        factors = dict.fromkeys((*self.protocol.factors, self.protocol.item))
+        if query.counts in ("labels", "numbers"):
+            return float(rows["weight"].sum())
+        if query.counts == "outputs":
+            return float(rows.select("output", *factors).n_unique())
+        if query.counts == "prompts":
+            chosen = self.protocol.variants[query.variant]
+            names = factor_names(self.protocol, chosen)
+            return float(rows.select("subject", *names).n_unique())
+        cases = rows.group_by("subject", *factors, "attribute").agg(pl.col("output").n_unique())
+        return float(cases.filter(pl.col("output") > 1).height)
+
+    def _places(self, query: OutputQuery) -> Mask:
+        """True for the places that a query counts: of items that have a value in the column of the
+        tables that it names.
+        """
+        rows = self._read_rows(query)
+        if not query.having:
+            return rows.places(query)
+        names = [n for n in query.levels if n in self.protocol.factors]
+        items = {
+            cell[self.protocol.item]
+            for cell in self.protocol.cells
+            if cell[query.having].strip()
+            and all({cell[n], *cell[n].split(SEVERAL)} & {*query.levels[n]} for n in names)
+        }
+        return rows.places(query) & rows.is_in(self.protocol.item, items)
+
+    def _read_some(self, query: OutputQuery, some: Collection[str]) -> SomeLabels:
+        """The labels of some outputs that a query would count in any place, by output."""
+        key = (_key(query), criteria(query))
+        if key not in self._some:
+            labels = self._read_rows(query)
+            sorted_rows = labels.sort_some(some)
+            rows = sorted_rows[labels.alike(query).mask[sorted_rows]]
+            told = labels.frame[rows].select("output", "value", "weight").rows()
+            texts = [
+                (output, f"{value}" if weight == 1 else f"{value} {weight:.2f}")
+                for output, value, weight in told
+            ]
+            self._some[key] = SomeLabels(rows, texts)
+        return self._some[key]
+
+    def _read_rows(self, query: OutputQuery) -> LabelRows:
+        key = _key(query)
+        if key not in self._rows:
+            self._rows[key] = self._read(*key)
+        return self._rows[key]
+
+    def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
+        """What an annotator said of some attributes, or of all; picked from all where those were
+        read already.
+        """
+        if annotator in self._all:
+            every = self._all[annotator]
+            wanted = pl.col("attribute").is_in(list(attributes))
+            return every.filter(wanted) if attributes else every
+        has_weights = annotator in labels.with_weights(self.store)
+        lists = _LISTS if has_weights else {n: _LISTS[n] for n in ("attribute", "value")}
+        rows = labels.of_annotator(self.store, annotator, list(lists), attributes)
+        added = {"annotator": pl.lit(annotator)} | ({} if has_weights else {"weight": pl.lit(1.0)})
+        frame = pl.concat(_pieces(rows, lists, self._cells[1])).with_columns(**added)
+        if not attributes:
+            self._all[annotator] = frame
+        return frame
+
+    @cached_property
+    def _cells(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        return read_cells(
+            self.store, tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
+        )
+
+    def _read(self, annotator: str, attribute: str, variant: str) -> LabelRows:
+        chosen = self.protocol.variants[variant]
+        wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
+        cells, _ = self._cells
+        frame = self._stored(annotator, wanted).with_columns(outputs=pl.lit(1, pl.Int64))
+        if "language" in cells.columns:
+            frame = frame.with_columns(language=cells["language"].gather(frame["cell"]))
+        used = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
+        frame = with_derived(frame, self.protocol, used).drop("language", strict=False)
+        labelled = cells.with_row_index("cell").filter(
+            pl.col("cell").is_in(frame["cell"].implode())
+        )
+        kept = kept_rows(labelled, chosen.where)
+        if kept.height < labelled.height:
+            frame = frame.filter(pl.col("cell").is_in(kept["cell"].implode()))
+        spread = shared_items.spread_shared(kept, self.protocol)
+        found = shared_items.keep_apart(spread, self.protocol)[0]
+        return LabelRows(shared_items.read_as(frame, chosen.reads), found)
+
+
+def _pieces(
+    rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
+) -> Iterator[pl.DataFrame]:
+    """Labels as frames, so that few of them at a time are objects of Python; at least one. Outputs
+    are numbered, and have the `cell` that is their place among `places`. kinds: of the columns that
+    rows have as JSON arrays after the output.
+    """
+    columns, number = dict.fromkeys(("output", *kinds), pl.String), 0
+    lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
+    while True:
+        piece = by_columns(columns, list(islice(rows, PIECE)))
+        near = take_near(places, piece["output"]).rename({"place": "cell"})
+        piece = piece.join(near, on="output", maintain_order="left")
+        found = piece.with_columns(lists).with_row_index("number", offset=number)
+        yield found.explode(list(kinds))
+        if len(piece) < PIECE:
+            return
+        number += len(piece)
+
+
+def _key(query: OutputQuery) -> Key:
+    return query.annotator, query.attribute, query.variant
+
+
+def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:
+    """The stored attributes that an attribute is counted from."""
+    found = [attribute, variant.reads.get(attribute, attribute)]
+    for spec in protocol.instruments:
+        for derived in registry.instrument_kind(spec.kind, spec.name).derived(spec):
+            found += [derived.source] if derived.attribute in found else []
+    return tuple(dict.fromkeys(found))

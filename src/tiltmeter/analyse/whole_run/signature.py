@@ -1,0 +1,82 @@
+"""The one line beside a number: what was done to get it, so that two papers that cite the same line
+measured the same.
+
+Made from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the
+state of an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...protocol import Protocol
+from ...records import __version__, content_id
+
+
+def short(
+    protocol: Protocol,
+    subject: str,
+    annotator: str,
+    stratum: Mapping[str, str],
+    n: int,
+    variant: str,
+    frozen: Mapping[str, Any],
+) -> str:
+    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|tm:…` (fields never
+    reordered).
+    """
+    parts = {
+        "protocol": f"{protocol.name}/{protocol.version}",
+        "data": str(frozen.get("digest", protocol.digest))[:8],
+        "subject": subject,
+        "by": annotator,
+        **stratum,
+        "n": n,
+        "var": variant,
+        "seed": frozen.get("seed", 0),
+    }
+    for name in ("begin", "temperature", "max_tokens", "reasoning"):
+        if frozen.get(name) is not None:
+            parts[name] = frozen[name]
+    if frozen.get("system") is not None:
+        parts["system"] = content_id(frozen["system"])[:8]
+    parts["tm"] = __version__
+    return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in parts.items())
+
+
+def long(
+    protocol: Protocol,
+    subjects: list[dict[str, Any]],
+    annotators: list[str],
+    frozen: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Everything that a number of this run depends on, as plain values.
+
+    subjects: what the calls say of each subject (served model, fingerprint, dates, parameters left
+    out).
+    """
+    return {
+        "tiltmeter": __version__,
+        "protocol": {
+            "name": protocol.name,
+            "version": protocol.version,
+            "digest": frozen.get("digest", protocol.digest),
+        },
+        "modes": {
+            name: {
+                "samples": mode.samples,
+                "begin": mode.begin,
+                "logprobs": mode.logprobs,
+                **mode.sampling._asdict(),
+            }
+            for name, mode in protocol.modes.items()
+        },
+        "chosen": {
+            name: value
+            for name, value in frozen.items()
+            if name not in ("protocol", "version", "digest")
+        },
+        "subjects": subjects,
+        "annotators": annotators,
+    }

@@ -1,0 +1,1 @@
+"""Text for numbers: numerals, estimates, sentences, headlines, short names of models."""

@@ -1,0 +1,145 @@
+"""Which value moved most behind a divergence, and where: what a distance alone does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...protocol import EVERY, MeasureSpec
+from ...records import Estimate
+from ...stats.rates import wilson
+from .numerals import MINUS
+
+
+class Share(NamedTuple):
+    """A share with its 95 % interval; None where it has none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+Shares = Mapping[str, Mapping[str, Share]]  # {level: {value: share}}
+
+
+class Moved(NamedTuple):
+    """A value of an attribute whose share at a level differs most from what it is elsewhere."""
+
+    attribute: str
+    level: str
+    value: str
+    share: Share
+    other: Share
+
+
+class StratumRows:
+    """The rows of one stratum; those of one measure or attribute by its name, since hundreds of
+    claims ask.
+    """
+
+    def __init__(self, rows: Sequence[Estimate]) -> None:
+        self.all = rows
+        self.of_measure: dict[str, list[Estimate]] = {}
+        self.of_attribute: dict[str, list[Estimate]] = {}
+        self.tested: dict[str, list[Estimate]] = {}  # of one attribute each, by measure
+        for row in rows:
+            self.of_measure.setdefault(row.measure, []).append(row)
+            if "attribute" in row.condition:
+                self.of_attribute.setdefault(row.condition["attribute"], []).append(row)
+                if row.p is not None:
+                    self.tested.setdefault(row.measure, []).append(row)
+
+
+def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
+    """What moved behind a row of a divergence, among the rows of its stratum; None for every other
+    measure.
+    """
+    factor = (spec.contrast or {}).get("factor", "")
+    if not factor:
+        return None
+    if spec.attribute == EVERY:
+        return _from_base(spec, row, here, factor)
+    if spec.kind == "divergence":
+        shares = _shares_by_level(spec, here.all, factor)
+        named = (row.contrast or {}).get(factor, "").split(f" {MINUS} ")
+        levels = [level for level in named if level in shares] or list(shares)
+        return _most(spec.attribute, shares, levels, "")
+    return None
+
+
+def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
+    """Of the attribute with the smallest p, the value that gained most on the base."""
+    parts = [
+        one
+        for one in here.tested.get(row.measure, ())
+        if one.condition.items() >= row.condition.items()
+    ]
+    if not parts:
+        return None
+    best = min(parts, key=lambda one: (one.p or 0.0, -(one.value or 0.0)))
+    contrast = spec.contrast or {}
+    aside = {factor, contrast.get("within", "")}
+    same = {name: level for name, level in best.condition.items() if name not in aside}
+    attribute = best.condition["attribute"]
+    outcomes = {
+        one.condition[factor]: one.outcomes
+        for one in here.of_attribute[attribute]
+        if one.outcomes and factor in one.condition and one.condition.items() >= same.items()
+    }
+    base = contrast.get("baseline", "")
+    levels = _levels(row, here.all, factor, contrast.get("within", "")) - {base}
+    shares = {
+        level: _normalised(own) for level, own in outcomes.items() if level in {*levels, base}
+    }
+    return _most(attribute, shares, [x for x in shares if x in levels], base)
+
+
+def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
+    """The level that a row is about, or all that its stratum has inside it."""
+    if factor in row.condition:
+        return {row.condition[factor]}
+    inside = {(within, row.condition[within])} if within in row.condition else set()
+    rows = (one.condition for one in here if factor in one.condition)
+    return {condition[factor] for condition in rows if condition.items() >= inside}
+
+
+def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:
+    """Draws of one prompt are independent: Wilson's interval."""
+    total = sum(counts.values())
+    rows = {value: wilson(count, total) for value, count in counts.items()} if total else {}
+    return {value: Share(row.value or 0.0, row.low, row.high) for value, row in rows.items()}
+
+
+def _shares_by_level(
+    spec: MeasureSpec, here: Sequence[Estimate], factor: str
+) -> dict[str, dict[str, Share]]:
+    """Shares of the same labels by level, as another measure has them."""
+    found: dict[str, dict[str, Share]] = {}
+    for one in here:
+        told = one.value is not None and one.unit == "share" and not one.contrast
+        if told and one.p is None and {factor, spec.attribute} <= one.condition.keys():
+            value = one.condition[spec.attribute]
+            found.setdefault(one.condition[factor], {}).setdefault(
+                value, Share(one.value or 0.0, one.low, one.high)
+            )
+    return found
+
+
+def _most(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:
+    """The level and value with the largest gain on the base, or on the mean of the other levels."""
+    best: Moved | None = None
+    for level in levels:
+        others = [shares[base]] if base in shares else [shares[x] for x in shares if x != level]
+        for value, share in shares[level].items():
+            rest = [other.get(value, Share(0.0)) for other in others]
+            if not rest:
+                continue
+            mean = Share(sum(one.value for one in rest) / len(rest))
+            one = Moved(attribute, level, value, share, rest[0] if len(rest) == 1 else mean)
+            if best is None or _gain(one) > _gain(best):
+                best = one
+    return best
+
+
+def _gain(one: Moved) -> float:
+    return one.share.value - one.other.value

@@ -1,0 +1,221 @@
+"""One estimate in words: its stratum, its group, and its number with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...protocol import EVERY, MeasureSpec, Protocol, wording
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from . import numerals
+
+STRATA = ("subject", "annotator", "mode", "language")
+CORRECTED = "_corrected"  # ends the name of a row as gold corrects it
+BOUNDS = (
+    "_bounds"  # ends the name of a row between which it lies whatever is missing would have been
+)
+INTERACTION = "_interaction"  # ends the name of a row of a claim at one level less at another
+MISSING = "_missing"  # ends the name of a row of how much more of a level is in no denominator
+OUTCOME_RATE = "outcome_rate"
+CAPTURED = "captured_mass"
+PUBLISHED, CODE = "published", "published-code"  # variants: as a paper has it, as its authors' code
+TOGETHER = " + "  # between the subjects over which a measure pools
+NAMED = 3  # values that a direction names
+_OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
+_INNER = tuple(name for name in STRATA if name not in _OWN)
+Stratum = tuple[str, ...]
+
+
+def stratum(estimate: Estimate) -> Stratum:
+    """What is never pooled: subject, instrument, then mode and language."""
+    return (
+        estimate.subject,
+        estimate.instrument,
+        *(estimate.condition.get(name, "") for name in _INNER),
+    )
+
+
+def inner() -> list[str]:
+    """The names of the factors of a stratum, without subject and instrument."""
+    return list(_INNER)
+
+
+def group(estimate: Estimate) -> dict[str, str]:
+    """The factor levels that an estimate is about, without those of its stratum."""
+    return {name: level for name, level in estimate.condition.items() if name not in _INNER}
+
+
+def condition(estimate: Estimate) -> dict[str, str]:
+    """The group of an outcome rate, without the outcome itself."""
+    return {
+        name: level
+        for name, level in group(estimate).items()
+        if name not in ("attribute", "outcome")
+    }
+
+
+def grouping(estimate: Estimate) -> tuple[str, ...]:
+    """The names of the factors that the estimate is grouped by, without those of its stratum."""
+    return tuple(group(estimate))
+
+
+def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
+    """What tells rows of a stratum apart: two factors may have a level of the same name."""
+    return (*group(estimate).items(), *(estimate.contrast or {}).items())
+
+
+def group_label(estimate: Estimate) -> str:
+    """`all`, or the levels of the group."""
+    return ", ".join(group(estimate).values()) or "all"
+
+
+def contrast_label(estimate: Estimate) -> str:
+    """The contrast as `factor: level; factor: level`, or "" where there is none."""
+    return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
+
+
+def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
+    """A column for each factor that estimates name, and `contrast_NAME` for each part of their
+    contrasts, "" where a row has none. A factor that is called as a field of an estimate is
+    `factor_NAME`.
+    """
+    fields, columns = set(Estimate.columns()), dict[str, list[str]]()
+    for place, estimate in enumerate(estimates):
+        told = {
+            **{f"factor_{n}" if n in fields else n: v for n, v in estimate.condition.items()},
+            **{f"contrast_{name}": v for name, v in (estimate.contrast or {}).items()},
+        }
+        for name, level in told.items():
+            columns.setdefault(name, [""] * len(estimates))[place] = level
+    return columns
+
+
+def title(text: str) -> str:
+    """The words of a measure as a heading."""
+    return text[:1].upper() + text[1:]
+
+
+def is_signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
+    """Whether the number is shown with its sign: a contrast, or a measure that says so."""
+    return estimate.contrast is not None or (spec is not None and spec.signed)
+
+
+def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    """The value as text, as its unit is written; `places`: decimals of a share or a ratio."""
+    return numerals.quantity(estimate.value, estimate.unit, is_signed(spec, estimate), places)
+
+
+def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    """The interval as `[low, high]` in text, a dash where there is none; `places` as in `value`."""
+    return numerals.interval(
+        estimate.low, estimate.high, estimate.unit, is_signed(spec, estimate), places
+    )
+
+
+def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
+    """Two decimals in a sentence; three where two would print a value or an end as the null value
+    that it is not.
+    """
+    null = spec.null if spec else None
+    ends = [
+        end
+        for end in (estimate.value, estimate.low, estimate.high)
+        if end is not None and null is not None
+    ]
+    near = any(
+        end != null and numerals.fixed_decimals(end, 2) == numerals.fixed_decimals(null or 0.0, 2)
+        for end in ends
+    )
+    return 3 if near else 2
+
+
+def null_places(spec: MeasureSpec) -> int:
+    """Decimals of the null value: three of one in eight, else two."""
+    null = spec.null or 0.0
+    return 2 if math.isclose(null, round(null, 2)) else 3
+
+
+def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
+    """`.62 [.55, .69]`, as a sentence has it; no brackets where there is no interval."""
+    digits = places(estimate, spec)
+    ends = interval(estimate, spec, digits)
+    return value(estimate, spec, digits) + (f" {ends}" if ends != numerals.NOTHING else "")
+
+
+def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
+    """The smallest difference that would be found, of a ratio or odds the smallest one above 1;
+    "none" where it lies outside what the measure can be.
+    """
+    if estimate.detectable is not None and estimate.unit in numerals.RATIOS:
+        return numerals.odds(1 + estimate.detectable, 2 if digits is None else digits)
+    if estimate.detectable is None or estimate.unit != "share":
+        return numerals.quantity(estimate.detectable, estimate.unit, places=digits)
+    null = spec.null if spec and spec.null is not None else 0.0
+    room = 1.0 if is_signed(spec, estimate) else max(null, 1 - null)
+    return (
+        "none"
+        if estimate.detectable >= room
+        else numerals.share(estimate.detectable, 3 if digits is None else digits)
+    )
+
+
+def detectable_noun(unit: str) -> str:
+    """What `detectable` is called in a sentence."""
+    return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
+
+
+def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
+    """`.62 [.55, .69]` as gold corrects it, or that it does not."""
+    if estimate.value is None:
+        return "uncorrected"
+    return f"{value(estimate, spec)} {interval(estimate, spec)}"
+
+
+def null_of(spec: MeasureSpec) -> float | None:
+    """The value that stands for no tilt; None where the measure's number is a threshold and no test
+    is made.
+    """
+    return spec.null if measure_kind(spec.kind).test != "none" else None
+
+
+def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
+    """What it means to lie below and above the null value, in the words of the protocol: with the
+    titles of levels where it is given.
+    """
+    if spec is None:
+        return "", ""
+    if spec.contrast and spec.contrast.get("level") == EVERY:
+        return "lower", "higher"
+    if spec.contrast and "level" in spec.contrast:
+        level = spec.contrast["level"]
+        name = wording.title(protocol, spec.contrast["factor"], level) if protocol else level
+        return f"lower with {name}", f"higher with {name}"
+    if spec.expected:
+        return "away from what is expected", "towards what is expected"
+    if (
+        spec.null is None
+        or "*" in spec.values
+        or spec.contrast
+        or not (spec.values or spec.reference)
+    ):
+        return "", ""
+    if spec.reference:
+        return (
+            ("below the reference", "above the reference")
+            if spec.signed
+            else ("flatter", "steeper")
+        )
+    left = [value for value in spec.among if value not in spec.values]
+    above, others = (
+        "/".join(wording.title(protocol, spec.attribute, one) if protocol else one for one in names)
+        for names in (spec.values, left if len(left) <= NAMED else ())
+    )
+    return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"
+
+
+def outcomes(estimate: Estimate) -> str:
+    """`she 500 · he 400 · refusal 10`."""
+    return " · ".join(
+        f"{name} {numerals.count(number)}" for name, number in estimate.outcomes.items()
+    )

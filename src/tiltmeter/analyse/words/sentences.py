@@ -1,0 +1,398 @@
+"""Verdicts and cautions in plain English. Pure.
+
+Shares are told in per cent, differences of shares in points. A tilt is said only where the verdict
+is one; where it is not, the words are "no difference found at this n", with the smallest difference
+that would mostly have been found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...records import Estimate
+from ...stats.multiplicity import Reach
+from ...stats.results import count_of
+from . import numerals, reading
+
+# where no item got two answers at one level, as at temperature 0
+CONSTANT = (
+    " No prompt got two different answers, so this holds for these prompts as they stand; "
+    "other wordings may give other answers."
+)
+SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
+CHIPS = {
+    "tilt": "tilt found",
+    "no difference found": "no difference found at this n",
+    "items differ": "no average difference found, items differ",
+    "undecided": "undecided",
+    "not pursued": "not pursued",
+    "still asked": "still asked",
+    "direction not settled": "direction not settled",
+    "judge refuted": "judge refuted by gold",
+    "not measured": "not measured",
+    "no test made": "no test made",
+    "different": "different",
+    "equivalent": "equivalent",
+}
+
+# why a mean over attributes has no smallest detectable difference
+ATTRIBUTES = (
+    "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
+    "plan has that of one"
+)
+# marks of an interval (`stats.results.Caution`), which a row's note tells in short
+MARKS = {
+    "few_clusters": "With so few items the interval is a rough guide only.",
+    "other_kinds": "Another kind of item than those asked would not be in the interval.",
+    "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
+    "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
+    "few_cue_words": "Fewer than five words on a side are a small sample of words like them.",
+    "few_gold": "Little gold of a class: the corrected interval may be off.",
+}
+
+INTERVAL_AFTER_STOPPING = (
+    "The interval holds the null value: it is longer for having stopped early, and p alone decides."
+)
+
+
+def chip(word: str, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
+    """A verdict in two to five words, with the titles of levels where the protocol is given."""
+    where = direction(spec, row, protocol)
+    if word != "tilt" or not where:
+        return "difference found" if word == "tilt" else CHIPS[word]
+    return where if spec.contrast or spec.reference else f"tilts {where}"
+
+
+def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
+    """Which side of the null value a row lies on, in the words of the protocol."""
+    below, above = reading.directions(spec, protocol)
+    under = row.value is not None and spec.null is not None and row.value < spec.null
+    return below if under else above
+
+
+def verdict(
+    word: str,
+    spec: MeasureSpec,
+    row: Estimate,
+    about: str,
+    reasons: Sequence[str],
+    refuted: str,
+) -> str:
+    """The sentence of a verdict. about: what tells the claim from others of its measure;
+    reasons: what leaves the direction open, or undecided; refuted: what gold says of the judge.
+    """
+    subject = f"{row.subject} ({about})" if about else row.subject
+    what = without_article(spec.text or spec.name)  # "the" stands before it
+    if word == "not measured":
+        why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
+        return f"{subject}: the {what} could not be measured. {_capital(why)}"
+    number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
+    if word == "judge refuted":
+        raw = "uncorrected, " if row.correction == "none" else ""
+        return f"{subject}: {refuted} So nothing can be said; {raw}{number}."
+    if word == "direction not settled":
+        return (
+            f"{subject}: direction not settled. On average {number}. {' '.join(reasons)}".rstrip()
+        )
+    if word == "no test made":
+        return f"{subject}: {number}; no test was made."
+    tested = f"{number}, {chance(row)}"
+    if word == "tilt":
+        said = chip(word, spec, row)
+        lead = f"{subject} {said}: " if said.startswith("tilts") else f"{subject}: {said}. "
+        return f"{lead}{tested}." if lead.endswith(": ") else f"{lead}{_capital(tested)}."
+    if word == "not pursued":
+        return (
+            f"{subject}: not pursued. {_capital(tested)}. A tilt had little chance of being found "
+            "by the last look; that is no finding that there is none."
+        )
+    if word == "still asked":
+        return f"{subject}: still asked. So far {tested}."
+    if word == "items differ":
+        return (
+            f"{subject}: no difference found on average at this n, but its items differ. "
+            f"{_capital(tested)}{_power(spec, row)}. {' '.join(reasons)}"
+        )
+    if word == "undecided":
+        why = f" {' '.join(reasons)}" if reasons else ""
+        return f"{subject}: undecided.{why} {_capital(tested)}."
+    return f"{subject}: no difference found at this n. {_capital(tested)}{_power(spec, row)}."
+
+
+def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
+    """The sentence of a difference that is surely smaller than a margin."""
+    return (
+        f"{row.subject} ({about}): equivalent. The {spec.text} is {number}{_level(row)}, and its "
+        f"90 % interval lies within {margin} of 0."
+    )
+
+
+def without_article(text: str) -> str:
+    """The words of a measure, that "the" can stand before."""
+    return re.sub("^(an?|the) ", "", text)
+
+
+def chance(row: Estimate) -> str:
+    """`adjusted p = .013 (Holm, 12 claims)`."""
+    p = row.p if row.p_adjusted is None else row.p_adjusted
+    text = numerals.chance(p)
+    sign = "" if text[0] in "<>" else "= "
+    if row.family_size is None or row.family_size < 2 or row.adjustment is None:
+        return f"p {sign}{text}"
+    how = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
+    return f"adjusted p {sign}{text} ({how}, {row.family_size} claims)"
+
+
+def _level(row: Estimate) -> str:
+    if not row.confidence or row.low is None:
+        return ""
+    return f" ({100 * row.confidence:g} % interval)"
+
+
+def _look(row: Estimate) -> str:
+    """When a run that stops early knew enough of a claim."""
+    told = row.stopped
+    if told is None or told["state"] == "on":
+        return ""
+    how = "given up" if told["state"] == "not pursued" else "decided"
+    return (
+        f", {how} at look {told['look']} of {told['looks']} (round {told['round']} of "
+        f"{told['rounds']})"
+    )
+
+
+def _by_gold(row: Estimate) -> str:
+    return "" if row.correction == "none" else f", as gold corrects it ({row.correction})"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _power(spec: MeasureSpec, row: Estimate) -> str:
+    if row.detectable is None:
+        return ATTRIBUTES if spec.attribute == EVERY and row.p is not None else ""
+    smallest = reading.detectable(row, spec, 2)
+    if smallest == "none":
+        return "; so few items could not have shown any difference with 80 % power"
+    return f"; {reading.detectable_noun(row.unit)}: {smallest}"
+
+
+def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
+    """What gave none of the options, and between which values the measure lies whatever it would
+    have been. open_: the values lie on both sides of the null value.
+    """
+    low, high = bounds.low or 0.0, bounds.high or 0.0
+    what = "of the answers count neither way" if drawn else "of the probability went to other words"
+    kinds = _kinds_of_missing(spec, bounds)
+    share = sum(kinds.values()) if spec.contrast and kinds else high - low
+    named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
+    known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
+    how_much = numerals.percent(share) if known else "Some"
+    told = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
+    return f"{told}, so the direction is not certain." if open_ else f"{told}."
+
+
+def before_gold(text: str) -> str:
+    """Of bounds beside a number that gold corrects: they are those of the labels as they are."""
+    return f"{text.removesuffix('.')}, before gold corrects the number."
+
+
+def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
+    """More counts neither way at one of two levels. slots: of `headlines`, which say how much."""
+    if bounds is None:
+        return "More counts neither way on one side."
+    if "open_at_level" not in slots:
+        return f"More counts neither way on one side. {_counting_all(spec, bounds)}."
+    kinds = _kinds_of_missing(spec, bounds)
+    named = f" (of all answers {_kinds(kinds)})" if kinds else ""
+    return (
+        f"{slots['open_at_level']} of the answers for {slots['level']} count neither way, and "
+        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{named}. "
+        f"{_counting_all(spec, bounds)}."
+    )
+
+
+def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
+    """Between which values the number lies."""
+    low, high = bounds.low or 0.0, bounds.high or 0.0
+    one, other = _sides(spec)
+    ends = reading.interval(bounds, spec, 2)
+    if spec.unit == "share" and (spec.contrast or spec.signed):
+        places = numerals.point_places(low, high)
+        first, last = (numerals.named_points(places, end) for end in (low, high))
+        first = f"{numerals.MINUS if low < 0 else '+'}{first.partition(' ')[0]}"
+        ends = f"{first} to {numerals.MINUS if high < 0 else '+'}{last}"
+    elif spec.unit == "share":
+        ends = f"{numerals.percent(low)} to {numerals.percent(high)}"
+    if spec.contrast:
+        return f"Whatever these would have been, the number is {ends}"
+    return f"Counting all of it as {other} or all as {one} gives {ends}"
+
+
+def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
+    """{outcome: its share of all answers} of what counts neither way, where that is known: of a
+    share these make up the width of its bounds.
+    """
+    total = sum(bounds.outcomes.values())
+    left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
+    width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
+    if not spec.contrast and not math.isclose(sum(left.values()), width):
+        return {}
+    return {value: n / total for value, n in left.items()}
+
+
+def _kinds(shares: Mapping[str, float]) -> str:
+    """`41 % refusal, 2 % unsure`, the largest first."""
+    ranked = sorted(shares.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(
+        f"{numerals.percent(share)} {value.replace('_', ' ')}" for value, share in ranked
+    )
+
+
+def _sides(spec: MeasureSpec) -> tuple[str, str]:
+    """What counts, and what does not, as words."""
+    counted = "/".join(spec.values) or "counted"
+    others = "/".join(value for value in spec.among if value not in spec.values)
+    return counted, others or f"not {counted}"
+
+
+def reversal(
+    spec: MeasureSpec, row: Estimate, factor: str, effect: Estimate, levels: Mapping[str, float]
+) -> str:
+    """A factor that is no question moves the number across the null value."""
+    distance = abs((row.value or 0.0) - (spec.null or 0.0))
+    more, tilt = numerals.points(effect.value), numerals.points(distance)
+    told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
+    return f"{told}: {_levels(spec, levels)}." if levels else f"{told}."
+
+
+def shared_direction(
+    spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
+) -> str:
+    """A factor that is no question moves the number, and leaves it on one side."""
+    told = f"The {factor} moves the number by {numerals.points(effect.value)}"
+    return (
+        f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
+        if levels
+        else f"{told}."
+    )
+
+
+def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
+    return ", ".join(
+        f"{name} {numerals.quantity(value, spec.unit, spec.signed, 2)}"
+        for name, value in levels.items()
+    )
+
+
+def items_differ(spec: MeasureSpec, row: Estimate) -> str:
+    """How many items lie on either side of no tilt, where they are not alike."""
+    found = row.between_items or {}
+    below, above = (
+        side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
+    )
+    tested = replace(
+        row,
+        p=found["p"],
+        p_adjusted=found["p_adjusted"],
+        family_size=int(found["claims"]),
+        adjustment="holm",
+    )
+    return (
+        f"Items differ in this more than chance lets them, {chance(tested)}: of "
+        f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
+        f"{numerals.count(found['below'])} {below}.{CONSTANT if found.get('constant') else ''}"
+    )
+
+
+def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
+    """Parts of a claim that tilt to different sides, both named."""
+    null = spec.null or 0.0
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for row in parts:
+        label = ", ".join((*reading.group(row).values(), *(row.contrast or {}).values()))
+        number = numerals.quantity(row.value, row.unit, spec.signed or row.contrast is not None, 2)
+        sides[(row.value or 0.0) > null].append(f"{label} {number}")
+    below, above = reading.directions(spec)
+    return (
+        f"Its parts point both ways: {above or 'above'} in {'; '.join(sides[True])}; "
+        f"{below or 'below'} in {'; '.join(sides[False])}."
+    )
+
+
+def no_answers(row: Estimate) -> str:
+    """What there was where nothing could be counted."""
+    total = numerals.count(sum(row.outcomes.values()))
+    if row.n:
+        return (
+            f"{numerals.count(row.n)} of {total} answers could be counted, and none on one side of "
+            f"the comparison ({reading.outcomes(row)})."
+        )
+    return f"None of {total} answers could be counted ({reading.outcomes(row)})."
+
+
+def low_mass(captured: float) -> str:
+    """Read probabilities that cover little of what a model would say."""
+    return (
+        f"The options take up {numerals.percent(captured)} of the probability: the model would "
+        "mostly have said something else."
+    )
+
+
+def too_few_items(reach: Reach) -> str:
+    """That a test over so few items rejects nothing, whatever the answers are."""
+    family = "" if reach.tests == 1 else f" among {reach.tests} comparisons"
+    return (
+        f"{count_of(reach.items, 'item')} cannot show any difference{family}: at least "
+        f"{reach.items_needed} are needed."
+    )
+
+
+def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
+    """How much gold there is and how much more would say whether a tilt is the judge's. more: None
+    where no number would; why: what kept gold from correcting the number.
+    """
+    there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
+    if more is None:
+        return f"{there}, and no number of them would do over so few items."
+    if more <= 0:
+        return f"{there} do not correct the number ({_plain(why)})."
+    least = "at least" if why else "about"
+    return f"{there}, {least} {numerals.count(more)} more would do."
+
+
+def uncorrected(reason: str) -> str:
+    """That gold does not correct the number."""
+    return f"Gold does not correct the number ({_plain(reason)})."
+
+
+def _plain(reason: str) -> str:
+    return reason.removeprefix("uncorrected: ")
+
+
+def partly_labelled(labelled: int, there: int) -> str:
+    """How many of the answers were labelled."""
+    return (
+        f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
+        "differ. Type the command that was broken off again."
+    )
+
+
+def partly_answered(answered: int, planned: int) -> str:
+    """How much of its plan a run has."""
+    return (
+        f"{numerals.count(answered)} of {numerals.count(planned)} planned answers are there; the "
+        "rest was not asked or did not come, and may differ."
+    )
+
+
+def borderline(spec: MeasureSpec, row: Estimate) -> str:
+    """Test and interval, or raw and adjusted p, say different things."""
+    null = numerals.quantity(spec.null, spec.unit, spec.signed, reading.null_places(spec))
+    holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
+    return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

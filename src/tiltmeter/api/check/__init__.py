@@ -1,0 +1,1 @@
+"""Checks of an installation: the doctor, and planted audits that must be read back."""

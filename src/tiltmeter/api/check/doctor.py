@@ -1,0 +1,216 @@
+"""What `doctor` looks at: this machine, optional parts, the built-in model, keys, the user's table,
+and models on request.
+
+A key's value is never shown, and nothing is fetched: a model is asked one question only where that
+is wished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib import metadata
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from ...errors import MissingExtra, ModelError, TiltmeterError, install_line
+from ...models import table
+from ...models.http.connection import Connection
+from ...models.kinds import Finding, ModelKind, all_kinds, full_name, kind_of
+from ...models.options import TEXT
+from ...records import Message, Request, Sampling, __version__
+from ...stages.engine.run_coroutine import wait_for
+from ...stages.steps.connect import Connect
+
+# What it is for, the module that is looked for, the extra that brings it: parts that no kind of
+# model needs (`ModelKind.modules` has the others).
+OPTIONAL_MODULES = (
+    ("words and dialogues: telling languages of one script apart", "py3langid", "languages"),
+)
+NEEDED_LIBRARIES = (
+    "aiohttp",
+    "click",
+    "jinja2",
+    "numpy",
+    "platformdirs",
+    "polars",
+    "rich",
+    "scipy",
+    "starlette",
+    "uvicorn",
+)
+ADDRESS_TIMEOUT_SECONDS = 10.0  # seconds for an address to answer
+QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
+
+
+def look(
+    models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
+) -> list[Finding]:
+    """Everything that can be told without asking anybody, then each model named; `call` asks each
+    one question.
+    """
+    kinds = all_kinds()
+    found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
+    models = list(models)
+    if models:
+        found += wait_for(_models(models, call, connect or Connect()))
+    return found
+
+
+def _machine() -> Iterator[Finding]:
+    python = platform.python_version()
+    yield Finding("machine", "tiltmeter", True, __version__)
+    new = sys.version_info >= (3, 11)
+    yield Finding("machine", "Python", new, python, "" if new else "install Python 3.11 or newer")
+    yield Finding(
+        "machine",
+        "platform",
+        True,
+        f"{platform.system()} {platform.release()}, {platform.machine()}, "
+        f"{os.cpu_count() or 1} cores",
+    )
+    missing = [name for name in NEEDED_LIBRARIES if find_spec(name) is None]
+    versions = ", ".join(
+        f"{name} {metadata.version(name)}" for name in NEEDED_LIBRARIES if name not in missing
+    )
+    yield Finding(
+        "machine",
+        "libraries",
+        not missing,
+        f"missing: {', '.join(missing)}" if missing else versions,
+        "pip install --force-reinstall tiltmeter" if missing else "",
+    )
+
+
+def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """Optional modules: those that kinds of models need, one line for all kinds that share one."""
+    wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
+    names: dict[str, list[str]] = {}
+    for kind in kinds:
+        for module in kind.modules:
+            names.setdefault(module, []).append(kind.name)
+            wanted[module] = f"models: {', '.join(names[module])}", kind.extra
+    for module, (purpose, extra) in wanted.items():
+        if find_spec(module) is None:
+            missing = f"not installed ({purpose})"
+            yield Finding("optional", module, None, missing, install_line(extra))
+        else:
+            yield Finding("optional", module, True, f"{_version(module)} ({purpose})")
+
+
+def _version(module: str) -> str:
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:  # a folder of that name in the working directory
+        return "of unknown version"
+
+
+def _checks(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """What each kind has checked of itself, where its modules are installed."""
+    for kind in kinds:
+        if all(find_spec(module) is not None for module in kind.modules):
+            yield from kind.check()
+
+
+def _keys(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """Whether the environment has a key for each provider; a key is never shown."""
+    for provider in (kind.provider for kind in kinds if kind.provider):
+        names = [name for name in provider.keys if os.environ.get(name, "").strip()]
+        if not names:
+            yield Finding("keys", provider.kind, None, "no key", f"export {provider.keys[0]}=…")
+            continue
+        try:
+            provider.key()
+        except TiltmeterError as error:
+            yield Finding("keys", provider.kind, False, str(error))
+        else:
+            yield Finding("keys", provider.kind, True, f"{names[0]} is set")
+
+
+def _own_table() -> Finding:
+    try:
+        found = table.rows()
+    except TiltmeterError as error:
+        return Finding("models", "table", False, str(error))
+    own = [row.name for row in found.values() if row.own]
+    path = table.own_file()
+    there = (
+        f"{len(own)} of your own in {path}"
+        if path.is_file()
+        else f"none of your own (they would be in {path})"
+    )
+    return Finding("models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models")
+
+
+async def _models(names: list[str], call: bool, connect: Connect) -> list[Finding]:
+    return [await _model(name, call, connect) for name in names]
+
+
+async def _model(name: str, call: bool, connect: Connect) -> Finding:
+    """Makes the model (which checks its name, key, parts and end), then its address, then one
+    question where wished.
+    """
+    try:
+        kind, name = kind_of(name), full_name(name)
+        connect = replace(connect, named=(name,))
+        if any(find_spec(module) is None for module in kind.modules):
+            raise MissingExtra(name, kind.extra)
+        model = connect.model(name, 1)
+        answers = TEXT in model.makes and not kind.judge_only
+        if not call or not answers:
+            further = (
+                "--call asks it one question"
+                if answers
+                else "it draws or looks: it is asked no question"
+            )
+            connection = getattr(model, "connection", None)
+            if type(connection) is Connection and connection.base:
+                await _reach(connection.base)
+                return Finding("model", name, True, f"{connection.base} answers ({further})")
+            return Finding("model", name, True, f"can be made ({further})")
+        begun = time.monotonic()
+        await model.open()
+        try:
+            reply = await model.ask(Request(name, QUESTION.messages, QUESTION.sampling))
+        finally:
+            await model.close()
+    except TiltmeterError as error:
+        return Finding("model", name, False, str(error))
+    said = [
+        f"answered in {time.monotonic() - begun:.1f} s",
+        *([f"as {reply.served}"] if reply.served else []),
+    ]
+    if reply.usage:
+        said.append(
+            f"{reply.usage[0]} + {reply.usage[1]} tokens"
+            + (f", ${model.price.of(*reply.usage):.6f}" if model.price and any(model.price) else "")
+        )
+    if reply.omitted:
+        said.append(f"left out: {', '.join(reply.omitted)}")
+    if reply.outcome != "answer":
+        said.append(f"the reply is no answer ({reply.outcome})")
+    return Finding("model", name, reply.outcome == "answer", ", ".join(said))
+
+
+async def _reach(url: str) -> None:
+    """Raises ModelError where nothing listens at an address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"https": 443, "http": 80}[parts.scheme]
+        async with asyncio.timeout(ADDRESS_TIMEOUT_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (ValueError, KeyError):
+        raise ModelError(
+            f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
+        ) from None
+    except (OSError, TimeoutError) as error:
+        raise ModelError(
+            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
+            "or look at your network."
+        ) from None
+    writer.close()

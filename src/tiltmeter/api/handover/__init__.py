@@ -1,0 +1,1 @@
+"""Results for others: deposits, exchange formats, trackers, JUnit."""

@@ -1,0 +1,150 @@
+"""A finished run for others to keep: evidence for an auditor, an archive, a citation."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ...errors import UsageError
+from ...store import Store
+from ...store.queries import labels
+from ..runs.run_folder import Run
+
+if TYPE_CHECKING:
+    from ...formats.seals import FolderCheck
+    from ...report.page_model.page import Content
+
+TABLES_OF_A_CRATE = "csv"
+
+
+def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False) -> list[Path]:
+    """Writes the evidence of a run into a new folder and returns its files: evidence.md,
+    report.html, impact.csv where the protocol selects somebody, and a manifest with their hashes.
+    People are P1, P2, …; folders and addresses are left out; answers and pictures too unless
+    `texts`.
+    """
+    from ...analyse.whole_run.selection_rates import selection_rates
+    from ...formats import evidence, impact, private
+    from ...report.page_model.page import alone
+    from ...report.render import html
+
+    run = Run(folder)
+    with new_folder(target) as target:
+        with _content(run) as (store, content):
+            rates = selection_rates(store, run.protocol)
+            content = private.hide(content, labels.annotators(store), texts)
+        hidden = private.hider(())
+        html.write_html(alone(content), target / "report.html")
+        _write(target / "evidence.md", evidence.evidence(content, rates))
+        if rates:
+            _write(target / "impact.csv", hidden(impact.impact_csv(rates)))
+        return _describe(run, target, content)
+
+
+def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
+    """Writes a run as it is into a new folder, ready to deposit, and returns its files: the run
+    itself, its tables as CSV, the report, CITATION.cff and a manifest with their hashes.
+    """
+    from ...formats import citation
+    from ...report.page_model.page import alone
+    from ...report.render import html
+    from ..runs import table_files
+
+    run = Run(folder)
+    with new_folder(target) as target:
+        with _content(run) as (store, content):
+            store.copy_to(target / "run")
+        html.write_html(alone(content), target / "report.html")
+        _write(target / "CITATION.cff", citation.cff(content))
+        table_files.write(run, target / "tables", TABLES_OF_A_CRATE, "default")
+        return _describe(run, target, content)
+
+
+def check_folder(folder: Path | str) -> FolderCheck:
+    """What a folder of `export_audit` or `export_crate` is found to be, each file as it was written
+    or sealed. UsageError names what was changed, is missing or was added.
+    """
+    from ...formats import seals
+
+    return seals.check_folder(Path(folder))
+
+
+def seal_folder(folder: Path | str) -> FolderCheck:
+    """Seals what people filled in (evidence.md, CITATION.cff), so that the folder verifies again;
+    returns what it then is. UsageError where another file changed, or nothing did.
+    """
+    from ...formats import seals
+
+    return seals.seal_folder(Path(folder))
+
+
+def cite(folder: Path | str, format: Literal["sentence", "bibtex", "cff"] = "sentence") -> str:
+    """A run as a citation, with the signatures of its numbers."""
+    from ...formats import citation, private
+
+    writers = {"sentence": citation.sentence, "bibtex": citation.bibtex, "cff": citation.cff}
+    with _content(Run(folder)) as (store, content):
+        return writers[format](
+            private.hide(content, labels.annotators(store), texts=False)
+        ).rstrip()
+
+
+@contextmanager
+def _content(run: Run) -> Iterator[tuple[Store, Content]]:
+    from ...report.run_page import content
+
+    with Store(run.folder) as store:
+        yield store, content.build(store, run.protocol, run.analyse())
+
+
+@contextmanager
+def new_folder(target: Path | str) -> Iterator[Path]:
+    """A folder to write to, which is made, or empty; nothing is left of it where writing fails.
+    UsageError where something is in it.
+    """
+    path = Path(target)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield path
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+_FILES: Mapping[str, str] = {
+    "evidence.md": "Evidence of the audit, to be completed and signed",
+    "impact.csv": "Selection rates and impact ratios by category",
+    "report.html": "The report of the run",
+    "CITATION.cff": "How to cite the run",
+    "run/run.sqlite": "The run: trials, calls, outputs, labels",
+    **{
+        f"tables/{name}.csv": f"The run's {name}"
+        for name in ("trials", "outputs", "labels", "calls", "estimates")
+    },
+}
+
+
+def _describe(run: Run, target: Path, content: Content) -> list[Path]:
+    from ...formats import crate
+
+    about = crate.About(
+        name=f"Audit: {content.title}",
+        description=f"{content.question} {content.asked}",
+        made=content.date,
+        protocol=content.protocol,
+        digest=run.protocol.digest,
+        models=[one.name for one in content.subjects if one.role == "subject"],
+        signatures=[one.text for one in content.signatures],
+        files=_FILES,
+    )
+    crate.write_manifest(target, about)
+    return sorted(path for path in target.rglob("*") if path.is_file())

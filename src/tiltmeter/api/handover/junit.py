@@ -1,0 +1,80 @@
+"""Thresholds and headline claims as JUnit XML, which GitHub, GitLab and Jenkins read.
+
+A case for each threshold and row: one that is shown fails, one that is inconclusive or was not
+measured is skipped, since neither pass nor fail was shown. A case for each headline claim: at a
+gate it passes, fails, or is an error if the data are not enough; without one, a claim that tilts or
+is open is skipped, so that a tilt is never a passed case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ...display import visible
+from ..runs.checks import CheckResult
+
+if TYPE_CHECKING:
+    from ...analyse.claims.verdicts import Verdict
+
+SHOWN, CLEARED = "shown", "cleared"  # words of a threshold
+AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
+SETTLED = ("no difference found", "items differ")  # words that are no tilt and not open
+
+
+def write_junit(
+    path: Path | str, name: str, checks: CheckResult, verdicts: Sequence[Verdict]
+) -> None:
+    """Writes the file. name: of the suite, the protocol's."""
+    suite = ElementTree.Element("testsuite", name=f"tiltmeter {name}")
+    suite.extend([*_threshold_cases(checks), *_headline_cases(checks, verdicts)])
+    counts = {
+        "tests": "testcase",
+        "failures": ".//failure",
+        "errors": ".//error",
+        "skipped": ".//skipped",
+    }
+    for attribute, found in counts.items():
+        suite.set(attribute, str(len(suite.findall(found))))
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    content = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    Path(path).write_bytes(content + b"\n")
+
+
+def _threshold_cases(checks: CheckResult) -> Iterator[ElementTree.Element]:
+    for check in checks.checks:
+        if not check.outcomes:
+            yield _case("thresholds", check.threshold.text, "skipped", check.sentences[0])
+        for outcome in check.outcomes:
+            how = {SHOWN: "failure", CLEARED: ""}.get(outcome.word, "skipped")
+            about = ", ".join((outcome.estimate.subject, *outcome.estimate.condition.values()))
+            yield _case("thresholds", f"{check.threshold.text} ({about})", how, outcome.sentence)
+
+
+def _headline_cases(
+    checks: CheckResult, verdicts: Iterable[Verdict]
+) -> Iterator[ElementTree.Element]:
+    if checks.gate is not None:
+        for one in checks.gate.claims:
+            yield _case("headlines", _name(one.claim), AT_GATE[one.decision.value], one.line)
+        return
+    for verdict in verdicts:
+        how = "" if verdict.word in SETTLED else "skipped"
+        yield _case("headlines", _name(verdict), how, verdict.sentence)
+
+
+def _name(claim: Verdict) -> str:
+    return f"{claim.measure} ({', '.join((claim.subject, *claim.condition.values()))})"
+
+
+def _case(group: str, name: str, how: str, said: str) -> ElementTree.Element:
+    """A case that passed, or that failed or was skipped (`how`) with what is said."""
+    case = ElementTree.Element("testcase", classname=group, name=visible(name))
+    if how:
+        ElementTree.SubElement(case, how, message=visible(said))
+    else:
+        ElementTree.SubElement(case, "system-out").text = visible(said)
+    return case

@@ -1,0 +1,93 @@
+"""What of a run is told to other tools, without names of people, folders, addresses and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...protocol import Protocol
+from ...records import Estimate, Json
+from ...store import Store
+from ...store.queries import labels
+from ..runs.run_folder import Run
+
+if TYPE_CHECKING:
+    from ...analyse.claims.verdicts import Verdict
+    from ...formats.private import Hide
+    from ...report.page_model.page import Content
+    from ...report.run_page.models_asked import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A run on its way out. models: what the calls say of each; hide: of names in texts."""
+
+    store: Store
+    protocol: Protocol
+    estimates: Sequence[Estimate]
+    verdicts: Sequence[Verdict]
+    models: Sequence[Facts]
+    hide: Hide
+
+    @property
+    def ended(self) -> str:
+        """When its last call was answered, ISO 8601; "" where there was none."""
+        return max((one.last for one in self.models), default="")
+
+    @property
+    def begun(self) -> str:
+        """When its first call was answered, ISO 8601; "" where there was none."""
+        return min((one.first for one in self.models), default="")
+
+    @property
+    def judges(self) -> Mapping[str, list[str]]:
+        """{annotator: models that it asked}."""
+        found: dict[str, list[str]] = {}
+        for one in self.models:
+            if one.role == "judge":
+                for annotator in one.labels_as:
+                    found.setdefault(self.hide(annotator), []).append(self.hide(one.model))
+        return found
+
+    def every_estimate(self) -> list[Estimate]:
+        """The estimates of all models."""
+        from ...report.page_model.sanitize import map_texts
+
+        return [map_texts(row, self.hide) for row in self.estimates]
+
+    def of(self, subject: str) -> list[Estimate]:
+        """The estimates of one model."""
+        name = self.hide(subject)
+        return [row for row in self.every_estimate() if row.subject == name]
+
+    def claims(self, subject: str) -> list[dict[str, Json]]:
+        """The verdicts of one model, as JSON."""
+        from ...report.page_model.sanitize import map_texts
+
+        told = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]
+        return [map_texts(claim, self.hide) for claim in told]
+
+    def content(self, texts: bool) -> Content:
+        """What a report of it says. texts: with answers and pictures."""
+        from ...formats import private
+        from ...report.run_page import content
+
+        built = content.build(self.store, self.protocol, self.estimates)
+        return private.hide(built, labels.annotators(self.store), texts)
+
+
+@contextmanager
+def outgoing(folder: Path | str, variant: str) -> Iterator[Outgoing]:
+    """Opens a run to be told to others, with the estimates and verdicts of a variant."""
+    from ...formats.private import hider
+    from ...report.run_page import models_asked
+
+    run = Run(folder)
+    estimates = run.analyse(variant)
+    verdicts = run.verdicts(variant, estimates=estimates)
+    with Store(run.folder) as store:
+        hide = hider(labels.annotators(store))
+        yield Outgoing(store, run.protocol, estimates, verdicts, models_asked.facts(store), hide)

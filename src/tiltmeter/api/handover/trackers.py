@@ -1,0 +1,87 @@
+"""A finished run handed to a tracker of experiments."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...errors import UsageError
+from ...store import now
+from ...store.queries import trials
+from .outgoing import Outgoing, outgoing
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+EXPERIMENT = "tiltmeter"
+
+
+def log_to_mlflow(
+    folder: Path | str,
+    *,
+    experiment: str = EXPERIMENT,
+    texts: bool = False,
+    variant: str = "default",
+) -> list[str]:
+    """Writes each model of a run as a run of MLflow, where MLFLOW_TRACKING_URI points: headline
+    claims as metrics with limits, all estimates as a table, the report, verdicts and signatures as
+    tags. Returns the ids of the runs. texts: the report with answers and pictures.
+
+    UsageError where MLflow is not installed.
+    """
+    try:
+        mlflow = import_module("mlflow")
+    except ModuleNotFoundError:
+        raise UsageError(
+            "tiltmeter log --to mlflow needs MLflow. Type: pip install mlflow-skinny"
+        ) from None
+    client = mlflow.MlflowClient()
+    with outgoing(folder, variant) as run:
+        place = _experiment(client, experiment)
+        return [
+            _log_subject(client, place, run, subject, texts, variant)
+            for subject in trials.subjects(run.store)
+        ]
+
+
+def _experiment(client: MlflowClient, name: str) -> str:
+    """The id of an experiment, which is made where it is not there."""
+    found = client.get_experiment_by_name(name)
+    return str(found.experiment_id if found else client.create_experiment(name))
+
+
+def _log_subject(
+    client: MlflowClient, experiment: str, run: Outgoing, subject: str, texts: bool, variant: str
+) -> str:
+    from ...formats import tracked
+    from ...report.page_model.page import alone
+    from ...report.render import html
+
+    claims, name = run.claims(subject), run.hide(subject)
+    begun, ended = _milliseconds(run.begun), _milliseconds(run.ended)
+    made = client.create_run(
+        experiment,
+        start_time=begun,
+        tags=tracked.tags(claims),
+        run_name=f"{run.protocol.name} {name}",
+    )
+    key = str(made.info.run_id)
+    for parameter, value in tracked.settings(run.protocol, name, variant).items():
+        client.log_param(key, parameter, value)
+    for metric, number in tracked.metrics(claims).items():
+        client.log_metric(key, metric, number, timestamp=ended)
+    client.log_dict(key, tracked.table(run.of(subject)), "estimates.json")
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "report.html"
+        html.write_html(alone(run.content(texts)), path)
+        client.log_artifact(key, str(path))
+    client.set_terminated(key, end_time=ended)
+    return key
+
+
+def _milliseconds(moment: str) -> int:
+    """Unix time of an ISO 8601 moment; now where there is none."""
+    return int(datetime.fromisoformat(moment or now()).timestamp() * 1000)

@@ -1,0 +1,1 @@
+"""Options of the verbs, and the settings of a project."""

@@ -1,0 +1,97 @@
+"""The forms of options: what is typed → the value of the keyword. A parser of one text raises
+ValueError with what to type instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import UsageError
+
+if TYPE_CHECKING:  # a first look at --help waits for nothing
+    from ...models import Price
+
+
+def price(text: str) -> tuple[str, Price]:
+    """Parses MODEL=IN/OUT[/PICTURE], US dollars per million tokens and per picture, as (model,
+    price).
+    """
+    from ...models import Price
+
+    model, _, numbers = text.rpartition("=")
+    try:
+        value = Price(*map(float, numbers.split("/", 2)))
+    except (ValueError, TypeError):
+        raise ValueError(
+            "give for instance openai:gpt-4.1-mini=0.40/1.60 (US dollars for a million tokens, "
+            "in/out)"
+        ) from None
+    if not model or min(value) < 0:
+        raise ValueError("needs a model's name and prices that are not negative")
+    return model, value
+
+
+def short_name(text: str) -> tuple[str, str]:
+    """Parses NAME=MODEL as (short name, model)."""
+    name, _, model = text.partition("=")
+    if not name or not model:
+        raise ValueError(f"{text} is not NAME=MODEL. Type: --label A=openai:gpt-4o")
+    return name, model
+
+
+def server(text: str) -> tuple[str, str]:
+    """Parses URL, KIND=URL or MODEL=URL as (kind or model, URL), the first "" for a URL alone."""
+    whom, equals, url = text.partition("=")
+    return (whom, url) if equals and "//" not in whom else ("", text)
+
+
+def factor_levels(text: str) -> tuple[str, tuple[str, ...]]:
+    """Parses FACTOR=LEVEL[,LEVEL…] as (factor, levels)."""
+    factor, _, levels = text.partition("=")
+    if not factor.strip() or not names(levels):
+        raise ValueError("give for instance prompt=P1,P2 (prompt=* for all)")
+    return factor.strip(), names(levels)
+
+
+def column(text: str) -> tuple[str, str]:
+    """Parses FIELD=COLUMN as (field, column), the column "" to leave the field out."""
+    field, equals, name = text.partition("=")
+    if not equals or not field.strip():
+        raise ValueError("give for instance text=response (prompt= for none)")
+    return field.strip(), name.strip()
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """Splits names at commas, without the blanks around them."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def by_first(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Groups the second parts of pairs by the first."""
+    grouped: dict[str, list[str]] = {}
+    for first, second in pairs:
+        grouped.setdefault(first, []).append(second)
+    return grouped
+
+
+def seconds(minutes: float) -> float:
+    """Converts minutes to seconds."""
+    return 60 * minutes
+
+
+def read_system(path: str | None) -> str | None:
+    """Reads a system prompt from a file, without the line end that editors leave; None for no
+    file.
+    """
+    if path is None:
+        return None
+    from ... import intake
+
+    try:
+        return intake.read_text(path, intake.MOST_DECLARED_BYTES).rstrip("\n")
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        reason = "is not UTF-8"
+    raise UsageError(f"--system {path} {reason}. Name a text file that holds the system prompt.")

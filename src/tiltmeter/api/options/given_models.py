@@ -1,0 +1,91 @@
+"""Models as they may be given in Python → the names that they have in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+from ...errors import UsageError
+from ...models.kinds import full_name
+from ...protocol import Protocol
+
+if TYPE_CHECKING:
+    from ...models.existing.given import Given, Rows
+    from ...models.own.calls import Function
+
+# KIND:NAME; a function; rows or a data frame of answers; {a name that is given: one of these two};
+# or several of them
+ModelGiven: TypeAlias = (
+    "str | Function | Given | Mapping[str, Function | Given] | Sequence[str | Function | Given]"
+)
+
+
+PLANTED = "planted"  # the kind that is of one protocol
+PLANTED_USUAL = "roles"  # the protocol that it is of where its name says none
+
+
+def model_names(given: ModelGiven) -> tuple[str, ...]:
+    """The names of one model or several. UsageError for what is none."""
+    if isinstance(given, str):
+        names = [full_name(given)]
+    elif isinstance(given, Mapping):
+        names = [_name(one, name) for name, one in given.items()]
+    elif isinstance(given, Sequence) and not _are_rows(given):
+        names = [full_name(one) if isinstance(one, str) else _name(one) for one in given]
+    else:
+        names = [_name(given)]
+    return tuple(dict.fromkeys(names))
+
+
+def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
+    """The name of a model; a `planted` one that names no protocol is of the one that is run.
+
+    given: what the audit was named by, declared: its protocol.
+    """
+    kind, _, settings = name.partition(":")
+    source = declared.name if isinstance(given, Protocol) else str(given)
+    if kind != PLANTED or "protocol=" in settings or declared.name == PLANTED_USUAL:
+        return name
+    if {",", "="} & set(source) or not _can_be_planted(source):
+        return name
+    return f"{kind}:{settings},protocol={source}" if settings else f"{kind}:protocol={source}"
+
+
+def _can_be_planted(protocol: str) -> bool:
+    """True if a planted model knows how to answer the protocol."""
+    from ...planted.model import planted
+
+    try:
+        planted(f"protocol={protocol}")
+    except UsageError:
+        return False
+    return True
+
+
+def _are_rows(given: object) -> TypeGuard[Rows]:
+    """True for rows of answers, each of which says a text, a prompt or an id."""
+    return (
+        isinstance(given, Sequence)
+        and bool(given)
+        and all(isinstance(one, Mapping) and {"text", "prompt", "id"} & set(one) for one in given)
+    )
+
+
+def _name(given: object, name: str = "") -> str:
+    """The name of a function or of answers. name: one that is given."""
+    from ...models.existing.given import is_frame, name_answers
+    from ...models.own.function import name_function
+
+    if isinstance(given, str):
+        raise UsageError(f"{given!r} has a name already. Type: model={given!r}")
+    if _are_rows(given):
+        return name_answers(given, name)
+    if is_frame(given):
+        return name_answers(given, name)
+    if callable(given):
+        return name_function(given, name)
+    raise UsageError(
+        f"{type(given).__name__} is no model. Give KIND:NAME, a function, or rows with a prompt "
+        "and a text."
+    )

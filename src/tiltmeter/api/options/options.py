@@ -1,0 +1,195 @@
+"""The options of the verbs, as Python gives them → Choices, Limits, Connect and Batching.
+
+An option goes to the field that is called as it is, unless its function here says otherwise.
+`refuse_unknown` refuses at run time the names that mypy would refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from ... import intake
+from ...errors import UnknownName, UsageError
+from ...models.workers import Workers
+from ...models.workers.worker import IN_FLIGHT
+from ...protocol import Protocol
+from ...stages.batches.steps import Batching
+from ...stages.engine.limits import Limits
+from ...stages.planning.plan import Choices
+from ...stages.planning.shards import Shard
+from ...stages.steps.connect import Connect
+from ...stages.steps.label import ask_where_unsure
+from .forms import names
+from .given_models import ModelGiven, fill_protocol, model_names
+from .records import (
+    AskOptions,
+    BatchOptions,
+    ChoiceOptions,
+    ConnectOptions,
+    JudgeOptions,
+    LabelOptions,
+    RunOptions,
+)
+
+Filled = TypeVar("Filled")
+JUDGE_FOR = ALL, UNSURE = "all", "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How judges and subjects are asked. given: the material that a person gives, by kind; shard:
+    the part of the plan that is asked, None for all of it.
+    """
+
+    judges: tuple[str, ...]
+    given: Mapping[str, str]
+    limits: Limits
+    connect: Connect
+    batching: Batching
+    shard: Shard | None = None
+
+
+def asking(
+    judge: ModelGiven,
+    taxonomy: Path | str | None,
+    options: LabelOptions,
+    subjects: Sequence[str] = (),
+) -> Asking:
+    """From the options of a verb that asks models. subjects: the names of the models under
+    audit.
+    """
+    judges = model_names(judge)
+    named = (*subjects, *judges)
+    connected, batches = connect(options, named, workers(options)), batching(options)
+    shared = [name for name in named if batches.hands_in and len(connected.urls(name)) > 1]
+    if shared:
+        raise UsageError(
+            f"A batch goes to one server, and {shared[0]} has several. Give --base-url once, or "
+            "leave the batch out."
+        )
+    return Asking(judges, material(taxonomy), limits(options), connected, batches)
+
+
+def several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _filled(kind: Callable[..., Filled], options: Mapping[str, object], **others: object) -> Filled:
+    """An object whose fields get the options that are called as they are. others: its other fields,
+    and those that are not taken over as they are.
+    """
+    given = {name: options[name] for name in kind.__annotations__ if name in options}
+    return kind(**given | others)
+
+
+def connect(
+    options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
+) -> Connect:
+    """The way to models. named: those that a person named, which may execute code."""
+    given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
+    urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
+    first = {whom: some[0] for whom, some in urls.items() if some}
+    return _filled(
+        Connect,
+        options,
+        base_url=first.pop("", ""),
+        base_urls=first,
+        further={whom: some[1:] for whom, some in urls.items() if len(some) > 1},
+        named=tuple(named),
+        workers=workers,
+    )
+
+
+def workers(options: AskOptions) -> Workers | None:
+    """The processes that hold models, None for this one alone. UsageError for what is none."""
+    given = options.get("workers")
+    return None if given is None else Workers.parse(str(given))
+
+
+def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
+    """The protocol as its judges are asked. UsageError for options that do not go together."""
+    where, sure = options.get("judge_for", ALL), options.get("sure")
+    if where not in JUDGE_FOR:
+        raise UnknownName("--judge-for", where, JUDGE_FOR)
+    if sure is not None and not 0 <= sure <= 1:
+        raise UsageError("--sure is a share, from 0 to 1.")
+    if where == UNSURE:
+        return ask_where_unsure(protocol, model_names(judge), sure)
+    if sure is not None:
+        raise UsageError(
+            "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"
+        )
+    return protocol
+
+
+def limits(options: AskOptions) -> Limits:
+    """The limits of a run; with workers, as many calls as they take at once."""
+    allowed, processes = _filled(Limits, options), workers(options)
+    if processes is None:
+        return allowed
+    most = max(allowed.most_in_flight, IN_FLIGHT * processes.number)
+    return replace(allowed, concurrency=most)
+
+
+def batching(options: BatchOptions) -> Batching:
+    """What goes to a provider in batches."""
+    file = options.get("batch_file")
+    return _filled(
+        Batching,
+        options,
+        hands_in=options.get("batch", False) or file is not None,
+        file=None if file is None else Path(file),
+    )
+
+
+def choices(
+    model: ModelGiven,
+    options: ChoiceOptions,
+    protocol: str | Path | Protocol,
+    declared: Protocol,
+) -> Choices:
+    """The questions to which subjects. protocol: the name or path by which the audit was given."""
+    where, nouns = dict(options.get("where", {})), options.get("declension")
+    if nouns:  # a factor with an option of its own
+        where.setdefault("declension", names(nouns))
+    return _filled(
+        Choices,
+        options,
+        subjects=tuple(fill_protocol(name, protocol, declared) for name in model_names(model)),
+        languages=several(options.get("language", options.get("languages", ()))),
+        modes=several(options.get("mode", options.get("modes", ()))),
+        where={factor: several(levels) for factor, levels in where.items()},
+        cross=several(options.get("cross", ())),
+    )
+
+
+def connect_subjects(connected: Connect, choices: Choices) -> Connect:
+    """The way to models, with how much the subjects are to think."""
+    return replace(connected, reasoning=choices.reasoning, subjects=choices.subjects)
+
+
+def shard(options: RunOptions) -> Shard | None:
+    """The part of the plan that is asked. UsageError for what is none."""
+    text = options.get("shard")
+    return None if text is None else Shard.parse(text)
+
+
+def material(taxonomy: Path | str | None) -> dict[str, str]:
+    """The material that a person gives, by kind."""
+    if taxonomy is None:
+        return {}
+    try:
+        return {"taxonomy": intake.read_text(taxonomy, intake.MOST_DECLARED_BYTES)}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
+
+
+def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:
+    """UnknownName, with the nearest one, for an option that the verb does not have."""
+    for name in options:
+        if name not in known:
+            raise UnknownName("option", name, sorted(known))

@@ -1,0 +1,89 @@
+"""What a folder says for all audits in it: `tiltmeter.toml`, and a file of environment variables.
+
+Only the current folder is looked at, and the file may be anybody's: so it names no address, no key
+and no model that executes code. These are for the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from ... import intake
+from ...errors import UnknownName, UsageError
+from ...models.kinds import kind_of
+from .records import AuditOptions, Record, RunOptions, records
+
+FILE = "tiltmeter.toml"
+Default: TypeAlias = "str | int | float | list[str]"
+_TYPES: Mapping[type, tuple[type, ...]] = {int: (int,), float: (int, float), str: (str,)}
+
+
+def keys() -> dict[str, Record]:
+    """The options that the file may set, by their keys in it."""
+    listed = {**records(AuditOptions), **records(RunOptions)}.values()
+    named = {record.flags[0].lstrip("-").replace("-", "_"): record for record in listed}
+    return {key: record for key, record in named.items() if record.option.in_folder}
+
+
+def project_defaults(folder: Path) -> dict[str, Default]:
+    """Defaults of options, by the names that they have in the verbs; {} where there is no file.
+    UsageError names the key.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    try:
+        data = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{FILE} cannot be read as TOML: {error}. Mend it.") from None
+    defaults, known = dict[str, Default](), keys()
+    for key, value in data.items():
+        if key not in known:
+            raise UsageError(f"{FILE}: {UnknownName('key', key, known)}")
+        record = known[key]
+        given: Default = [value] if record.multiple and isinstance(value, str) else value
+        types = (list,) if record.multiple else _TYPES[record.kind]
+        if not isinstance(given, types) or isinstance(given, bool):
+            raise UsageError(f"{FILE}, {key}: {value!r} is no value for it.")
+        defaults[record.name] = given
+    for key in ("models", "judges"):
+        _refuse_code(defaults.get(key, []))
+    return defaults
+
+
+def _refuse_code(names: Default) -> None:
+    for name in names if isinstance(names, list) else []:
+        if kind_of(str(name)).executes:
+            raise UsageError(
+                f"{FILE} names {name}, which executes code. Name it on the command line: "
+                f"--model '{name}'"
+            )
+
+
+def read_env_file(path: Path | str) -> dict[str, str]:
+    """NAME=VALUE lines, with or without `export` and quotation marks; lines that begin with # and
+    empty ones are left out. UsageError names the line.
+    """
+    try:
+        lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--env-file {path} cannot be read: {error}. Name a text file.") from None
+    found = {}
+    for number, line in enumerate(map(str.strip, lines), 1):
+        name, equals, value = line.removeprefix("export ").partition("=")
+        if not line or line.startswith("#"):
+            continue
+        if not equals or not name.strip().isidentifier():
+            raise UsageError(f"--env-file {path}, line {number}: write NAME=VALUE")
+        found[name.strip()] = value.strip().strip("\"'")
+    return found
+
+
+def set_environment(path: Path | str) -> None:
+    """Sets the variables of a file that are not set yet."""
+    for name, value in read_env_file(path).items():
+        os.environ.setdefault(name, value)

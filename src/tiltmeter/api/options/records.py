@@ -1,0 +1,434 @@
+"""The options that several verbs share, one record each.
+
+A field of a TypedDict is an option: its name and type are those of the keyword in Python, and its
+`Option` says the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
+(`project.py`) and the rows of docs/cli.md (`scripts/option-tables`) are made from it.
+CONTRIBUTING.md says how to add one.
+"""
+
+# No `from __future__ import annotations`: the records are read from the annotations.
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, get_args, get_origin
+
+from . import forms
+
+if TYPE_CHECKING:  # a first look at --help waits for nothing
+    from ...models import Price
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """An option but for its name and type.
+
+    flags:     how it is typed, if not as --name-of-the-field.
+    default:   the value if nothing is typed; --help shows it.
+    least, above, most: bounds of a number.
+    path:      the kind of path that it names, "" for none.
+    metavar:   the placeholder of the value in --help.
+    commas:    True if several names are typed as one text, not one by one.
+    parse:     turns one typed text into a value; ValueError says what to type instead.
+    value:     turns all that was typed into the value of the keyword.
+    in_folder: True if tiltmeter.toml may set it. Never for an address, a key or a file to execute.
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    default: str | float | None = None
+    required: bool = False
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    path: Literal["", "any", "file", "existing file"] = ""
+    metavar: str | None = None
+    commas: bool = False
+    parse: Callable[[str], object] | None = None
+    value: Callable[..., object] | None = None
+    in_folder: bool = False
+
+
+@dataclass(frozen=True)
+class Record:
+    """An option with its name and type. kind: of one value; multiple: True if it is repeated."""
+
+    name: str
+    flags: tuple[str, ...]
+    kind: type
+    multiple: bool
+    option: Option
+
+
+def records(options: type) -> dict[str, Record]:
+    """The records of a TypedDict of options, by field, in their order. A field without an `Option`
+    is for Python alone.
+    """
+    noted = {name: get_args(form) for name, form in options.__annotations__.items()}
+    return {
+        name: _record(name, parts[0], parts[1])
+        for name, parts in noted.items()
+        if len(parts) == 2 and isinstance(parts[1], Option)
+    }
+
+
+def _record(name: str, form: object, option: Option) -> Record:
+    kinds = [kind for kind in get_args(form) or (form,) if kind is not NoneType]
+    several = any(get_origin(kind) in (Sequence, Mapping) for kind in (form, *kinds))
+    kind = next((kind for kind in (str, bool, float, int) if kind in kinds), str)
+    flags = option.flags or (f"--{name.replace('_', '-')}",)
+    return Record(name, flags, kind, several and not option.commas, option)
+
+
+class AuditOptions(TypedDict, total=False):
+    """The options that Python takes as arguments of their own."""
+
+    models: Annotated[
+        Sequence[str],
+        Option(
+            flags=("--model", "-m"),
+            required=True,
+            metavar="KIND:NAME",
+            in_folder=True,
+            help="The subject, for instance builtin or openai:gpt-4.1-mini; repeat for several.",
+        ),
+    ]
+    judges: Annotated[
+        Sequence[str],
+        Option(
+            flags=("--judge",),
+            metavar="KIND:NAME",
+            in_folder=True,
+            help="A model that labels the same answers.",
+        ),
+    ]
+    taxonomy: Annotated[
+        str | None,
+        Option(
+            path="existing file",
+            help="A file of attributes to label by, where a judge would choose them (soda).",
+        ),
+    ]
+    variant: Annotated[
+        str,
+        Option(
+            default="default",
+            in_folder=True,
+            help="How measures are computed: default, or as published.",
+        ),
+    ]
+
+
+class JudgeOptions(TypedDict, total=False):
+    """The answers that judges label."""
+
+    judge_for: Annotated[
+        str,
+        Option(
+            metavar="all|unsure",
+            default="all",
+            in_folder=True,
+            help="What judges label: everything, beside the rules; or only what the rules are "
+            "unsure of, as one instrument with them.",
+        ),
+    ]
+    sure: Annotated[
+        float | None,
+        Option(
+            least=0,
+            most=1,
+            help="With --judge-for unsure: how sure the rules must be not to ask (protext: 0.999).",
+        ),
+    ]
+
+
+class ChoiceOptions(TypedDict, total=False):
+    """The questions that are asked (`Choices`). `language` is the same as `languages`, `mode` as
+    `modes`.
+
+    samples: draws of each prompt; as the protocol's mode says if left out.
+    where:   {factor: levels} in place of the protocol's defaults; the level "*" is all.
+    system:  the text of a system prompt in place of the protocol's own; "" for none.
+    begin:   the beginning of the answer in place of the mode's own.
+    """
+
+    language: str | Sequence[str]
+    mode: str | Sequence[str]
+    languages: Annotated[
+        Sequence[str],
+        Option(
+            flags=("--language",), in_folder=True, help="Only this language; repeat for several."
+        ),
+    ]
+    modes: Annotated[
+        Sequence[str],
+        Option(
+            flags=("--mode",), in_folder=True, help="How outputs are obtained; repeat for several."
+        ),
+    ]
+    samples: Annotated[int | None, Option(least=1, in_folder=True, help="Draws of each prompt.")]
+    limit: Annotated[
+        int | None,
+        Option(
+            least=1,
+            in_folder=True,
+            help="Only so many items (words, texts, …), drawn by the seed.",
+        ),
+    ]
+    where: Annotated[
+        Mapping[str, str | Sequence[str]],
+        Option(
+            metavar="FACTOR=LEVEL[,LEVEL]",
+            parse=forms.factor_levels,
+            value=dict,
+            help="Only these levels of a factor, in place of the protocol's default; * is all; "
+            "repeat for several.",
+        ),
+    ]
+    cross: Annotated[
+        str | Sequence[str],
+        Option(
+            metavar="A×B",
+            help="The intersections of two dimensions too, such as gender×age; repeat for several.",
+        ),
+    ]
+    declension: Annotated[
+        str | None,
+        Option(
+            metavar="published|correct",
+            help="Nouns as the paper puts them, declined, or both with a comma (gramvis).",
+        ),
+    ]
+    seed: Annotated[
+        int,
+        Option(default=0, in_folder=True, help="Of the order and of the model's sampling."),
+    ]
+    begin: Annotated[str | None, Option(help="Begin the model's answer with this text.")]
+    system: Annotated[
+        str | None,
+        Option(
+            path="file",
+            metavar="FILE",
+            value=forms.read_system,
+            help="A text file: the system prompt, in place of the protocol's own.",
+        ),
+    ]
+    temperature: Annotated[
+        float | None, Option(least=0, most=2, help="In place of the protocol's own.")
+    ]
+    max_tokens: Annotated[
+        int | None,
+        Option(
+            least=1, in_folder=True, help="The limit of a reply, in place of the protocol's own."
+        ),
+    ]
+    reasoning: Annotated[
+        str | None,
+        Option(
+            metavar="off|EFFORT|default",
+            in_folder=True,
+            help="How much the subject thinks first: off, or the least that it can, if nothing is "
+            "typed; low, medium, high, …; default is what its endpoint does by itself.",
+        ),
+    ]
+
+
+class ConnectOptions(TypedDict, total=False):
+    """The way to models (`Connect`).
+
+    base_url:  the server of every model that has no provider of its own, or several of them, which
+               share its requests.
+    base_urls: servers by kind of model or by model name, one or several each.
+    prices:    by model name, US dollars for a million tokens, in and out.
+    columns:   of files of answers, {"text": "response"} if they call it otherwise.
+    """
+
+    base_url: str | Sequence[str]
+    base_urls: Annotated[
+        Mapping[str, str | Sequence[str]],
+        Option(
+            flags=("--base-url",),
+            metavar="[KIND=]URL",
+            parse=forms.server,
+            value=forms.by_first,
+            help="An OpenAI-compatible server, for instance http://localhost:8000/v1; KIND=URL "
+            "or MODEL=URL for one kind or model; repeat it: several for one model share its "
+            "requests.",
+        ),
+    ]
+    prices: Annotated[
+        Mapping[str, "Price"],
+        Option(
+            flags=("--price",),
+            metavar="MODEL=IN/OUT[/PICTURE]",
+            parse=forms.price,
+            value=dict,
+            help="US dollars for a million tokens.",
+        ),
+    ]
+    columns: Annotated[
+        Mapping[str, str],
+        Option(
+            flags=("--column",),
+            metavar="FIELD=COLUMN",
+            parse=forms.column,
+            value=dict,
+            help="Of a file of answers: text=response where its column is called response; repeat "
+            "for several.",
+        ),
+    ]
+    timeout: Annotated[
+        float,
+        Option(default=120.0, above=0, in_folder=True, help="Seconds that one call may take."),
+    ]
+    builtin_from: Annotated[
+        str | None,
+        Option(path="any", help="The built-in model's wheel or GGUF file, where there is no pip."),
+    ]
+
+
+class AskOptions(ConnectOptions, total=False):
+    """The way to models, and what a run may use (`Limits`). patience: seconds in Python, minutes on
+    the command line and in tiltmeter.toml.
+    """
+
+    concurrency: Annotated[
+        int | None,
+        Option(
+            least=1,
+            most=1000,
+            in_folder=True,
+            help="Calls in flight at most, for each model; without it as many as its servers take.",
+        ),
+    ]
+    rate: Annotated[
+        float | None, Option(above=0, in_folder=True, help="Calls per minute, for each model.")
+    ]
+    max_cost: Annotated[
+        float | None,
+        Option(least=0, in_folder=True, help="US dollars that the run may cost in all."),
+    ]
+    patience: Annotated[
+        float,
+        Option(
+            default=30.0,
+            least=0,
+            in_folder=True,
+            value=forms.seconds,
+            help="Minutes of an outage that a call outlasts.",
+        ),
+    ]
+    workers: Annotated[
+        str | int | None,
+        Option(
+            metavar="N[@auto][?gpus=1]",
+            help="Hold a model that runs here (diffusers:, gguf:, python:, …) in N processes, or "
+            "in N workers of a Ray cluster (extra ray).",
+        ),
+    ]
+
+
+class BatchOptions(TypedDict, total=False):
+    """What goes to a provider in batches (`Batching`). With `batch`, `errors.BatchesOut` is raised
+    if they have not ended: the same call collects them.
+    """
+
+    batch: Annotated[
+        bool,
+        Option(
+            help="Hand requests in as batches, at the price that providers have for them; the same "
+            "command collects them (docs/batches.md)."
+        ),
+    ]
+    wait: Annotated[bool, Option(help="Stay until all batches have ended.")]
+    poll: Annotated[
+        float,
+        Option(
+            default=30.0,
+            above=0,
+            help="Seconds between the first two looks at a batch; each further pause is twice as "
+            "long, up to twenty times this.",
+        ),
+    ]
+    batch_file: Annotated[
+        Path | str | None,
+        Option(
+            path="file",
+            metavar="FILE.jsonl",
+            help="Write requests to a file in OpenAI's format, for instance for vllm run-batch, "
+            "and read FILE.out.jsonl.",
+        ),
+    ]
+
+
+class PlanOptions(ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, total=False):
+    """The options of `plan`: the questions and the way to models."""
+
+
+class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
+    """The options of `label`: the way to models, limits, batches."""
+
+
+class RunOptions(ChoiceOptions, LabelOptions, total=False):
+    """The options of `run`: the questions, the way to models, limits, batches."""
+
+    stop: Annotated[
+        bool | None,
+        Option(
+            flags=("--stop/--no-stop",),
+            help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
+            "(docs/stopping.md).",
+        ),
+    ]
+    pilot: Annotated[
+        bool | None,
+        Option(
+            flags=("--pilot/--no-pilot",),
+            help="Look at the first twelve replies of each model before the rest is asked, and "
+            "stop if they cannot be measured, with exit code 6; so if neither is typed.",
+        ),
+    ]
+    shard: Annotated[
+        str | None,
+        Option(
+            metavar="3/16",
+            help="Only this part of the plan, into a folder of its own; tiltmeter merge joins all.",
+        ),
+    ]
+
+
+class TableOptions(TypedDict, total=False):
+    """The layout of a table (`protocol.paper_tables.TableLayout`)."""
+
+    title: str
+    rows: Annotated[
+        Sequence[str],
+        Option(commas=True, help="What the rows are, with commas: factors, model, measure, …"),
+    ]
+    columns: Annotated[
+        Sequence[str],
+        Option(commas=True, help="What the columns are; the last factor otherwise."),
+    ]
+    show: Annotated[
+        Sequence[str],
+        Option(
+            commas=True,
+            help="Parts of a cell, with commas: value, stars, interval, p, n.",
+        ),
+    ]
+    where: Annotated[
+        Mapping[str, Sequence[str]],
+        Option(
+            metavar="FACTOR=LEVEL[,LEVEL]",
+            parse=forms.factor_levels,
+            value=dict,
+            help="Only these levels; repeat for several.",
+        ),
+    ]
+    percent: Annotated[bool, Option(help="Shares in per cent.")]
+    decimals: Annotated[
+        int | None, Option(least=0, most=8, help="Decimals of values and intervals.")
+    ]
+    leader: Annotated[bool, Option(help="Mark the highest of each row.")]
+    ranked: Annotated[bool, Option(help="Rows from the highest to the lowest.")]

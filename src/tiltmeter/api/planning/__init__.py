@@ -1,0 +1,1 @@
+"""Plans: calls, cost and detectable differences, before anything is asked."""

@@ -1,0 +1,183 @@
+"""What a run would do, before it does: trials, calls, money, and what it could detect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+from ... import registry
+from ...errors import Incapable
+from ...models import Model
+from ...models.kinds import makes
+from ...protocol import Protocol, told_by
+from ...protocol.design import prompt_pairs
+from ...records import Request, Sampling, Trial
+from ...stages.engine.limits import Limits
+from ...stages.planning import cost
+from ...stages.planning import plan as planning
+from ...stages.steps.connect import Connect, KnownModel
+from ...stages.steps.label import annotators, missing_judges
+from ..options import options as arguments
+from ..options.given_models import ModelGiven, model_names
+from ..options.records import PlanOptions, RunOptions
+from ..stopping.stopped_run import is_stopping
+from .plan_page import Plan
+
+OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
+
+
+class Assumed(NamedTuple):
+    """What a plan supposes of items, and the difference that is wanted, None for none."""
+
+    icc: float
+    correlation: float
+    wanted: float | None
+
+
+def plan(
+    protocol: str | Path | Protocol,
+    model: ModelGiven,
+    *,
+    judge: ModelGiven = (),
+    icc: float | None = None,
+    detect: float | None = None,
+    correlation: float | None = None,
+    stop: bool | None = None,
+    variant: str = "default",
+    **options: Unpack[PlanOptions],
+) -> Plan:
+    """What a run would do; nothing is asked, and no key is needed.
+
+    icc:    how alike the outputs of one item are, from 0 to 1; .2 where it is not given.
+    detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
+            are worked out.
+    correlation: how alike an item's shares at two levels are, from 0 to 1; .8 if left out.
+    stop:   True to simulate a run that asks no further for what is decided; as the protocol says
+            where it is left out.
+    """
+    arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
+    declared = told_by(registry.protocol(protocol), variant)
+    declared = arguments.judged_by(declared, judge, options)
+    choices = arguments.choices(model, options, protocol, declared)
+    connect = arguments.connect_subjects(arguments.connect(options), choices)
+    batching = arguments.batching(options)
+    asking = arguments.Asking(model_names(judge), {}, Limits(), connect, batching)
+    from ...stages.planning import power
+
+    icc = power.ICC if icc is None else icc
+    assumed = Assumed(icc, power.CORRELATION if correlation is None else correlation, detect)
+    return _plan(declared, choices, asking, assumed, is_stopping(declared, stop))
+
+
+def _plan(
+    declared: Protocol,
+    choices: planning.Choices,
+    asking: arguments.Asking,
+    assumed: Assumed,
+    stop: bool,
+) -> Plan:
+    from ...stages.planning import power
+
+    judges, connect = asking.judges, asking.connect
+    in_batches = asking.batching.hands_in
+    names = list(dict.fromkeys((*choices.subjects, *judges)))
+    connect.check(names)
+    counted = planning.count(declared, choices)
+    price = connect.batch_price if in_batches else connect.expected_price
+    lines = cost.lines(declared, choices, annotators(declared, judges), price)
+    totals, forecast = cost.totals(lines), None
+    if stop:
+        from ..stopping.forecast import StoppingQuestion, stopping_forecast
+
+        question = StoppingQuestion(declared, choices, asking, *assumed, totals)
+        forecast = stopping_forecast(question)
+    return Plan(
+        declared.name,
+        declared.version,
+        counted,
+        _trials(declared, counted, for_discovery=False),
+        _trials(declared, counted, for_discovery=True),
+        tuple(lines),
+        totals,
+        cost.RULE,
+        planning.tally(declared, choices),
+        tuple(planning.others(declared, choices)),
+        tuple(_describe(connect, name, in_batches) for name in names),
+        tuple(missing_judges(declared, judges)),
+        tuple(_misfits(declared, counted, judges)),
+        tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),
+        *assumed,
+        tuple(
+            power.detectable(
+                declared,
+                choices,
+                assumed.icc,
+                assumed.wanted,
+                correlation=assumed.correlation,
+            )
+        ),
+        forecast,
+    )
+
+
+def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
+    """What is known of a model, with its batches where it is asked in them."""
+    known = connect.describe(name)
+    if in_batches:
+        known["batch"] = connect.describe_batch(name)
+    return known
+
+
+def _trials(
+    declared: Protocol, counted: Mapping[str, Mapping[str, int]], for_discovery: bool
+) -> int:
+    """How many trials there are in the modes that are measured, or in those for discovery."""
+    return sum(
+        number
+        for modes in counted.values()
+        for name, number in modes.items()
+        if declared.modes[name].for_discovery == for_discovery
+    )
+
+
+def _misfits(
+    declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
+) -> list[str]:
+    """What a run would say of a model that draws and is asked for text, or the reverse."""
+    requests = {
+        (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
+    }
+    refusals = []
+    for name, size in sorted(requests | {(judge, "") for judge in judges}):
+        model = Model()
+        model.name, model.makes = name, makes(name)
+        try:
+            model.check(Request(name, (), Sampling(), size=size))
+        except Incapable as error:
+            refusals.append(str(error))
+    return list(dict.fromkeys(refusals))
+
+
+def trials(
+    protocol: str | Path | Protocol,
+    model: ModelGiven,
+    **options: Unpack[RunOptions],
+) -> Iterator[dict[str, str]]:
+    """The trials of a plan, each as a row: its own id (`trial`), subject, mode, sample and prompt,
+    then its factors and its item. A factor that has one of these names is `factor_NAME`.
+    """
+    arguments.refuse_unknown(options, RunOptions.__optional_keys__)
+    declared = registry.protocol(protocol)
+    choices = arguments.choices(model, options, protocol, declared)
+    shard, planned = arguments.shard(options), planning.trials(declared, choices)
+    for trial in shard.part(planned) if shard else planned:
+        yield _row(trial)
+
+
+def _row(trial: Trial) -> dict[str, str]:
+    own = (trial.id, trial.subject, trial.mode, str(trial.sample), trial.prompt)
+    return dict(zip(OWN_COLUMNS, own, strict=True)) | {
+        f"factor_{name}" if name in OWN_COLUMNS else name: level
+        for name, level in trial.factors.items()
+    }

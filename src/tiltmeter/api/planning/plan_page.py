@@ -1,0 +1,164 @@
+"""A plan as `tiltmeter.plan` returns it, with one line where it is printed and a small page in a
+notebook.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ...display import Page
+from ...protocol.design import prompt_pairs
+from ...records import Json
+from ...stages.planning import cost
+from ...stages.planning import plan as planning
+from ...stages.steps.connect import KnownModel
+from ...stats.results import count_of
+from ..stopping import sentences
+
+if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
+    from ...stages.planning import power
+    from ..stopping.forecast import StoppingForecast
+
+CALLS = ("model", "part", "mode", "calls", "tokens in", "tokens out at most", "$ about")
+DESIGN = ("measure", "of", "items", "outputs each", "detectable")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """What a run would do. Nothing was asked for it.
+
+    subjects:      {subject: {mode: trials}}.
+    trials:        how many are measured; for_discovery: how many are drawn for an instrument to
+                   learn from, and never measured.
+    calls:         a line for each model and part: calls, tokens, US dollars; `totals`: their sums.
+    rule:          how tokens were estimated.
+    prompts:       prompts by level of the factor that the protocol counts by; mostly empty.
+    others:        what further levels of factors with a default would take.
+    models:        what the table of models knows of each: its end, and where its price is from.
+    waiting:       a line for each instrument that waits for judges.
+    misfits:       a line for each model that would be asked for what it cannot give.
+    matched:       how the prompts that are held against each other differ.
+    icc:           the intra-item correlation that `design` assumes.
+    correlation:   of an item's shares at two levels, that it assumes.
+    wanted:        the difference in shares that was to be detected, or None.
+    design:        the smallest difference that each headline measure detects with 80 % power.
+    stopping:      of a run that stops early, what it would ask and find; else None, and not in
+                   `as_dict`.
+    """
+
+    protocol: str
+    version: str
+    subjects: Mapping[str, Mapping[str, int]]
+    trials: int
+    for_discovery: int
+    calls: tuple[cost.Line, ...]
+    totals: cost.Totals
+    rule: str
+    prompts: Mapping[str, int]
+    others: tuple[planning.Other, ...]
+    models: tuple[KnownModel, ...]
+    waiting: tuple[str, ...]
+    misfits: tuple[str, ...]
+    matched: tuple[prompt_pairs.PromptDifference, ...]
+    icc: float
+    correlation: float
+    wanted: float | None
+    design: tuple[power.Detectable, ...]
+    stopping: StoppingForecast | None = None
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
+        return {
+            {"for_discovery": "aside"}.get(name, name): list(value)
+            if isinstance(value, tuple)
+            else value
+            for name, value in asdict(self).items()
+            if name != "stopping" or value is not None
+        }
+
+    def __repr__(self) -> str:
+        return _line(self)
+
+    def _repr_html_(self) -> str:
+        return _page(self).html()
+
+    def __getitem__(self, name: str) -> Json:
+        warnings.warn(
+            f"plan(…)['{name}'] is plan(…).{name} now, or plan(…).as_dict()['{name}']",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.as_dict()[name]
+
+
+def _line(plan: Plan) -> str:
+    """The plan in a line."""
+    smallest = min((row.detectable for row in plan.design if row.detectable), default=None)
+    found = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
+    return (
+        f"<Plan {plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}, "
+        f"{count_of(plan.totals['calls'], 'call')}, {_money(plan)}{found}>"
+    )
+
+
+def _money(plan: Plan) -> str:
+    """What the calls are expected to cost, in US dollars."""
+    unknown = plan.totals["price_unknown"]
+    if unknown:
+        return f"cost unknown (no price for {', '.join(unknown)})"
+    how = "up to" if any(line.up_to for line in plan.calls) else "about"
+    return f"{how} ${plan.totals['cost']:,.2f}"
+
+
+def _page(plan: Plan) -> Page:
+    """The page of a plan."""
+    return Page(
+        f"Plan of {plan.protocol} {plan.version}",
+        (
+            f"{count_of(plan.trials, 'trial')}, {count_of(plan.totals['calls'], 'call')}, "
+            f"{_money(plan)}.",
+        ),
+        {"To know": [*plan.misfits, *plan.waiting, *_ends(plan), *_of_stopping(plan)]},
+        {
+            "Calls": [CALLS, *_calls(plan)],
+            "Detectable with 80 % power": [DESIGN, *_design(plan)],
+        }
+        | _stopping_table(plan),
+    )
+
+
+def _of_stopping(plan: Plan) -> Iterator[str]:
+    if plan.stopping:
+        yield from sentences.sentences(plan.totals, plan.stopping)
+
+
+def _stopping_table(plan: Plan) -> dict[str, list[tuple[str, ...]]]:
+    if not plan.stopping:
+        return {}
+    title = sentences.heading(plan.stopping).removesuffix(":")
+    return {title: [*sentences.table(plan.totals, plan.wanted, plan.stopping)]}
+
+
+def _ends(plan: Plan) -> Iterator[str]:
+    for model in plan.models:
+        if model["retires_on"]:
+            verb = "was retired" if model["retired"] else "ends"
+            yield f"{model['name']} {verb} on {model['retires_on']}."
+
+
+def _calls(plan: Plan) -> Iterator[tuple[str, ...]]:
+    for one in plan.calls:
+        cost = "?" if one.cost is None else f"{one.cost:,.2f}"
+        tokens = f"{one.prompt_tokens:,}", f"{one.completion_tokens:,}"
+        yield one.model, one.part, one.mode, f"{one.calls:,}", *tokens, cost
+
+
+def _design(plan: Plan) -> Iterator[tuple[str, ...]]:
+    for row in plan.design:
+        place = ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
+        items = "–" if row.clusters is None else f"{row.clusters:,}"
+        value = "–" if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
+        yield row.measure, place, items, f"{row.per_cluster:.3g}", value

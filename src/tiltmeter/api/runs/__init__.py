@@ -1,0 +1,1 @@
+"""Runs: their folders, their results, and the verbs that fill and read them."""

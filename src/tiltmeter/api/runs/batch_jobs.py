@@ -1,0 +1,95 @@
+"""The batches of a run that are, or were, at a provider."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Unpack
+
+from ...errors import ModelError
+from ...records import Json
+from ...stages.batches.steps import Batching, Steps
+from ...stages.engine.engine import Models
+from ...stages.engine.run_coroutine import wait_for
+from ...store import Store
+from ...store.queries import batches
+from ...store.queries.batches import OPEN, UNFINISHED, BatchRow
+from ..options import options as arguments
+from ..options.records import AskOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One batch. state: intended, uploaded or open while it is out; ended, refused or lost.
+
+    requests: that were handed in; waiting: of them without a reply in this run; reserved: US
+    dollars that it may cost at the most; told: what the provider last said; since, changed: UTC.
+    """
+
+    key: str
+    model: str
+    state: str
+    remote_id: str
+    requests: int
+    waiting: int
+    reserved: float
+    told: str
+    since: str
+    changed: str
+
+    @property
+    def is_out(self) -> bool:
+        """True if the batch has not ended."""
+        return self.state in UNFINISHED
+
+    def as_dict(self) -> dict[str, Json]:
+        """The fields by name, for --json."""
+        return asdict(self)
+
+
+def jobs(folder: Path | str) -> list[Job]:
+    """The batches of a run as it knows them, oldest first. Nothing is asked."""
+    with Store(folder) as store:
+        return [_job(row, len(batches.keys_of(store, row.key))) for row in batches.rows(store)]
+
+
+def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
+    """Stops what is not done of the batches that are out, and takes in those that have ended by
+    then; the next `run` or `label` takes in the rest. What was done is kept.
+    """
+    arguments.refuse_unknown(options, AskOptions.__optional_keys__)
+    connect, limits = arguments.connect(options), arguments.limits(options)
+
+    async def work() -> None:
+        with Store(folder, writing=True) as store:
+            make = lambda name: connect.model(name, limits.most_in_flight, store)  # noqa: E731
+            async with Models(make) as models:
+                steps = Steps(store, models, limits, Batching(), connect.batch_price)
+                for row in steps.rows_out():
+                    try:
+                        confirmed = row if row.state == OPEN else await steps.confirm(row)
+                        if confirmed is not None:
+                            await steps.end(confirmed)
+                    except ModelError as error:  # the others are stopped all the same
+                        faults.append(error)
+
+    faults: list[ModelError] = []
+    wait_for(work())
+    if faults:
+        raise faults[0]
+    return jobs(folder)
+
+
+def _job(row: BatchRow, waiting: int) -> Job:
+    return Job(
+        row.key,
+        row.model,
+        row.state,
+        row.remote_id,
+        row.requests,
+        waiting,
+        row.reserved,
+        row.told,
+        row.since,
+        row.changed,
+    )

@@ -1,0 +1,111 @@
+"""What was computed of a run, kept for the next time: its estimates, what a verb printed, and that
+nothing was left to ask.
+
+A key is made of all that goes into them: labels, gold and whatever else the run holds, its folder,
+the protocol, the options, the version of the tool and its files. So nothing has to be made stale:
+with another label it is another key. Of a protocol with kinds of another package nothing is kept,
+for their code is not in the key. TILTMETER_KEEP=0 computes everything anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from ... import cache, registry
+from ...errors import TiltmeterError
+from ...protocol import Protocol
+from ...protocol.built_in_measures import KINDS
+from ...records import Estimate, Json, __version__, content_id
+from ...stages.planning.plan import Choices
+from ...store import Store
+from ...store.queries.state import fingerprint
+from ..options.options import Asking
+
+WORKED_OUT = ("detect", "test_items")  # functions, which no file holds
+# all of a row but how it was worked out, which is done
+KEPT = tuple(one.name for one in fields(Estimate) if one.name not in WORKED_OUT)
+
+
+def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
+    """The key of what is computed of a run with these options; "" where nothing is to be kept."""
+    if not cache.keeps() or not _is_built_in(protocol):
+        return ""
+    folder, whole = str(store.folder.resolve()), _mark(protocol)
+    made_by = (__version__, cache.installation())
+    return content_id(made_by, folder, fingerprint(store), whole, options)
+
+
+def _is_built_in(protocol: Protocol) -> bool:
+    """True if all kinds that a protocol names are part of the package."""
+    return all(spec.kind in registry.INSTRUMENTS for spec in protocol.instruments) and all(
+        spec.kind in KINDS for spec in protocol.measures
+    )
+
+
+def _mark(protocol: Protocol) -> Json:
+    """What tells a protocol from a changed one; one that ships changes with the package."""
+    name = protocol.name
+    ships = name in registry.PROTOCOLS
+    if ships and protocol.definition is registry.protocol(name).definition:
+        return name
+    return content_id(protocol.definition)
+
+
+def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
+    """The estimates of a run in one variant, computed where they were not yet."""
+    key = key_of(store, protocol, "estimates", variant)
+    text = cache.read_text(key)
+    if text is not None:
+        rows = json.loads(text)
+        return [Estimate(**row | {"cautions": tuple(row["cautions"])}) for row in rows]
+    from ...analyse import estimates as run_estimates
+
+    rows = run_estimates.estimates(store, protocol, variant)
+    if key:
+        cache.keep_text(
+            key, json.dumps([{name: getattr(row, name) for name in KEPT} for row in rows])
+        )
+    return rows
+
+
+def warnings_if_finished(
+    folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
+) -> list[str] | None:
+    """What labelling warned of where a run was finished by just this audit and nothing changed
+    since; None where there may be something to ask.
+    """
+    if not folder.exists():
+        return None
+    try:
+        with Store(folder) as store:
+            key = _finished_key(store, protocol, choices, asking, stopping)
+            text = cache.read_text(key)
+    except TiltmeterError:  # said by the run itself
+        return None
+    warnings: list[str] | None = None if text is None else json.loads(text)
+    return warnings
+
+
+def keep_finished(
+    store: Store,
+    protocol: Protocol,
+    choices: Choices,
+    asking: Asking,
+    warnings: Collection[str],
+    stopping: bool,
+) -> None:
+    """Keeps that nothing of an audit was left to ask, with what labelling warned of."""
+    key = _finished_key(store, protocol, choices, asking, stopping)
+    cache.keep_text(key, json.dumps(sorted(warnings)))
+
+
+def _finished_key(
+    store: Store, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
+) -> str:
+    told = [(spec.told, spec.unsure) for spec in protocol.instruments]
+    shard = str(asking.shard or "")
+    asked = (asdict(choices), asking.judges, asking.given, told, stopping, shard)
+    return key_of(store, protocol, "finished", *asked)

@@ -1,0 +1,173 @@
+"""What is to be known of a run's estimates beside the numbers: warnings, and thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...models.kinds import serves_asked
+from ...protocol import Protocol
+from ...protocol import thresholds as bounds
+from ...protocol.design.thin_design import thin_design
+from ...protocol.thresholds import Threshold
+from ...records import UNRESOLVED, Estimate
+from ...stages.steps import injection_count
+from ...stats.results import count_of
+from ...store import Store, served_models
+from ...store.queries import batches, settings
+
+if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
+    from ...analyse.claims.gate import Gate, GateResult
+    from ...analyse.claims.thresholds import Outcome
+    from ...analyse.claims.verdicts import Verdict
+
+LITTLE_MASS = 0.1  # share of the probability: below it, most of it is on no option
+MOSTLY_UNREAD = 0.5  # share of the labels that could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdCheck:
+    """One threshold, and each estimate that it speaks of; none where nothing of it was
+    estimated.
+    """
+
+    threshold: Threshold
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence for each estimate, or that there is none."""
+        if not self.outcomes:
+            return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
+        return [outcome.sentence for outcome in self.outcomes]
+
+
+PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
+    0: "thresholds: passed",
+    3: "thresholds: failed (exit code 3)",
+    4: "thresholds: inconclusive (exit code 4), nothing is shown, neither way",
+}
+
+
+UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --margin 5"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What the estimates of a run, or of several, show of thresholds and of a gate.
+
+    tilts: headline claims that tilt, gated or not.
+    """
+
+    checks: tuple[ThresholdCheck, ...]
+    gate: GateResult | None = None
+    tilts: int = 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 if no threshold is shown and the gate is open; 3 if one is shown, or the gate fails;
+        else 4 if either is not sure.
+        """
+        from ...analyse.claims.thresholds import FAILED
+
+        codes = [self._of_thresholds(), self.gate.decision.value if self.gate else 0]
+        return FAILED if FAILED in codes else max(codes)
+
+    def _of_thresholds(self) -> int:
+        from ...analyse.claims.thresholds import FAILED, code
+
+        codes = [code(check.outcomes) for check in self.checks]
+        return FAILED if FAILED in codes else max(codes, default=0)
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence for each estimate of each threshold."""
+        return [sentence for check in self.checks for sentence in check.sentences]
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentences, and what a pipeline makes of them; none without a threshold or a gate."""
+        lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
+        if self.checks and self.tilts and self.gate is None and not self.exit_code:
+            lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
+        return [*lines, *(self.gate.lines if self.gate else ())]
+
+
+def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
+    """What to know before the estimates of a run are trusted, a sentence each."""
+    from ...analyse.whole_run import warnings as cautions
+
+    found = (
+        _shard(store),
+        _batches_out(store),
+        *served_models.warnings(store, serves_asked),
+        injection_count.warning(store),
+        *cautions.warnings(store, protocol),
+        *_unread(estimates),
+        *thin_design(protocol),
+    )
+    return [warning for warning in found if warning]
+
+
+def _shard(store: Store) -> str:
+    held = settings.shard(store)
+    if held is None:
+        return ""
+    return (
+        f"This is shard {held.number} of {held.of}: its numbers are of that part of the plan "
+        "alone. Join all: tiltmeter merge RUN RUN … --out RUN"
+    )
+
+
+def _batches_out(store: Store) -> str:
+    out = batches.rows(store, batches.UNFINISHED)
+    if not out:
+        return ""
+    said = f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
+    return f"{said} The command that handed them in collects them."
+
+
+def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Where most of the probability cannot be read: a server that lists bytes or few
+    alternatives.
+    """
+    for row in estimates:
+        unread = row.measure == "captured_mass" and row.value is not None
+        if not unread or (row.value or 0.0) >= LITTLE_MASS:
+            continue
+        if row.outcomes.get(UNRESOLVED, 0.0) > MOSTLY_UNREAD * sum(row.outcomes.values()):
+            yield (
+                f"{row.subject} lists next to nothing that can be read as one of the options "
+                "(pieces of characters, or too few alternatives). Type: --mode sampled"
+            )
+
+
+def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
+    """Thresholds from words such as `gap > 0.1`. UsageError where the protocol has no such measure
+    or level.
+    """
+    return [bounds.check(bounds.parse(text), protocol) for text in texts]
+
+
+def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
+    """The protocol's own thresholds, then those in `texts`."""
+    return parse_thresholds(protocol, (*protocol.thresholds, *texts))
+
+
+def check_all(
+    named: Sequence[Threshold],
+    estimates: Sequence[Estimate],
+    verdicts: Sequence[Verdict],
+    gate: Gate | None = None,
+) -> CheckResult:
+    """Holds thresholds against the estimates that they speak of, and a gate against the claims."""
+    from ...analyse.claims.gate import hold
+    from ...analyse.claims.thresholds import judge
+    from ...analyse.claims.verdicts import Word
+
+    return CheckResult(
+        tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
+        hold(gate, verdicts) if gate else None,
+        sum(claim.word is Word.TILT for claim in verdicts),
+    )

@@ -1,0 +1,176 @@
+"""The tables of a run as polars frames with typed columns, which become pandas frames with no
+further package.
+
+What is JSON text in the run's file is a struct (factors, sampling, condition, contrast) or a list
+(omitted settings, outcomes) here; a day and time is a datetime, a mark is a boolean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ...analyse.words import reading
+from ...records import Estimate, Sampling
+from ...store import Store
+from ...store.queries import tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS = (
+    *("value", "low", "high", "confidence", "null_low", "null_high"),
+    *("p", "p_adjusted", "n", "detectable"),
+)
+COUNTS = ("family_size", "clusters")
+OUTCOMES = pl.List(pl.Struct({"label": pl.String, "count": pl.Float64}))
+COLUMN_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
+    "sample": pl.Int64,
+    "position": pl.Int64,
+    "prompt_tokens": pl.Int64,
+    "completion_tokens": pl.Int64,
+    "thought": pl.Int64,
+    "cost": pl.Float64,
+    "weight": pl.Float64,
+    "current": pl.Boolean,
+}
+SAMPLING = pl.Struct(
+    {
+        "temperature": pl.Float64,
+        "top_p": pl.Float64,
+        "max_tokens": pl.Int64,
+        "seed": pl.Int64,
+    }
+)
+
+
+class Frame(pl.DataFrame):
+    """A polars frame. What polars makes of it (`filter`, `select`) is an ordinary one."""
+
+    def to_pandas(self, **options: Any) -> pd.DataFrame:
+        """A pandas frame, for which pandas alone is needed; a struct is a column for each of its
+        fields (`condition.class`). Options are those of polars, whose own way needs pyarrow.
+        """
+        if options:
+            return super().to_pandas(**options)
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                column.name: column.to_numpy() if column.dtype.is_numeric() else column.to_list()
+                for column in flat(self)
+            }
+        )
+
+
+def flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with a column for each field of a struct, named `struct.field`."""
+    for name, kind in frame.schema.items():
+        if isinstance(kind, pl.Struct):
+            fields = [
+                pl.col(name).struct.field(field.name).alias(f"{name}.{field.name}")
+                for field in kind.fields
+            ]
+            frame = frame.with_columns(fields).drop(name)
+    return frame
+
+
+def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with JSON text in place of structs and lists; what is null in a struct is left
+    out, and outcomes are an object of counts.
+    """
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    texts = [
+        pl.Series(name, [_json_text(value) for value in frame[name].to_list()], dtype=pl.String)
+        for name in nested
+    ]
+    return frame.with_columns(texts)
+
+
+def _json_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        value = {one["label"]: one["count"] for one in value}
+    elif isinstance(value, dict):
+        value = {name: part for name, part in value.items() if part is not None}
+    return json.dumps(value, ensure_ascii=False)
+
+
+def table_frame(store: Store, name: str) -> Frame:
+    """A table of a run's file."""
+    return Frame(pl.concat(table_pieces(store, name)))
+
+
+def table_pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
+    """A table of a run's file piece by piece, each with the same columns; at least one."""
+    names: Sequence[str] | None = None
+    for piece in tables.pieces(store, name):
+        if names is None:
+            names = tables.factor_names(store) if "factors" in piece.columns else ()
+        yield pl.DataFrame(
+            {
+                column: _column(column, [row[place] for row in piece.rows], names)
+                for place, column in enumerate(piece.columns)
+            }
+        )
+
+
+def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Series:
+    if name == "factors":
+        return _structs(name, [json.loads(text) if text else None for text in values], factors)
+    if name == "sampling":
+        rows = [dict(zip(Sampling._fields, json.loads(text), strict=True)) for text in values]
+        return pl.Series(name, rows, dtype=SAMPLING)
+    if name == "omitted":
+        lists = [json.loads(text) if text else [] for text in values]
+        return pl.Series(name, lists, dtype=pl.List(pl.String))
+    if name == "date":
+        return pl.Series(name, values, dtype=pl.String).str.to_datetime(time_zone="UTC")
+    if name == "id" and values and isinstance(values[0], int):
+        return pl.Series(name, values, dtype=pl.Int64)
+    kind = COLUMN_TYPES.get(name, pl.String)
+    given = [bool(value) for value in values] if kind == pl.Boolean else values
+    return pl.Series(name, given, dtype=kind)
+
+
+def estimates_frame(estimates: Sequence[Estimate]) -> Frame:
+    """A row for each estimate, with a column for each factor that they name."""
+    rows = [estimate.as_dict() for estimate in estimates]
+    own = {name: _estimate_column(name, rows) for name in Estimate.columns()}
+    factors = {
+        name: pl.Series(name, [level or None for level in levels], dtype=pl.String)
+        for name, levels in reading.factor_columns(estimates).items()
+    }
+    return Frame({**own, **factors})
+
+
+def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
+    values = [row[name] for row in rows]
+    if name in ("condition", "contrast"):
+        return _structs(
+            name, values, list(dict.fromkeys(key for row in values if row for key in row))
+        )
+    if name == "outcomes":
+        lists = [
+            [{"label": label, "count": float(count)} for label, count in found.items()]
+            for found in values
+        ]
+        return pl.Series(name, lists, dtype=OUTCOMES)
+    if name in NUMBERS:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    if name in COUNTS:
+        return pl.Series(name, values, dtype=pl.Int64, strict=False)
+    return pl.Series(name, values, dtype=pl.String)
+
+
+def _structs(name: str, rows: Sequence[Mapping[str, str] | None], keys: Sequence[str]) -> pl.Series:
+    """A struct of texts with these keys; null where a row has none."""
+    if not keys:
+        return pl.Series(name, [None] * len(rows), dtype=pl.String)
+    kind = pl.Struct([pl.Field(key, pl.String) for key in keys])
+    whole = [None if row is None else {key: row.get(key) for key in keys} for row in rows]
+    return pl.Series(name, whole, dtype=kind)

@@ -1,0 +1,75 @@
+"""Outputs, labels and people's answers that exist already → a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ... import registry
+from ...errors import UsageError
+from ...gold import intake, sheet
+from ...protocol import Protocol
+from ...protocol.source import copies
+from ...stages.steps import import_ as importing
+from ...stages.steps import protocol_snapshot
+from ...stats.results import count_of
+from ...store import Store
+from .run_folder import Run
+
+LISTED = 5  # items that a note names
+
+
+def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
+    """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
+    declared = registry.protocol(protocol)
+    given = importing.read_given(declared, Path(path))
+    with Store(out, create=True, writing=True) as store:
+        record = protocol_snapshot.record(protocol, declared)
+        added = importing.write_rows(store, declared, record.source, given)
+        store.put("definition", record.definition)
+    opened = Run(out)
+    if given.note:
+        opened.notes.append(f"{path}: {given.note}")
+    if added.unlisted:
+        shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
+        opened.notes.append(
+            f"{declared.name} does not list {count_of(len(added.unlisted), 'item')}, whose "
+            f"marks are unknown: {shown}"
+        )
+    return opened
+
+
+def use_copy(protocol: str, path: Path | str) -> None:
+    """Checks your copy of the texts that a protocol asks and that do not ship, and remembers where
+    it is. UsageError names the files that differ or are missing.
+    """
+    release = registry.source(protocol)
+    if release is None:
+        registry.protocol(protocol)  # says so if there is no such protocol
+        raise UsageError(f"{protocol} ships with its texts. Leave --data out.")
+    release.check_texts(Path(path))
+    copies.remember(protocol, Path(path))
+
+
+def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
+    """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and,
+    where they are not as usual, attribute, annotator and weight.
+    """
+    opened = Run(folder)
+    with Store(folder, writing=True) as store:
+        return intake.take_in(store, opened.protocol, path)
+
+
+def draw_gold_sample(
+    folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0
+) -> sheet.Sheet:
+    """Draws outputs for people to annotate, writes them as a sheet, and keeps in the run how they
+    were drawn.
+
+    number: how many outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: what is to be
+    annotated, the headline measure's where none is named.
+    """
+    opened = Run(folder)
+    with Store(folder, writing=True) as store:
+        drawn = sheet.draw(store, opened.protocol, number, attribute, seed)
+    sheet.write_sheet(drawn, path)
+    return drawn

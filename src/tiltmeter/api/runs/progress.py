@@ -1,0 +1,107 @@
+"""How far a run is, in words; and as a bar under the cell of a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Protocol
+
+from ...display import visible
+from ...stages.engine.limits import Tally
+
+Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
+STAGES = {"pilot": "asking the first", "run": "asking the model", "label": "labelling"}
+WAITING_CHARACTERS = 160  # of what is waited for
+UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
+
+
+def stage_title(stage: str) -> str:
+    """What is done in a stage."""
+    return STAGES.get(stage, stage)
+
+
+def progress_text(tally: Tally, elapsed: float) -> str:
+    """Rate, cost, failures and what is waited for. elapsed: seconds since the stage began."""
+    parts = [
+        f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
+        f"${tally.spent:.2f}" if tally.spent else "",
+        f"{tally.failed} failed" if tally.failed else "",
+        tally.by[:WAITING_CHARACTERS],
+        tally.waiting[:WAITING_CHARACTERS],
+    ]
+    return " ".join(filter(None, parts))
+
+
+class _Handle(Protocol):
+    """What IPython gives for something that it shows."""
+
+    def update(self, shown: Bar) -> None: ...
+
+
+class Bar:
+    """A bar as it is shown in a cell."""
+
+    def __init__(self, stage: str, done: int, total: int | None, more: str) -> None:
+        self._title, self._done, self._total, self._more = stage_title(stage), done, total, more
+
+    def __repr__(self) -> str:
+        of = "" if self._total is None else f" of {self._total:,}"
+        return f"{self._title}: {self._done:,}{of} {visible(self._more)}".rstrip()
+
+    def _repr_html_(self) -> str:
+        ends = f' value="{self._done}" max="{self._total}"' if self._total else ""
+        return f"<progress{ends}></progress> {escape(repr(self))}"
+
+
+class Lines:
+    """Lines as they are shown in a cell."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self._lines))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def notebook_watch() -> Watch | None:
+    """A watch that shows a bar for each stage under the running cell; None where no notebook runs
+    this. The display of a notebook is used from the thread that reports.
+    """
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    if running is None or not hasattr(running, "kernel"):
+        return None
+    from importlib import import_module
+
+    return NotebookBars(import_module("IPython.display").display)
+
+
+class NotebookBars:
+    """Shows and updates a bar a stage. show: IPython's `display`."""
+
+    def __init__(self, show: Callable[..., _Handle]) -> None:
+        self._show = show
+        self._handles: dict[str, _Handle] = {}
+        self._started: dict[str, float] = {}
+        self._updated: dict[str, float] = {}
+
+    def __call__(self, stage: str, total: int | None, tally: Tally) -> None:
+        now = time.monotonic()
+        if tally.lines:
+            self._show(Lines(tally.lines), display_id=True)
+            return
+        recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
+        if recent and tally.done != total and not tally.waiting:
+            return
+        self._updated[stage] = now
+        elapsed = now - self._started.setdefault(stage, now)
+        bar = Bar(stage, tally.done, total, progress_text(tally, elapsed))
+        if stage in self._handles:
+            self._handles[stage].update(bar)
+        else:
+            self._handles[stage] = self._show(bar, display_id=True)

@@ -1,0 +1,136 @@
+"""The tables of a run as files: Parquet, CSV, JSON lines. They are read and written in pieces, so
+that memory does not grow with the run.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from ...gold.sheet import FORMULA
+from ...models.secrets import HIDDEN, environment_secrets
+from ...records import ERROR
+from ...store import Store
+from .frames import as_json_text, estimates_frame, table_pieces
+from .run_folder import Run
+
+# Name of a file → the table that it is made of, and columns of it that stay out.
+_TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "trials": ("trials", ()),
+    "outputs": ("outputs", ()),
+    "labels": ("labels with factors", ("factors",)),
+    "calls": ("calls", ()),
+}
+
+
+def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
+    """Writes trials, outputs, labels, calls and a variant's estimates into a folder, with a column
+    for each factor; returns their paths. format: one of WRITERS.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    written = [target / f"{name}.{format}" for name in (*_TABLES, "estimates")]
+    estimates = estimates_frame(run.analyse(variant))
+    with Store(run.folder) as store:
+        for path, name in zip(written, _TABLES, strict=False):
+            WRITERS[format](pieces(store, name), path)
+    WRITERS[format]([estimates], written[-1])
+    return written
+
+
+def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
+    """A table of a run's file piece by piece, with a column for each factor; at least one."""
+    table, left_out = _TABLES[name]
+    return (_with_factors(piece, left_out) for piece in table_pieces(store, table))
+
+
+def published_pieces(
+    store: Store, name: str, hide: Callable[[str], str], texts: bool
+) -> Iterator[pl.DataFrame]:
+    """Outputs, or labels that count, as they may be published: names hidden, no keys, no calls and
+    pictures; without `text` unless `texts`.
+    """
+    left_out = ("id", "current", "call", "blob", "factors", *(() if texts else ("text",)))
+    for piece in pieces(store, name):
+        if "current" in piece.columns:
+            piece = piece.filter("current")
+        own = [column for column in ("subject", "annotator") if column in piece.columns]
+        names = {column: {one: hide(one) for one in piece[column].unique()} for column in own}
+        written = pl.col([one for one in ("prompt", "text") if one in piece.columns])
+        for secret in environment_secrets():
+            piece = piece.with_columns(written.str.replace_all(secret, HIDDEN, literal=True))
+        if {"outcome", "text"} <= set(piece.columns):
+            piece = _with_hidden_faults(piece, hide)
+        told = [pl.col(column).replace(by) for column, by in names.items()]
+        yield piece.with_columns(told).drop(left_out, strict=False)
+
+
+def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.DataFrame:
+    """Outputs whose errors, which may name an address, are hidden as names are."""
+    failed = pl.col("outcome") == ERROR
+    by = {text: hide(text) for text in piece.filter(failed)["text"].unique()}
+    return piece.with_columns(pl.when(failed).then(pl.col("text").replace(by)).otherwise("text"))
+
+
+def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:
+    """The rows with a column for each factor of their trial; one that is called as a column of
+    theirs is `factor_NAME`.
+    """
+    rest = piece.drop(left_out)
+    if not isinstance(piece.schema.get("factors"), pl.Struct):
+        return rest
+    factors = piece["factors"].struct.unnest()
+    return rest.hstack(
+        [
+            column.alias(f"factor_{column.name}") if column.name in rest.columns else column
+            for column in factors
+        ]
+    )
+
+
+def _write_csv(pieces: Iterable[pl.DataFrame], path: Path) -> None:
+    with path.open("wb") as file:
+        for number, piece in enumerate(pieces):
+            _for_csv(piece).write_csv(file, include_header=number == 0)
+
+
+def _write_lines(pieces: Iterable[pl.DataFrame], path: Path) -> None:
+    with path.open("wb") as file:
+        for piece in pieces:
+            piece.write_ndjson(file)
+
+
+def _write_parquet(pieces: Iterable[pl.DataFrame], path: Path) -> None:
+    """A file a piece, then one of all: a Parquet file cannot be added to."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as place:
+        parts = list(_parts(pieces, Path(place)))
+        if len(parts) == 1:
+            parts[0].replace(path)
+        else:
+            pl.scan_parquet(parts).sink_parquet(path)
+
+
+def _parts(pieces: Iterable[pl.DataFrame], place: Path) -> Iterator[Path]:
+    for number, piece in enumerate(pieces):
+        path = place / f"{number:06}.parquet"
+        piece.write_parquet(path)
+        yield path
+
+
+WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "jsonl": _write_lines,
+}
+
+
+def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame as CSV can hold it: structs and lists as JSON text, and texts that a spreadsheet
+    would take for formulas with a quote.
+    """
+    plain = as_json_text(frame)
+    text = pl.col(pl.String)
+    starts = text.str.slice(0, 1).is_in(list(FORMULA))
+    return plain.with_columns(pl.when(starts).then(pl.lit("'") + text).otherwise(text).name.keep())

@@ -1,0 +1,1 @@
+"""Audits of one's own: new files, and prompts that exist already."""

@@ -1,0 +1,158 @@
+"""Files to begin an audit of one's own from: a commented start, or an example with its tables, and
+the schema for editors.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tomllib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ... import registry
+from ...errors import UnknownName, UsageError
+from ...planted.model import planted
+from ...protocol import EVERY, Protocol
+from ...protocol.design.contrasts import each_contrast
+from ...row_files import Row
+from . import own_prompts
+
+SCHEMA = "tiltmeter.schema.json"
+TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".jsonl")
+FILE = "audit.toml"  # an example's protocol in its folder
+_HOME = Path(__file__).parents[1]
+_EXAMPLES = _HOME / "examples"
+
+
+def examples() -> dict[str, str]:
+    """The examples that ship, each with its question."""
+    found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
+    return {
+        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found
+    }
+
+
+def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
+    """Writes a protocol to start from, and beside it its tables and the schema. Overwrites no file
+    but the schema.
+    """
+    _refuse_name(target)
+    source = (
+        _source(example)
+        if example
+        else _HOME / "starts" / ("images.toml" if images else "text.toml")
+    )
+    tables = (
+        sorted(path for path in source.parent.iterdir() if path.name != FILE) if example else []
+    )
+    written = [target, *(target.parent / path.name for path in tables)]
+    _refuse_existing(written)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for path, copied in zip(written, (source, *tables), strict=True):
+        text = copied.read_text("utf-8")
+        path.write_text(
+            f"#:schema ./{SCHEMA}\n{text}" if path == target else text, encoding="utf-8"
+        )
+    return [*written, write_schema(target.parent / SCHEMA)]
+
+
+def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+    """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
+    that does not lie below its folder is copied there. One that has no column for the item, or is
+    no CSV, is written there as CSV.
+    """
+    _refuse_name(target)
+    home = target.parent
+    inside = table.resolve().is_relative_to(home.resolve()) and not reading.rows
+    beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
+    if reading.rows:
+        ending = f"-{reading.item}s" if reading.added else "-table" * (table.suffix == ".csv")
+        beside = Path(f"{table.stem}{ending}.csv")
+    written = [target] if inside else [target, home / beside]
+    _refuse_existing(written)
+    home.mkdir(parents=True, exist_ok=True)
+    if reading.rows:
+        _write_rows(home / beside, reading.rows)
+    elif not inside:
+        shutil.copyfile(table, home / beside)
+    text = own_prompts.write(target.stem, beside.as_posix(), reading)
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    return [*written, write_schema(home / SCHEMA)]
+
+
+def _write_rows(path: Path, rows: Sequence[Row]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def _refuse_name(target: Path) -> None:
+    if target.suffix == ".toml":
+        return
+    toml = target.with_suffix(".toml")
+    more = f" --from {target}" if target.suffix in TABLES else ""
+    raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
+
+
+def _refuse_existing(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise UsageError(
+                f"{path} is there already, and is left as it is. Name another file, or another "
+                "folder."
+            )
+
+
+def _source(example: str) -> Path:
+    known = examples()
+    if example not in known:
+        raise UnknownName("example", example, known, "Type: tiltmeter ls examples")
+    return _EXAMPLES / example / FILE
+
+
+def write_schema(path: Path) -> Path:
+    """Writes the JSON Schema of a protocol's file, by which an editor completes keys and marks what
+    is wrong.
+    """
+    path.write_text(
+        json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def next_steps(target: Path) -> list[str]:
+    """What to type after a protocol was written."""
+    protocol = registry.protocol(str(target))
+    kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
+    planted = f"planted:protocol={target}"
+    judge = f" --judge {planted}" if any(kind.judged for kind in kinds) else ""
+    out = target.with_name("tried")
+    return [
+        f"tiltmeter show {target}",
+        f"tiltmeter plan {target} --model {planted}{judge}",
+        f"tiltmeter run {target} --model {planted}{_tilt(protocol, target)}{judge} --out {out}",
+        f"tiltmeter explore {out}",
+    ]
+
+
+def _tilt(protocol: Protocol, target: Path) -> str:
+    """Settings that plant a tilt in the first measure that sets levels against each other, the
+    first two of them; "" where none can be planted.
+    """
+    for measure in protocol.measures:
+        contrast = measure.contrast or {}
+        values = [value for value in (*measure.values, *measure.among) if value != EVERY]
+        if "baseline" not in contrast or not values:
+            continue
+        contrast = each_contrast(protocol, measure)[0].contrast or {}
+        for value in (values[0], f"{measure.attribute}/{values[0]}"):
+            found = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
+            with suppress(UsageError):
+                planted(f"protocol={target}{found}")
+                return found if " " not in found else ""
+    return ""

@@ -1,0 +1,306 @@
+"""A protocol over a table of prompts that somebody has: which column is the prompt, which the cue,
+which says what two prompts have in common, and which words the prompts offer as answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from ...errors import UnknownName, UsageError
+from ...languages.quotes import facts
+from ...protocol import EVERY
+from ...row_files import Row, is_delimited, names_of, read_rows
+from .offered import begun_answer, find_offered, language_of_prompts
+
+# What people call such columns, the likeliest first.
+PROMPTS = ("prompt", "question", "text", "input", "instruction")
+CUES = ("group", "gender", "sex", "race", "ethnicity", "cue", "age", "religion", "nationality")
+ITEMS = ("item", "pair", "pair_id", "template", "template_id", "topic", "scenario", "job")
+MAX_LEVELS = 12  # a column with more values is no cue
+_STARTS = Path(__file__).parents[1] / "starts" / "table"
+_COLUMN = re.compile(r"[^\W\d]\w*")
+_CODE = re.compile(r"[a-z]{2,3}(?:-\w+)*")
+_EXACT = """
+[modes.exact]  # the probabilities of the words offered are read, once, where the model gives them
+logprobs = 100
+max_tokens = 1
+begin = $begin  # the model goes on from here
+"""
+_TOKENS = re.compile(r"\w+|[^\w\s]")
+LANGUAGE = "language"  # the column of it
+LENGTH = "length"  # what --measure can name
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the columns of a table of prompts are, and the words that every prompt offers: none if
+    the length of answers is measured.
+
+    rows: those that are to be written down, with a column for the item if the table has none; none
+    if a protocol can name the table itself. language: its code, "" if it is not known. tabled: True
+    if a column of the table says the language.
+    """
+
+    prompt: str
+    cue: str
+    item: str
+    levels: tuple[str, ...]
+    offered: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    language: str = ""
+    tabled: bool = False
+    added: bool = False  # the column for the item
+
+    @property
+    def measured(self) -> str:
+        """What an audit of the table measures, as the beginning of a question."""
+        if not self.offered:
+            return "How many words does an answer have"
+        words = [f"‘{word}’" for word in self.offered]
+        return f"Which of {', '.join(words[:-1])} and {words[-1]} is answered"
+
+    def __str__(self) -> str:
+        levels = ", ".join(self.levels[:4]) + (", …" if len(self.levels) > 4 else "")
+        words = f"; offered {' or '.join(self.offered)}" if self.offered else ""
+        item = self.item
+        if self.added:
+            number = len({row[item] for row in self.rows})
+            item += f" (added: {number}, each of prompts that are alike but for words of the cue)"
+        spoken = f"; language {facts(self.language).name}" if self.language else ""
+        return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {item}{words}{spoken}"
+
+
+@dataclass(frozen=True)
+class Named:
+    """What somebody says of a table: its columns ("" for what is to be told), the sheet of a
+    spreadsheet, the words that are offered, what is measured ("" or LENGTH).
+    """
+
+    prompt: str = ""
+    cue: str = ""
+    item: str = ""
+    sheet: str = ""
+    options: tuple[str, ...] = ()
+    measure: str = ""
+
+
+def read(path: Path, named: Named) -> Reading:
+    """Looks at a table of prompts. UsageError says which column could not be told, or that no words
+    are offered, and what to type.
+    """
+    rows = _rows(path, named.sheet)
+    columns = list(rows[0])
+    for column in filter(None, (named.prompt, named.cue, named.item)):
+        if column not in columns:
+            raise UnknownName(f"column of {path.name}", column, columns)
+    prompt = named.prompt or _prompt(rows, columns)
+    rest = [name for name in columns if name != prompt]
+    cue = named.cue or _cue(rows, rest, [named.item] if named.item else rest)
+    item = named.item or (_item(rows, cue, rest) if cue else "")
+    completed: tuple[Row, ...] = ()
+    if not item:
+        cue, completed = _with_items(rows, prompt, [cue] if cue else _few_valued(rows, rest))
+        item = next(reversed(completed[0])) if completed else ""
+    _refuse_untold(path.name, prompt, cue, item, columns)
+    rows = completed or rows
+    levels = tuple(dict.fromkeys(row[cue] for row in rows))
+    _refuse_rows(path.name, rows, (prompt, cue, item))
+    named_so = {prompt: "prompt", cue: "cue", item: "item"}
+    renamed = {old: new for old, new in named_so.items() if not _COLUMN.fullmatch(old)}
+    if renamed:  # a name with a blank or a combining mark can stand in no slot
+        rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in rows]
+        prompt, cue, item = (renamed.get(name, name) for name in (prompt, cue, item))
+    prompts = [row[prompt] for row in rows]
+    language, tabled = _language(rows, prompts)
+    offered = named.options
+    if not offered and named.measure != LENGTH:
+        offered = find_offered(prompts, levels, language)
+        if not offered:
+            raise UsageError(
+                f"{path.name}: the prompts offer no words in quotation marks that all of them "
+                "have, so it is not known what to count. Type the words that an answer chooses "
+                "between: --options A,B; or, to compare how long answers are: --measure length"
+            )
+    written = tuple(rows) if completed or renamed or not is_delimited(path) else ()
+    return Reading(
+        prompt, cue, item, levels, offered, written, language, tabled, added=bool(completed)
+    )
+
+
+def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
+    """The language of prompts, and whether a column says it: one with a code in every row."""
+    codes = {row.get(LANGUAGE, "") for row in rows}
+    if len(codes) == 1 and _CODE.fullmatch(code := next(iter(codes))):
+        return code, True
+    return ("" if len(codes) > 1 else language_of_prompts(prompts)), False
+
+
+def write(name: str, table: str, reading: Reading) -> str:
+    """The text of a protocol of this name over the table, commented."""
+    offered, (first, *others) = reading.offered, reading.levels
+    pair = len(others) == 1
+    text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
+    between = f"{first} less {others[0]}" if pair else f"each other {reading.cue} less {first}"
+    start = _STARTS / ("choice.toml" if offered else "length.toml")
+    begin = begun_answer(reading.language) if offered else ""
+    code = reading.language
+    spoken = (LANGUAGE,) if code else ()
+    added = f"\nadd = {{ language = {_quote(code)} }}" if code and not reading.tabled else ""
+    return Template(start.read_text("utf-8")).substitute(
+        name=re.sub(r"\W+", "_", name).strip("_").lower() or "audit",
+        table=_quote(table) + added,
+        question=_quote(f"{reading.measured}, and does that change when only the cue changes?"),
+        prompt=reading.prompt,
+        cue=_quote(reading.cue),
+        item=_quote(reading.item),
+        factors=_quote_all((reading.cue, reading.item, *spoken)),
+        columns=_quote_all((reading.prompt, reading.cue, reading.item, *spoken)),
+        level=_quote(first if pair else EVERY),
+        baseline=_quote(others[0] if pair else first),
+        code=code or "und",
+        exact=Template(_EXACT).substitute(begin=_quote(begin)) if begin else "",
+        forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in offered),
+        counted=_quote_all(offered[:1]),
+        among=_quote_all(offered),
+        text=_quote(text),
+        gap_text=_quote(f"{text}, {between}"),
+    )
+
+
+def _rows(path: Path, sheet: str) -> Sequence[Row]:
+    """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
+    rows = [row for _, row in read_rows(path, sheet=sheet)]
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise UsageError(
+            f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
+            "cue and, where prompts differ in more than words of the cue, the item."
+        )
+    return rows
+
+
+def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequence[str]) -> None:
+    """UsageError for a cue or an item that is "", which says what to type."""
+    perhaps = "A prompt may be missing, or a value may be written in two ways; else"
+    if not cue:
+        raise UsageError(
+            f"{name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of them "
+            "with every value of another column, or with the same prompts but for words of its "
+            f"own, so none is seen to be the cue. Columns: {names_of(columns)}. {perhaps} type: "
+            "--cue COLUMN --item COLUMN"
+        )
+    if not item:
+        raise UsageError(
+            f"{name}: no column says which prompts are the same but for '{cue}', and they are not "
+            f"alike but for the same words. {perhaps} add a column, such as 'item' with the same "
+            "number for the prompts of a pair, or type: --item COLUMN"
+        )
+
+
+def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """UsageError for a row without a prompt, cue or item, and for one that is there twice."""
+    met: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows, 1):
+        key = tuple(row[column] for column in columns)
+        if not all(map(str.strip, key)):
+            raise UsageError(
+                f"{name}: row {number} after the header has no "
+                f"{next(name for name in columns if not row[name].strip())}. Fill it in, or remove "
+                "the row."
+            )
+        if key in met:
+            raise UsageError(
+                f"{name}: rows {met[key]} and {number} after the header are the same prompt of the "
+                "same cue and item. Remove one."
+            )
+        met[key] = number
+
+
+def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """The columns with a usual name first, then the rest as they stand."""
+    lower = {name.lower(): name for name in reversed(columns)}
+    first = [lower[name] for name in usual if name in lower]
+    return list(dict.fromkeys((*first, *columns)))
+
+
+def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    named = _named_so(columns, PROMPTS)[0]
+    if named.lower() in PROMPTS:
+        return named
+    return max(columns, key=lambda name: sum(len(row[name]) for row in rows))
+
+
+def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
+    """The first column with few values whose every one comes with every value of one of `items`."""
+    few = _few_valued(rows, columns)
+    return next((name for name in few if _item(rows, name, items)), "")
+
+
+def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """The columns that may be the cue, the likeliest first."""
+    most = min(MAX_LEVELS, len(rows) // 2)
+    named = _named_so(columns, CUES)
+    return [name for name in named if 2 <= len({row[name] for row in rows}) <= most]
+
+
+def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
+    """The column with most values, of those whose every value comes with every level of the cue;
+    one with a usual name before the others.
+    """
+    found = []
+    levels = len({row[cue] for row in rows})
+    for name in _named_so([name for name in columns if name != cue], ITEMS):
+        values = {row[name] for row in rows}
+        if len({(row[name], row[cue]) for row in rows}) == len(values) * levels > levels:
+            found.append((name.lower() in ITEMS, len(values), name))
+    return max(found, key=lambda one: one[:2])[2] if found else ""
+
+
+def _with_items(
+    rows: Sequence[Row], prompt: str, cues: Sequence[str]
+) -> tuple[str, tuple[Row, ...]]:
+    """The first of the cues whose words leave the same prompts of each of its values, and the rows
+    with a last column more, for the item; the only cue, and no rows, where there is none.
+    """
+    column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
+    for cue in cues:
+        if items := _items(rows, prompt, cue):
+            return cue, tuple({**row, column: item} for row, item in zip(rows, items, strict=True))
+    return (cues[0] if len(cues) == 1 else ""), ()
+
+
+def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
+    """What each prompt is about: its words without those that only some values of the cue have,
+    and without those of every prompt. None unless each value has the same words of its own, as
+    often, in what is left of every prompt: then no pair is guessed.
+    """
+    words = [_TOKENS.findall(row[prompt]) for row in rows]
+    levels: dict[str, set[str]] = defaultdict(set)
+    for row, said in zip(rows, words, strict=True):
+        for word in said:
+            levels[word].add(row[cue])
+    all_levels = {row[cue] for row in rows}
+    left = [tuple(word for word in said if levels[word] == all_levels) for said in words]
+    own: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for row, said, item in zip(rows, words, left, strict=True):
+        own[item][row[cue], *(word for word in said if levels[word] != all_levels)] += 1
+    if len(own) < 2 or any(one != own[left[0]] for one in own.values()):
+        return []
+    everywhere = set.intersection(*map(set, own))
+    names = {item: " ".join(word for word in item if word not in everywhere) for item in own}
+    if "" in names.values() or len(set(names.values())) < len(names):
+        names = {item: str(number) for number, item in enumerate(own, 1)}
+    return [names[item] for item in left]
+
+
+def _quote_all(texts: Iterable[str]) -> str:
+    return ", ".join(map(_quote, texts))
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # a string of JSON is one of TOML

@@ -1,0 +1,1 @@
+"""Runs that stop early: the looks of a run, and their forecast."""

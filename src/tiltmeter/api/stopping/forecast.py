@@ -1,0 +1,285 @@
+"""`plan --stop`: what a run that stops early would ask, pay and find, before it is run.
+
+The plan is the one that the run would fix; each claim is then simulated (stats/stopping/planned).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...analyse.stopping.plan import PlannedClaim, StoppingPlan
+from ...protocol import MeasureSpec, Protocol
+from ...records import Trial
+from ...stages.planning import plan as planning
+from ...stages.planning.cost import Totals
+from ...stages.planning.plan import Choices
+from ...stages.planning.planned_claims import labels_of
+from ...stages.planning.power import POWER, share_of, sides_of
+from ...stats.arguments import Floats
+from ...stats.power.detectable import Design, planned_shift
+from ...stats.stopping.design import StoppingDesign, items_needed
+from ...stats.stopping.planned import (
+    ForecastClaim,
+    ForecastFamily,
+    drift_found,
+    first_look_that_rejects,
+    forecast,
+    twice_the_items,
+)
+from ...stats.stopping.rules import Flags
+from ..options.options import Asking
+from .stopped_run import make_plan, refuse_unfit
+
+WORTH_STOPPING = 0.1  # of the calls, below which looks save nothing to speak of
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRow:
+    """Runs with one truth. truth: "none", "detectable" or "wanted", the difference of every claim;
+    calls: the expected share of all calls; cost: in US dollars, None where a price is unknown;
+    power: the share of claims found; full_power, fixed_power: by the run that asks all, and by one
+    that asks `fixed_rounds` of the rounds.
+    """
+
+    truth: str
+    calls: float
+    cost: float | None
+    power: float
+    full_power: float
+    fixed_power: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingForecast:
+    """What `plan --stop` says. looks: rounds after which is looked; moves: which of them were moved
+    to a balanced round, in a sentence. claims: of all families; items:
+    the fewest of a claim, None where outputs are what is permuted; items_needed: without which the
+    first look decides nothing by itself; decidable: how many claims each look can be the first to
+    decide by itself, and how many none can. fixed_rounds: of a shorter run without looks, held
+    beside. items_gain: by how much the standard error falls with twice the items and half the
+    samples of each, at the same calls. saves: True if a tenth of the calls or more is expected to
+    be saved.
+    """
+
+    looks: tuple[int, ...]
+    moves: str
+    claims: int
+    items: int | None
+    items_needed: int | None
+    decidable: tuple[int, ...]
+    never: int
+    fixed_rounds: int
+    rows: tuple[StoppingRow, ...]
+    items_gain: float
+    saves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingQuestion:
+    """The run that is planned: what `plan` was asked, and its totals."""
+
+    protocol: Protocol
+    choices: Choices
+    asking: Asking
+    icc: float
+    correlation: float
+    wanted: float | None
+    totals: Totals
+
+
+def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
+    """The forecast of a run. UsageError where such a run cannot stop early."""
+    protocol, choices = asked.protocol, asked.choices
+    refuse_unfit(protocol, choices, asked.asking)
+    plan = make_plan(protocol, choices, asked.asking)
+    trials = [
+        trial
+        for trial in planning.trials(protocol, replace(choices, samples=1))
+        if not protocol.modes[trial.mode].for_discovery
+    ]
+    uses, sizes, counted = _conditions(plan.claims, trials)
+    sized = [_size_of(asked, plan, claim, counted[claim.calls]) for claim in plan.claims]
+    families, shifts, place = [], [], 0
+    for family in plan.families:
+        own = slice(place, place + len(family.claims))
+        design = plan.design(family)
+        simulated = [_to_simulate(plan, one) for one in sized[own]]
+        families.append(ForecastFamily(design, simulated, uses[own]))
+        shifts.append([one.shift(design) for one in sized[own]] if asked.wanted else [])
+        place = own.stop
+    return _summary(plan, families, sized, _rows(asked, families, sizes, shifts))
+
+
+@dataclass(frozen=True)
+class _ClaimSize:
+    """A planned claim and how large it is. outputs: labels of an item (or group) and condition a
+    round; share: near which it would tilt; ratio: s²/τ² of a round.
+    """
+
+    claim: PlannedClaim
+    conditions: int
+    outputs: float
+    share: float
+    icc: float
+    correlation: float
+    ratio: float
+    rounds: int
+
+    def shift(self, design: StoppingDesign) -> float | None:
+        """The difference that the full run detects, None where that is not known."""
+        if self.claim.statistic != "items":
+            return None
+        items, each = len(self.claim.items), self.outputs * self.rounds
+        table = Design(
+            self.share, items, max(each, 1.0), self.icc, self.conditions, self.correlation
+        )
+        return planned_shift(design=table, level=design.alpha / design.claims, power=POWER)
+
+
+def _size_of(
+    asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, trials: int
+) -> _ClaimSize:
+    measure = _measure(asked.protocol, claim)
+    labels = labels_of(asked.protocol, measure, claim.condition.get("language", ""))
+    is_items = claim.statistic == "items"
+    conditions = sides_of(measure) if is_items else _groups(measure, claim)
+    places = conditions * (len(claim.items) if is_items else 1)
+    outputs = trials / plan.rounds_a_sample / places * labels.an_output
+    # several picks of an answer say little of how items differ: as if each stood by itself
+    alike = asked.icc if is_items and labels.an_output <= 1 else 0.0
+    ratio = (1 - alike) / alike if alike else math.inf
+    paired = asked.correlation if is_items and conditions == 2 else 0.0
+    share, rounds = share_of(measure, labels), plan.looks[-1]
+    return _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds)
+
+
+def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
+    return next(spec for spec in protocol.measures if spec.name == claim.measure)
+
+
+def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
+    """How many groups of outputs a divergence holds against each other."""
+    return max(len(claim.levels.get((measure.contrast or {}).get("factor", ""), ())), 2)
+
+
+def _to_simulate(plan: StoppingPlan, one: _ClaimSize) -> ForecastClaim:
+    claim = one.claim
+    if claim.statistic == "items":
+        tails = 1.0 if one.conditions > 2 else 2.0
+        least = min(1.0, tails * float(max(one.conditions, 2)) ** -len(claim.items))
+        smallest = (least,) * len(plan.looks)
+    elif claim.statistic == "outputs":
+        smallest = _smallest_of_blocks(plan.looks, one.conditions, one.outputs)
+    else:
+        smallest = (0.0,) * len(plan.looks)
+    flipped = claim.statistic != "plain"
+    return ForecastClaim(one.ratio, smallest, flipped, claim.calls, len(claim.items))
+
+
+def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple[float, ...]:
+    """The smallest p of permuting outputs inside each block of rounds, at each look. By hand: two
+    groups of one picture a round, looks at 5 and 10: 2/252 and 2/252².
+    """
+    found, log, before = [], 0.0, 0
+    for look in looks:
+        size = max(each * (look - before), 1.0)
+        log += math.lgamma(groups * size + 1) - groups * math.lgamma(size + 1)
+        found.append(min(1.0, math.exp(math.lgamma(groups + 1) - log)))
+        before = look
+    return tuple(found)
+
+
+def _conditions(
+    claims: Sequence[PlannedClaim], trials: Iterable[Trial]
+) -> tuple[Flags, Floats, Counter[str]]:
+    """Which calls each claim uses, shape (m, kinds of calls); how many there are of each in one
+    sample; and how many each claim counts, by its calls. What no claim counts is asked with all.
+    """
+    kinds = {claim.calls: claim for claim in claims}
+    together: Counter[frozenset[str]] = Counter()
+    for trial in trials:
+        counting = frozenset(
+            name
+            for name, claim in kinds.items()
+            if claim.counts(trial.subject, trial.mode, trial.factors)
+        )
+        together[counting or frozenset(kinds)] += 1
+    uses = np.array([[claim.calls in names for names in together] for claim in claims])
+    counted: Counter[str] = Counter()
+    for names, number in together.items():
+        for name in names:
+            counted[name] += number
+    return uses, np.array([float(number) for number in together.values()]), counted
+
+
+def _rows(
+    asked: StoppingQuestion,
+    families: Sequence[ForecastFamily],
+    sizes: Floats,
+    shifts: Sequence[Sequence[float | None]],
+) -> list[StoppingRow]:
+    """No difference anywhere, each claim at what it would detect, each at the wanted difference."""
+    found = [drift_found(design=family.design, power=POWER) for family in families]
+    truths: dict[str, list[float | Floats]] = {
+        "none": [0.0] * len(families),
+        "detectable": [*found],
+    }
+    if asked.wanted and all(shift for own in shifts for shift in own):
+        truths["wanted"] = [
+            drift * asked.wanted / np.array(own, dtype=np.float64)
+            for drift, own in zip(found, shifts, strict=True)
+        ]
+    totals, rows = asked.totals, []
+    half = _nearest_half(families[0].design.looks)
+    for truth, drifts in truths.items():
+        made = forecast(families, sizes, drifts)
+        cost = None if totals["price_unknown"] else made.calls * totals["cost"]
+        fixed = made.fixed_power[half]
+        rows.append(StoppingRow(truth, made.calls, cost, made.power, made.full_power, fixed))
+    return rows
+
+
+def _nearest_half(looks: Sequence[int]) -> int:
+    """Which look is nearest to half of the run, the last left out; of two the later."""
+    return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
+
+
+def _summary(
+    plan: StoppingPlan,
+    families: Sequence[ForecastFamily],
+    sized: Sequence[_ClaimSize],
+    rows: Sequence[StoppingRow],
+) -> StoppingForecast:
+    first = [
+        first_look_that_rejects(family.design, claim)
+        for family in families
+        for claim in family.claims
+    ]
+    fewest = min(
+        (one for one in sized if one.claim.statistic == "items"),
+        key=lambda one: len(one.claim.items),
+        default=None,
+    )
+    largest = max((family.design for family in families), key=lambda design: design.claims)
+    return StoppingForecast(
+        looks=plan.looks,
+        moves=plan.told_moves,
+        claims=len(plan.claims),
+        items=len(fewest.claim.items) if fewest else None,
+        items_needed=items_needed(design=largest, conditions=max(fewest.conditions, 2))
+        if fewest
+        else None,
+        decidable=tuple(first.count(look) for look in range(1, len(plan.looks) + 1)),
+        never=first.count(None),
+        fixed_rounds=plan.looks[_nearest_half(plan.looks)],
+        rows=tuple(rows),
+        items_gain=max(
+            1 - twice_the_items(samples=plan.looks[-1], ratio=one.ratio) for one in sized
+        ),
+        saves=any(row.calls <= 1 - WORTH_STOPPING for row in rows),
+    )

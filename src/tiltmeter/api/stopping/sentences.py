@@ -1,0 +1,92 @@
+"""What is said of a run that stops early before it is run: a table and sentences, for the terminal
+and for a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...stages.planning.cost import Totals
+from ...stats.results import count_of
+
+if TYPE_CHECKING:
+    from .forecast import StoppingForecast, StoppingRow
+
+WORTH_SAYING = 0.05  # of a standard error, that more items would save
+Cells = tuple[str, ...]
+
+
+def table(totals: Totals, wanted: float | None, forecast: StoppingForecast) -> Iterator[Cells]:
+    """A header and a row for each truth. wanted: the difference to be detected, or None."""
+    share = forecast.fixed_rounds / forecast.looks[-1]
+    found = ("found", "by all calls", f"by a fixed {share:.0%}")
+    paid = totals["cost"] or totals["price_unknown"]
+    yield ("if there is", "calls about", "of all", *(("$ about",) if paid else ()), *found)
+    for row in forecast.rows:
+        cost = "?" if row.cost is None else f"{row.cost:,.2f}"
+        yield (
+            _truth(row, wanted),
+            f"{row.calls * totals['calls']:,.0f}",
+            f"{row.calls:.0%}",
+            *((cost,) if paid else ()),
+            *("–" if row.truth == "none" else f"{one:.0%}" for one in _powers(row)),
+        )
+
+
+def _powers(row: StoppingRow) -> tuple[float, float, float]:
+    return row.power, row.full_power, row.fixed_power
+
+
+def _truth(row: StoppingRow, wanted: float | None) -> str:
+    if row.truth == "wanted":
+        return f"{wanted:g} in every claim"
+    return "no difference" if row.truth == "none" else "just what is detectable"
+
+
+def heading(forecast: StoppingForecast) -> str:
+    """What stands above the table."""
+    *first, last = forecast.looks
+    return (
+        f"With --stop, {count_of(forecast.claims, 'claim')}, looks after "
+        f"{', '.join(map(str, first))} and {last} rounds; error rates as of a full "
+        "run (docs/stopping.md). Simulated:"
+    )
+
+
+def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
+    """What stands below it."""
+    money = f", about ${totals['cost']:,.2f}" if totals["cost"] else ""
+    yield (
+        f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."
+    )
+    if forecast.moves:
+        yield forecast.moves
+    yield from _floor(forecast)
+    if forecast.items_gain > WORTH_SAYING:
+        yield (
+            "The same calls on twice the items, half as often each: standard errors "
+            f"{forecast.items_gain:.0%} smaller."
+        )
+    if not forecast.saves:
+        yield (
+            "--stop saves nothing here: less than a tenth of the calls, whatever is true. Leave "
+            "it out."
+        )
+
+
+def _floor(forecast: StoppingForecast) -> Iterator[str]:
+    """From which look on claims can be decided at all."""
+    if forecast.decidable[0] == forecast.claims:
+        return
+    needed = forecast.items_needed
+    if needed is not None and forecast.items is not None and forecast.items < needed:
+        yield (
+            f"The first look can find something with {needed} items or more; the fewest here are "
+            f"{forecast.items}."
+        )
+    known = enumerate(forecast.decidable, 1)
+    parts = [f"{many} from look {look} on" for look, many in known if many]
+    if forecast.never:
+        parts.append(f"{forecast.never} at none, with so few items")
+    yield f"Tilts can be found first, given the number of items: {', '.join(parts)}."

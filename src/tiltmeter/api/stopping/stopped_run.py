@@ -1,0 +1,296 @@
+"""`run --stop`: a run in looks, which asks no further for what is decided (docs/stopping.md)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ... import registry
+from ...errors import RunMismatch, UsageError
+from ...protocol import EVERY, Protocol
+from ...protocol.source.keys import StopKeys
+from ...protocol.stopping import LOOKS, stopping_measures
+from ...records import Json
+from ...stages.engine.limits import Tally
+from ...stages.planning import plan as planning
+from ...stages.planning.plan import Choices
+from ...stages.planning.rounds import Rounds, rounds_of
+from ...stages.planning.stored_plan import keep_plan, planned_of_looks
+from ...stages.steps.label import annotators
+from ...stages.steps.look_rounds import LookRounds
+from ...stats.results import ALPHA, count_of
+from ...store import Store
+from ...store.database import is_begun
+from ...store.queries import looks, settings
+from ..options.options import Asking
+
+if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
+    from ...analyse.stopping.looks import Look
+    from ...analyse.stopping.plan import StoppingPlan
+
+Ask = Callable[[planning.Wanted, int], Awaitable[Tally]]
+LabelBy = Callable[[tuple[str, ...]], Awaitable[Tally]]
+OPTIONS = {"subjects": "model", "languages": "language", "modes": "mode"}  # by choice
+
+
+def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
+    """True if a run stops early: because it is told to, or its protocol says so."""
+    return protocol.stop is not None if stop is None else stop
+
+
+def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
+    """UsageError for what cannot stop early: probabilities that are read once, an instrument that
+    waits for judges, one round.
+    """
+    if asking.shard is not None:
+        raise UsageError(
+            "--stop looks at all answers so far, and a shard has a part of them. Leave --shard out "
+            "to stop early, or type --no-stop to ask all."
+        )
+    modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
+    measured = [mode for mode in modes if not mode.for_discovery]
+    if len(measured) != 1 or measured[0].logprobs:
+        raise UsageError(
+            "--stop is for one mode whose answers are drawn, not read from probabilities, which "
+            f"are asked once. Type --mode {_mode_that_draws(protocol)}, or leave --stop out."
+        )
+    if asking.batching.file is not None:
+        raise UsageError(
+            "--stop looks at what came before it asks on, so it cannot write all requests to one "
+            "file. Leave --batch-file out, or --stop."
+        )
+    labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
+    if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
+        raise UsageError(
+            f"--stop looks at labels, and nothing labels the answers of {protocol.name} without "
+            "judges. Type for instance: --judge openai:gpt-4.1-mini"
+        )
+
+
+def _mode_that_draws(protocol: Protocol) -> str:
+    names = [n for n, mode in protocol.modes.items() if not (mode.logprobs or mode.for_discovery)]
+    return names[0] if names else "of a protocol that draws"
+
+
+def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
+    """Attribute → the first annotator that labels it: the run stops by its labels."""
+    found: dict[str, str] = {}
+    for instrument in annotators(protocol, asking.judges, asking.given):
+        if instrument.reads(False):
+            for attribute in instrument.attributes:
+                found.setdefault(attribute, instrument.annotator)
+    derived = [
+        one
+        for spec in protocol.instruments
+        for one in registry.instrument_kind(spec.kind, spec.name).derived(spec)
+    ]
+    for one in derived:
+        if one.source in found:
+            found.setdefault(one.attribute, found[one.source])
+    return found
+
+
+@dataclass(frozen=True)
+class StoppedRun:
+    """A run that stops early, with its plan, which is fixed."""
+
+    store: Store
+    protocol: Protocol
+    choices: Choices
+    rounds: Rounds
+    plan: StoppingPlan
+
+    async def ask(self, ask: Ask, label: LabelBy) -> list[Tally]:
+        """Asks and labels look by look, until all is decided or the last look is made. Where some
+        call failed, the look waits for the same command.
+        """
+        from ...analyse.stopping.looks import check_looks, is_over, make_look, read_looks
+
+        tallies: list[Tally] = []
+        made = read_looks(self.store, self.plan)
+        check_looks(self.store, self.plan, made)
+        while not is_over(self.plan, made):
+            look = self._next(made)
+            number = look.assign(self.store)
+            keep_plan(self.store, planned_of_looks(self.store, self.protocol))
+            tallies.append(await ask(look.filter_trials(), number))
+            tallies.append(await label(self.plan.judges))
+            if any(tally.failed for tally in tallies[-2:]) or looks.count_unanswered(self.store):
+                return tallies
+            made.append(make_look(self.store, self.protocol, self.plan, made))
+        return tallies
+
+    def _next(self, made: list[Look]) -> LookRounds:
+        from ...analyse.stopping.looks import open_claims
+
+        wanted, every, number = open_claims(self.plan, made), self.plan.claims, len(made) + 1
+
+        def is_open(subject: str, mode: str, factors: Mapping[str, str]) -> bool:
+            if any(claim.counts(subject, mode, factors) for claim in wanted):
+                return True  # and what no claim counts is asked with the others
+            return not any(claim.counts(subject, mode, factors) for claim in every)
+
+        since = made[-1].rounds if made else 0
+        until = self.plan.looks[number - 1]
+        return LookRounds(self.protocol, self.choices, self.rounds, number, since, until, is_open)
+
+
+def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
+    """The plan that a run has, or one made now, before the first output. RunMismatch where it was
+    begun otherwise, UsageError where it cannot stop early.
+    """
+    from ...analyse.stopping.plan import read_plan
+
+    refuse_unfit(protocol, choices, asking)
+    if is_begun(folder):
+        with Store(folder) as store:
+            plan = read_plan(store)
+            if plan is not None:
+                _refuse_other(store, plan, choices, asking)
+                _refuse_other_judging(store, protocol, plan, asking)
+                return plan
+            if looks.is_answered(store):
+                raise RunMismatch(
+                    f"{store.folder} was begun without --stop, and when to look is fixed before "
+                    "the first answer. Leave --stop out, or take another --out."
+                )
+    return make_plan(protocol, choices, asking)
+
+
+def open_stopped(
+    store: Store, protocol: Protocol, choices: Choices, plan: StoppingPlan
+) -> StoppedRun:
+    """The run with its plan, which is stored."""
+    if not looks.plan(store):
+        looks.keep_plan(store, plan.as_dict())
+    return StoppedRun(store, protocol, choices, rounds_of(protocol, choices), plan)
+
+
+def refuse_without_stop(store: Store) -> None:
+    """RunMismatch where a run stops early and the command says nothing of it."""
+    if looks.plan(store):
+        raise RunMismatch(
+            f"{store.folder} stops early by a plan that is fixed. Type --stop, or take another "
+            "--out to ask all."
+        )
+
+
+def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: Asking) -> None:
+    now = _choices(choices)
+    for name, before in plan.choices.items():
+        if now.get(name) != before:
+            option = OPTIONS.get(name, name)
+            typed = " ".join(_option_words(option, before))
+            raise RunMismatch(
+                f"{store.folder} stops early by a fixed plan, which differs from this command in "
+                f"{name}. {f'Type {typed}' if typed else f'Leave --{option} out'}, or take "
+                "another --out."
+            )
+    missing = [judge for judge in plan.judges if judge not in asking.judges]
+    if missing:
+        raise RunMismatch(
+            f"{store.folder} stops by the labels of {', '.join(plan.judges)}. Type also: "
+            + " ".join(f"--judge {judge}" for judge in missing)
+        )
+
+
+def _refuse_other_judging(
+    store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
+) -> None:
+    """The looks were planned by labels of rules and judge together, or of each by itself."""
+    by = {claim.instrument for claim in plan.claims}
+    other = by - set(_labellers(protocol, asking).values())
+    together = any(spec.unsure is not None for spec in protocol.instruments)
+    if other and (together or other & set(settings.cascades(store))):
+        raise RunMismatch(
+            f"{store.folder} stops by the labels of {', '.join(sorted(other))}. Type --judge-for "
+            "and --sure as before, or take another --out."
+        )
+
+
+def _option_words(option: str, value: Json) -> Iterator[str]:
+    """A choice as it is typed; nothing where it was not made."""
+    if isinstance(value, Mapping):
+        for factor, levels in value.items():
+            told = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
+            yield f"--{option} {shlex.quote(f'{factor}={told}')}"
+    elif value is not None:
+        each = value if isinstance(value, list) else [value]
+        yield from (f"--{option} {shlex.quote(str(one))}" for one in each)
+
+
+def _choices(choices: Choices) -> dict[str, Json]:
+    plain = asdict(choices)
+    plain["where"] = {name: list(levels) for name, levels in choices.where.items()}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in plain.items()}
+
+
+def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
+    """What is fixed before the first output. UsageError where there is but one look."""
+    from ...analyse.stopping.claims import planned_families, with_widening
+    from ...analyse.stopping.plan import StoppingPlan
+
+    keys, rounds = protocol.stop or {}, rounds_of(protocol, choices)
+    shares = keys.get("looks", LOOKS)
+    moved = rounds.looks(shares)
+    at = tuple(dict.fromkeys(moved))
+    if len(at) < 2:
+        raise UsageError(
+            f"This run has {count_of(rounds.total, 'round')} of prompts, and none before the last "
+            "holds each template, order and name equally often, so there is no look to stop at. "
+            "Raise --samples, or leave --stop out."
+        )
+    weights, futility = _spending(keys, moved)
+    families = planned_families(
+        protocol,
+        planning.trials(protocol, replace(choices, samples=2)),
+        _labellers(protocol, asking),
+    )
+    return with_widening(
+        StoppingPlan(
+            looks=at,
+            asked_looks=tuple(rounds.wanted_looks(shares)),
+            moved_looks=tuple(moved),
+            weights=weights,
+            futility=futility,
+            alpha=ALPHA,
+            seed=choices.seed,
+            rounds_a_sample=rounds.in_sample,
+            outputs=_outputs(protocol, choices),
+            judges=asking.judges,
+            choices=_choices(choices),
+            families=tuple(families),
+        )
+    )
+
+
+def _outputs(protocol: Protocol, choices: Choices) -> int:
+    """How many outputs the whole plan has, without those that are drawn for discovery."""
+    return sum(
+        number
+        for modes in planning.count(protocol, choices).values()
+        for name, number in modes.items()
+        if not protocol.modes[name].for_discovery
+    )
+
+
+def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Weights and futility bounds of the looks as they were moved: looks that meet are one, with
+    the weights of both and the later bound.
+    """
+    from ...stats.stopping.design import DEFAULTS
+
+    number = len(set(moved))
+    weights, bounds = DEFAULTS.get(number, ((1 / number,) * number, (0.0,) * (number - 1)))
+    if "weights" in keys:
+        own: dict[int, float] = {}
+        for look, weight in zip(moved, keys["weights"], strict=True):
+            own[look] = own.get(look, 0.0) + weight
+        weights = tuple(own.values())
+    if "futility" in keys:
+        futile = dict(zip(moved, keys["futility"], strict=False))
+        bounds = tuple(futile[look] for look in dict.fromkeys(moved) if look < moved[-1])
+    return tuple(weights), tuple(bounds)

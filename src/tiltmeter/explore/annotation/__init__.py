@@ -1,0 +1,1 @@
+"""Annotation pages: items, marks, saved labels and the end page."""

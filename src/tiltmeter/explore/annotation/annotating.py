@@ -1,0 +1,236 @@
+"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is
+given.
+
+It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor
+any label; it writes answers and nothing else. What an answer replaces is said with it, so that of
+two windows none overwrites the other unseen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ...errors import RunBusy, TiltmeterError, UsageError
+from ...gold import annotation, answers, people, refuse_stopped
+from ...gold.annotation import Task
+from ...gold.answers import State
+from ...gold.review import Review, open_review
+from ...gold.whole_outputs import WholeOutputTask, open_whole_outputs
+from ...protocol import EVERY
+from ...report.page_model.sanitize import visible
+from ...store.queries import trials
+from .. import rendering, security
+from ..selection.index import Source
+from ..selection.thumbnails import content
+from .desk_end import end_of_task
+from .desk_items import marked_cells, read_marks, shown_item
+
+PATIENCE_MS = 3_000  # that a save waits for another process's
+
+
+@dataclass(frozen=True, slots=True)
+class DeskTask:
+    """What somebody wants to do: label a sample, decide where people disagree, or review the run's
+    taxonomy.
+    """
+
+    annotator: str
+    attribute: str = ""
+    number: int | None = None
+    seed: int | None = None
+    what: str = "label"
+
+    def open(self, source: Source) -> Task | Review | WholeOutputTask:
+        """The task of a run. UsageError where there is nothing to do."""
+        store, protocol = source.store, source.protocol
+        annotator = people.annotator_named(store, protocol, self.annotator)
+        if self.what == "review":
+            return open_review(store, protocol, annotator)
+        if self.what == "adjudicate":
+            return annotation.open_adjudication(store, protocol, annotator, self.attribute)
+        drawn = annotation.shared_sample(store, protocol, self.attribute, self.number, self.seed)
+        if drawn["attribute"] == EVERY:
+            return open_whole_outputs(store, protocol, annotator, drawn)
+        return annotation.open_task(store, protocol, annotator, drawn)
+
+
+class Desk:
+    """One task of one person, opened and closed on the thread that uses the run's file."""
+
+    def __init__(self, folder: Path | str, wanted: DeskTask) -> None:
+        self._thread = security.OneThread()
+        self.wanted = wanted
+        try:
+            self.source, self.task = self._thread.wait(_open, folder, wanted)
+        except BaseException:
+            self._thread.end()
+            raise
+        self.folder = self.source.store.folder
+        self.order = self.task.items
+        self.cells = marked_cells(self.source.protocol, self.task.attribute)
+
+    def close(self) -> None:
+        """Closes the run, on the thread that opened it."""
+        self._thread.wait(self.source.store.close)
+        self._thread.end()
+
+    async def page(self, request: Request) -> Response:
+        """The page on which items are shown one by one."""
+        missing = await self._thread.read(_missing, self.source)
+        return HTMLResponse(
+            rendering.render_template(
+                "annotate.html.j2",
+                protocol=self.source.protocol,
+                task=self.task,
+                what=self.wanted.what,
+                missing=missing,
+                person=self.wanted.annotator,
+                words=answers.wording(),
+                longest=answers.MOST_CHARACTERS,
+                marking=bool(self.cells),
+                whole=isinstance(self.task, WholeOutputTask),
+                asked=self.source.protocol.annotation.get(self.task.attribute, {}),
+            )
+        )
+
+    async def items(self, request: Request) -> Response:
+        """Every item in this person's order, with what was said of it."""
+        states = await self._thread.read(self.task.states)
+        return JSONResponse(
+            [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
+        )
+
+    async def item(self, request: Request) -> Response:
+        """What is shown of one item."""
+        found = await self._thread.read(
+            shown_item, self.source, self.task, request.path_params["item"], self.cells
+        )
+        return JSONResponse(found)
+
+    async def end(self, request: Request) -> Response:
+        """What is said when all items are done. 409 before."""
+        states = await self._thread.read(self.task.states)
+        if not all(states.get(item, State()).done for item in self.order):
+            return JSONResponse({"error": "Not all items are done."}, 409)
+        task = self.task
+        names = list(task.tasks) if isinstance(task, WholeOutputTask) else [task.attribute]
+        opened = sum(bool(state.opened) for state in states.values())
+        said = await self._thread.read(end_of_task, self.source, names, self.wanted.what, opened)
+        return JSONResponse(said)
+
+    async def reading(self, request: Request) -> Response:
+        """What the protocol makes of marks that somebody put on an answer's pronouns."""
+        marks = request.query_params.get("marks", "")
+        answers.check_state(State(marks=marks), ())
+        item = request.path_params["item"]
+        found = await self._thread.read(
+            read_marks, self.source, self.cells, item, self.task.attribute, marks
+        )
+        return JSONResponse({"value": found})
+
+    async def save(self, request: Request) -> Response:
+        """409 where another state was stored than the one that was seen; the answer is what is
+        stored now.
+        """
+        item, seen, now = _parse(await request.body())
+        stored = await self._thread.read(self.task.save, item, seen, now)
+        kept = stored == now or stored == now._replace(value="", skipped=now.value)
+        return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
+
+    async def picture(self, request: Request) -> Response:
+        """A stored picture, whole."""
+        media_type, found = await asyncio.to_thread(
+            content, self.folder, request.path_params["name"]
+        )
+        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(found, media_type=media_type, headers=shown)
+
+
+def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review | WholeOutputTask]:
+    source = Source.open(0, folder)
+    try:
+        refuse_stopped(source.store)
+        source.store.wait_for_others(PATIENCE_MS)
+        return source, wanted.open(source)
+    except BaseException:
+        source.store.close()
+        raise
+
+
+def _missing(source: Source) -> int:
+    """Planned trials without an output, of which no sample can hold any."""
+    return trials.open_trials(source.store)
+
+
+def _parse(body: bytes) -> tuple[str, State, State]:
+    """(item, seen, now) of what the page sends. UsageError for anything else."""
+    try:
+        sent = json.loads(body)
+        states = [
+            State(**{name: sent[which][name] for name in State._fields})
+            for which in ("seen", "now")
+        ]
+        item = sent["item"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UsageError("An answer has an item, what was seen and what is said now.") from None
+    if not all(isinstance(text, str) for text in (item, *states[0], *states[1])):
+        raise UsageError("An answer is made of texts.")
+    try:
+        json.dumps(sent, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise UsageError("A text has half a character in it.") from None
+    return item, states[0], states[1]
+
+
+# the server
+
+
+def application(desk: Desk, token: str, port: int) -> ASGIApp:
+    """The ASGI application. port: the one that the Host header must name, and that the cookie is
+    named after.
+    """
+    routes = [
+        Route("/", desk.page),
+        Route("/items", desk.items),
+        Route("/item/{item:path}", desk.item),
+        Route("/reading/{item:path}", desk.reading),
+        Route("/end", desk.end),
+        Route("/save", desk.save, methods=["POST"]),
+        Route("/blobs/{name:path}", desk.picture),
+        *(
+            Route(f"/{name}", security.asset)
+            for name in ("explore.css", "annotate.css", "annotate.js")
+        ),
+        Route("/favicon.ico", security.icon),
+    ]
+    made = Starlette(routes=routes, exception_handlers={TiltmeterError: _error_response})
+    return security.Door(made, token, port, {"/save"})
+
+
+def _error_response(request: Request, error: Exception) -> Response:
+    status = 503 if isinstance(error, RunBusy) else 400 if isinstance(error, UsageError) else 500
+    return JSONResponse({"error": visible(str(error))}, status, security.HEADERS)
+
+
+def serve(
+    folder: Path | str, wanted: DeskTask, port: int, ready: Callable[[str, Desk], None]
+) -> None:
+    """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server
+    listens.
+    """
+    desk = Desk(folder, wanted)
+    try:
+        security.listen(partial(application, desk), port, lambda address: ready(address, desk))
+    finally:
+        desk.close()

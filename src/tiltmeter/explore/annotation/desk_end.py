@@ -1,0 +1,81 @@
+"""What the annotation page says when all items are done: how far people and judges agree, what a
+correction still needs, and what to type next. Not before, so that nobody is told what a judge said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from ...analyse.claims import verdicts
+from ...analyse.claims.background import read_background
+from ...analyse.estimates import estimates
+from ...analyse.words import numerals
+from ...analyse.words.reading import CORRECTED
+from ...gold import agreement, validation
+from ...report.page_model.sanitize import all_visible
+from ..selection.index import Source
+
+ENOUGH = "No headline number needs more labels for its correction."
+NO_CORRECTION = "These labels correct no number yet."
+SCARCE = (
+    "gold_scarce",
+    "judge_refuted",
+    "uncorrected",
+)  # cautions that say what gold shows and how much it takes
+SHOWN = ("agreement", "Cohen's κ")
+
+
+class EndOfTask(TypedDict):
+    """agreement, needs: sentences; next: what to type; opened: of how many items the folded prompt
+    was opened.
+    """
+
+    agreement: list[str]
+    needs: list[str]
+    next: str
+    opened: int
+
+
+def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: int) -> EndOfTask:
+    """The end page of a task about some attributes. what: label, adjudicate or review."""
+    store, protocol = source.store, source.protocol
+    found = validation.check(store, protocol)
+    known = [one for one in found.agreements if one.attribute in attributes]
+    said: EndOfTask = {
+        "agreement": list(_agreements(known)),
+        "needs": list(_needs(source)) if what != "review" else [],
+        "next": f"tiltmeter validate {store.folder}",
+        "opened": opened,
+    }
+    return all_visible(said)
+
+
+def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
+    for row in rows:
+        if row.coefficient.startswith(SHOWN) and row.found.value is not None:
+            number = numerals.share(row.found.value)
+            ends = numerals.interval(row.found.low, row.found.high, "share")
+            yield f"{row.who}, {row.attribute}: {row.coefficient} {number} {ends}"
+
+
+def _needs(source: Source) -> Iterator[str]:
+    """What gold says of each headline claim, and how many more labels it takes; a claim that gold
+    corrects as it is needs none. Where it corrects no number at all, why.
+    """
+    rows = estimates(source.store, source.protocol)
+    background = read_background(source.store, source.protocol, rows)
+    texts = dict.fromkeys(
+        caution.text
+        for verdict in verdicts.verdicts(source.protocol, rows, background)
+        for caution in verdict.cautions
+        if caution.code in SCARCE
+    )
+    corrected = [row for row in rows if row.measure.endswith(CORRECTED)]
+    if texts:
+        yield from texts
+    elif any(row.value is not None for row in corrected):
+        yield ENOUGH
+    else:
+        yield NO_CORRECTION
+        yield from dict.fromkeys(row.note for row in corrected if row.note)

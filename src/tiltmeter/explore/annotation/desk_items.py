@@ -1,0 +1,152 @@
+"""What the annotation page shows of one item: prompt, answer or picture, what others said, and of a
+taxonomy the attribute with its values and pictures. Every text is safe to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+from ...gold.annotation import Task
+from ...gold.review import Review
+from ...gold.whole_outputs import WholeOutputTask
+from ...protocol import Protocol
+from ...protocol.design.tables import Row
+from ...protocol.source.keys import AnnotationKeys
+from ...report.page_model.sanitize import all_visible
+from ...store.queries import outputs
+from ..selection.detail import picture, shorten
+from ..selection.index import Source
+from . import pronoun_marks
+
+SAMPLES = 3  # pictures of each value of a taxonomy
+
+# the design's rows by their levels, where pronouns are marked; else empty
+Cells = Mapping[tuple[str, ...], Row]
+
+
+def marked_cells(protocol: Protocol, attribute: str) -> Cells:
+    names = (*protocol.factors, protocol.item)
+    marked = pronoun_marks.apply(protocol, attribute)
+    return {tuple(cell[name] for name in names): cell for cell in protocol.cells} if marked else {}
+
+
+def _cell(source: Source, cells: Cells, levels: Mapping[str, str]) -> Row:
+    return cells.get(
+        tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {}
+    )
+
+
+def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
+    found = outputs.one(source.store, item)
+    if found is None:
+        return ""
+    trial, output = found
+    cell = _cell(source, cells, trial.factors)
+    return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
+
+
+class Block(TypedDict):
+    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked."""
+
+    title: str
+    text: str
+    kind: str
+    language: str
+    pieces: NotRequired[tuple[pronoun_marks.MarkedPiece, ...]]
+
+
+class ShownItem(TypedDict):
+    """What the page gets of an item. picture: its address, damage: why there is none; voices: what
+    others said. Where all attributes of an output are asked: question, the attribute; choices, what
+    can be said of it; beside, the items of the same output. Of a taxonomy: table, the values of the
+    attribute; samples, pictures that have one of them.
+    """
+
+    table: NotRequired[list[dict[str, str]]]
+    samples: NotRequired[list[dict[str, str]]]
+    question: NotRequired[str]
+    choices: NotRequired[list[dict[str, str]]]
+    beside: NotRequired[list[str]]
+    blocks: tuple[Block, ...]
+    picture: str
+    damage: str
+    voices: tuple[dict[str, str], ...]
+
+
+def shown_item(
+    source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
+) -> ShownItem:
+    """An item with what others said of it, every text safe to look at."""
+    if isinstance(task, Review):
+        shown = _value(source, task, item)
+    elif isinstance(task, WholeOutputTask):
+        output, _, attribute = item.partition(" ")
+        shown = _output(source, output, cells, attribute)
+        asked = source.protocol.annotation.get(attribute, {})
+        words = attribute.replace("_", " ")
+        shown["question"] = asked.get("question") or f"Which value of “{words}” fits?"
+        shown["choices"] = [one._asdict() for one in task.choices_of(item)]
+        shown["beside"] = task.beside(item)
+    else:
+        shown = _output(source, item, cells, task.attribute)
+    voices = [
+        {"who": chr(ord("A") + n % 26), **state._asdict()}
+        for n, state in enumerate(task.voices.get(item, ()))
+    ]
+    shown["voices"] = tuple(voices)
+    return all_visible(shown)
+
+
+def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownItem:
+    stored = outputs.one(source.store, item)
+    if stored is None:
+        return _as_shown((), damage="This output is not in the run any more.")
+    trial, output = stored
+    language = trial.factors.get("language", "")
+    name, _, damage = picture(source.store, output.blob, output.outcome)
+    kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
+    blocks = [_block("Prompt", trial.prompt, kind, language)]
+    if trial.begin:
+        blocks.append(_block("The answer was begun with", trial.begin, kind, language))
+    if output.text or not output.blob:
+        blocks.append(_block("Answer", output.text or "(no text)", "output", language))
+    if cell := _cell(source, cells, trial.factors):
+        blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
+    return _as_shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
+
+
+def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
+    """True if the prompt would bias who answers: as the protocol declares it, and of attributes
+    that a judge found, where it does so of any of its own.
+    """
+    own = [annotation[attribute]] if attribute in annotation else list(annotation.values())
+    return any(one.get("prompt") == "folded" for one in own)
+
+
+def _as_shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
+    return {"blocks": tuple(blocks), "picture": address, "damage": damage, "voices": ()}
+
+
+def _value(source: Source, task: Review, item: str) -> ShownItem:
+    """An attribute as a table of its values, each with a picture that has it; not of which
+    subject's pictures.
+    """
+    one = task.values[item]
+    of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
+    about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
+    blocks = (_block("Attribute", about, "prompt"), _block("Value", one.value, "output"))
+    shown = _as_shown(blocks)
+    same = {key: other for key, other in task.values.items() if other.whole == one.whole}
+    shown["table"] = [{"id": key, "value": other.value} for key, other in same.items()]
+    shown["samples"] = [
+        {"value": value, "picture": f"/blobs/{blob}"}
+        for value, blob in outputs.sample_blobs(
+            source.store, one.attribute.name, dict(one.attribute.of), SAMPLES
+        )
+    ]
+    return shown
+
+
+def _block(title: str, text: str, kind: str, language: str = "") -> Block:
+    return {"title": title, "text": shorten(text), "kind": kind, "language": language}

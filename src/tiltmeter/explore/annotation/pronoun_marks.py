@@ -1,0 +1,73 @@
+"""The third-person pronouns of a rewrite for a person to mark, and what the protocol makes of the
+marks.
+
+Where pronouns stand is found by rules; whose each is the person says: of the text's main person, of
+another, of several. The class of the rewrite and the verdict then follow by the protocol's own
+table, and are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by
+where a pronoun begins in the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NotRequired, TypedDict
+
+from ...instruments.pronouns.pronouns import MIXED, NEO, NONE, Found, mentions, person
+from ...instruments.rewrites import NEEDED, PRONOUNS, PUBLISHED, VERDICT, verdicts
+from ...instruments.rewrites.outcomes import READ, shape
+from ...protocol import Protocol
+from ..selection.detail import MOST_CHARACTERS
+
+MAIN = "primary"
+
+
+class MarkedPiece(TypedDict):
+    """A piece of an answer; begin: where it begins, of a pronoun."""
+
+    text: str
+    begin: NotRequired[int]
+
+
+def apply(protocol: Protocol, attribute: str) -> bool:
+    """True if an attribute is what pronouns say of a rewrite, in a design that has the texts."""
+    return attribute in (PRONOUNS, VERDICT, PUBLISHED) and set(NEEDED) <= protocol.cells[0].keys()
+
+
+def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
+    """The answer in pieces {text}, a pronoun with where it begins {text, begin}."""
+    return list(_pieces(output, _pronouns(cell, output)))
+
+
+def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
+    at = 0
+    for one in found:
+        yield {"text": output[at : one.begin]}
+        at = one.begin + len(one.form)
+        yield {"text": output[one.begin : at], "begin": one.begin}
+    yield {"text": output[at:]}
+
+
+def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
+    """The pronouns of what is read of an output: all of it, or the first of several variants."""
+    read = shape(cell["text"], output)
+    start = output.find(read.text)
+    if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
+        return []
+    who = person(cell["theme"], cell["noun"], cell["text"])
+    return [one._replace(begin=one.begin + start) for one in mentions(read.text, who)]
+
+
+def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
+    """What the marks make of an output; "" until each pronoun is marked, and where neopronouns are
+    to be compared.
+    """
+    whose = dict(mark.split(":", 1) for mark in marks.split())
+    found = _pronouns(cell, output)
+    if shape(cell["text"], output).outcome not in READ or any(
+        str(one.begin) not in whose for one in found
+    ):
+        return ""
+    mine = {one.value for one in found if whose[str(one.begin)] == MAIN}
+    if NEO in mine:
+        return ""
+    return verdicts(cell, mine.pop() if len(mine) == 1 else MIXED if mine else NONE)[attribute]

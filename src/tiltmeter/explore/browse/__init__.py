@@ -1,0 +1,1 @@
+"""Pages of the explorer: pairs, wall, counts, search, contact sheet, corrections."""

@@ -1,0 +1,25 @@
+"""Which number somebody came from, in words: what its query counts."""
+
+from __future__ import annotations
+
+from ...analyse.claims.output_query import MODE, OutputQuery
+from ..selection.index import Index
+from ..selection.parts import SUBJECT, Banner
+from ..selection.view import View
+
+
+def banner(index: Index, view: View, outputs: int) -> Banner | None:
+    """What is said above the outputs of a query; None without one. outputs: how many it names."""
+    if not view.query:
+        return None
+    query = OutputQuery.parse(view.query)
+    facts = [("model", " and ".join(index.title(SUBJECT, one) for one in query.subjects) or "all")]
+    for name, wanted in query.levels.items():
+        there = [level for level in wanted if level in index.levels(name)]
+        if name != MODE:
+            facts.append((name, " or ".join(index.title(name, one) for one in there or wanted)))
+    facts.append((query.attribute or "all attributes", " or ".join(query.values) or "every value"))
+    if query.among:
+        facts.append(("among", ", ".join(query.among)))
+    facts.append(("labelled by", query.annotator))
+    return Banner(view.number, outputs, tuple(facts), view.address(query="", number=""))

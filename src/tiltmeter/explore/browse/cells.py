@@ -1,0 +1,196 @@
+"""The cells of a grid: which outputs are in them, how many, what was said of them. What a page has
+is cut out by SQLite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...instruments.images.colour import own
+from ...records import ANSWER, OUTCOMES
+from ...store.output_table import CellKey, Window
+from ...store.queries import outputs
+from ...store.selection import Selection
+from ..selection.index import QUERY, Index
+from ..selection.parts import LABEL, NONE, Bar, Card
+from ..selection.view import ALL, View
+
+FEWEST_SAMPLES = 4  # of a cell, where there are many cells
+MOST_COLUMNS = 24
+ROWS_TOGETHER = 8  # that stand together, with fewer samples each, before pages are cut between them
+SHORT_CHARACTERS = 420  #  of a text in the grid
+MOST_COLOURS = 7
+MOST_PARTS = 12  # of a bar, one a value; the values that are left share the last
+
+
+def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
+    """The outputs of a view. narrow: with the filters that leave the bars as they are; tab: of its
+    tab alone.
+    """
+    chosen = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
+    levels = {name: level for name, level in chosen.items() if level != ALL}
+    values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
+    values += [view.value] if narrow and view.value else []
+    labels = [(view.attribute, None if value == NONE else value) for value in values]
+    counted = [QUERY + view.query] if view.query else []
+    if not narrow:
+        return Selection(levels, labels, searches=counted)
+    split = view.attribute if view.split else ""
+    texts = [view.text] if view.text else []
+    return Selection(levels, labels, view.outcome, split, [*counted, *texts])
+
+
+def colours(index: Index, attribute: str) -> dict[str, str]:
+    """A class for each value: colours for the commonest of the protocol's own, greys for the rest;
+    #rrggbb for a colour.
+    """
+    values = index.values(attribute)
+    found = {
+        name: "#{:02x}{:02x}{:02x}".format(*rgb)
+        for name, rgb in own([v for v in values if v not in OUTCOMES]).items()
+    }
+    used = len(found)
+    for value in (value for value in values if value not in found):
+        coloured = value not in OUTCOMES and used < MOST_COLOURS
+        found[value] = f"c{used}" if coloured else f"g{(len(found) - used) % 4}"
+        used += coloured
+    return found | {NONE: "g3"}
+
+
+def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
+    """Levels in the order of the design; subjects and modes in the order of their names."""
+    order = {level: n for n, level in enumerate(index.protocol.levels.get(factor, {}))}
+    return sorted(found, key=lambda level: (order.get(level, len(order)), level))
+
+
+def columns(
+    index: Index, view: View, every: Mapping[tuple[str, str], int]
+) -> tuple[list[str], tuple[str, ...]]:
+    """The columns of a grid, the baseline first, and a note where there are more than fit."""
+    found, baseline_level = (
+        in_design_order(index, view.columns, {column for _, column in every}),
+        baseline(index, view),
+    )
+    found.sort(key=lambda level: level != baseline_level)
+    shown, number = found[:MOST_COLUMNS], len(found)
+    note = (
+        f"The first {len(shown)} of {number} levels of {view.columns}; choose another for columns."
+    )
+    return shown, (note,) if len(shown) < number else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which rows and which samples of each cell (first, last; from 1) a page has."""
+
+    rows: tuple[str, ...]
+    first: int
+    last: int
+    page: int
+    pages: int
+
+    @classmethod
+    def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
+        """Page `page` (from 1) of about `number` outputs; most: samples of the largest cell."""
+        together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
+        samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
+        height = max(1, number // max(1, columns * samples))
+        blocks, turns = -(-len(rows) // height), -(-most // samples)
+        pages = max(1, blocks * turns)
+        page = min(max(1, page), pages)
+        block, turn = divmod(page - 1, max(1, turns))
+        shown = tuple(rows[block * height : (block + 1) * height])
+        return cls(shown, turn * samples + 1, (turn + 1) * samples, page, pages)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[str], samples: int, height: int, page: int) -> Layout:
+        """Page `page` (from 1) of so many rows a page, with the first samples of each cell."""
+        pages = max(1, -(-len(rows) // height))
+        page = min(max(1, page), pages)
+        shown = tuple(rows[(page - 1) * height : page * height])
+        return cls(shown, 1, max(1, samples), page, pages)
+
+
+def cards(
+    index: Index, view: View, selected: Selection, window: Window, colours: Mapping[str, str]
+) -> dict[CellKey, list[Card]]:
+    """The outputs that a page shows, by cell."""
+    hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
+    axes = view.rows, view.columns
+    made: dict[CellKey, list[Card]] = {}
+    for one in index.table.iter_placed(axes, window, selected, view.attribute, view.sort):
+        factors = dict(zip(index.factors, one.levels, strict=True))
+        about = [
+            f"{name} {index.title(name, level)}"
+            for name, level in factors.items()
+            if level and name not in hidden
+        ]
+        picture = one.blob if one.outcome == ANSWER else ""
+        made.setdefault(one.cell, []).append(
+            Card(
+                one.run,
+                one.id,
+                picture,
+                "" if picture else _text(index, one.run, one.id),
+                one.outcome,
+                one.values,
+                colours.get(one.values[0] if one.values else NONE, "g3"),
+                one.split,
+                one.surprise,
+                " · ".join([*about, f"sample {one.sample + 1}"]),
+                factors.get("language", ""),
+            )
+        )
+    return made
+
+
+def _text(index: Index, run: int, output: str) -> str:
+    text = outputs.beginning(index.sources[run].store, output, SHORT_CHARACTERS + 1)
+    if len(text) <= SHORT_CHARACTERS:
+        return text
+    return text[:SHORT_CHARACTERS].rstrip() + "…"
+
+
+def bars(
+    index: Index,
+    view: View,
+    selected: Selection,
+    rows: Sequence[str],
+    colours: Mapping[str, str],
+) -> dict[CellKey, tuple[Bar, ...]]:
+    """What was said in each cell of some rows, whatever the filters leave of it."""
+    counts = index.table.cell_values(
+        view.rows, view.columns, rows, selected, (view.attribute, NONE)
+    )
+    return {cell: _stack(weights, colours) for cell, weights in counts.items()}
+
+
+def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
+    """Parts in the order of the colours; of many values the commonest, and what is left of them
+    together.
+    """
+    kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
+    whole, begin, made = sum(said.values()) or 1.0, 0.0, []
+    for value in sorted(kept, key=list(colours).index):
+        made.append(Bar(value, said[value], said[value] / whole, begin, colours[value]))
+        begin += said[value] / whole
+    if len(said) > MOST_PARTS:
+        rest = whole - sum(kept.values())
+        made.append(Bar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
+    return tuple(made)
+
+
+def baseline(index: Index, view: View) -> str:
+    """The level of the columns that the protocol holds others against, "" for none."""
+    if view.columns != index.contrasted:
+        return ""
+    contrasts = (spec.contrast or {} for spec in index.protocol.measures)
+    return next(
+        (
+            c["baseline"]
+            for c in contrasts
+            if c.get("factor") == index.contrasted and "baseline" in c
+        ),
+        "",
+    )

@@ -1,0 +1,94 @@
+"""Labels that somebody corrects while looking at an output in the explorer (`r`).
+
+Who corrects has seen what judges said, so a correction is no gold: it is kept as a label of
+`human:NAME (corrected)`, stands beside the others, counts where annotators disagree, and no
+estimate, correction or agreement reads it. Gold is given blind, on the annotation page.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TypedDict
+
+from ...errors import UsageError
+from ...gold import annotation, people
+from ...records import CORRECTED, VOTE, Label
+from ...report.page_model.sanitize import all_visible
+from ...store.queries import labels, outputs
+from ..selection.index import Source
+
+
+class CorrectableAttribute(TypedDict):
+    """An attribute of an output. mine: what this person said of it, "" for nothing; values: (value,
+    what it means).
+    """
+
+    name: str
+    question: str
+    mine: str
+    values: tuple[tuple[str, str], ...]
+
+
+def corrector(source: Source, name: str) -> str:
+    """The annotator of a person's corrections. UsageError for what is no person's name."""
+    return people.annotator_named(source.store, source.protocol, name) + CORRECTED
+
+
+def correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
+    """The attributes of an output that have one value an output, with what can be said of each.
+    UsageError where there is no such output.
+    """
+    stored = outputs.one(source.store, output)
+    if stored is None:
+        raise UsageError(f"There is no output {output[:40]} in this run.")
+    trial, _ = stored
+    given = labels.of_output(source.store, output)
+    several = labels.attributes_with_several(source.store)
+    names = (one.attribute for one in given if not one.attribute.endswith(VOTE))
+    mine = {one.attribute: one.value for one in given if one.annotator == annotator}
+    of = {"subject": trial.subject, **trial.factors}
+    return [
+        {
+            "name": name,
+            "question": source.protocol.annotation.get(name, {}).get("question") or name,
+            "mine": mine.get(name, ""),
+            "values": tuple(
+                (one.value, one.meaning)
+                for one in annotation.choices(source.store, source.protocol, name, of)
+            ),
+        }
+        for name in dict.fromkeys(names)
+        if name not in several
+    ]
+
+
+def visible_correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
+    """`correctable`, every text safe to look at."""
+    return [all_visible(one) for one in correctable(source, output, annotator)]
+
+
+def correct(source: Source, output: str, annotator: str, attribute: str, value: str) -> None:
+    """Stores a correction in place of this person's earlier one, which is kept; "" withdraws it.
+    UsageError for an attribute or a value that is not on the list.
+    """
+    known = {one["name"]: one for one in correctable(source, output, annotator)}
+    if attribute not in known:
+        raise UsageError(f"'{attribute[:80]}' of this output cannot be corrected.")
+    if not value:
+        source.store.withdraw([(output, annotator, attribute)])
+    elif value in {name for name, _ in known[attribute]["values"]}:
+        source.store.supersede([Label(output, annotator, attribute, value)])
+    else:
+        raise UsageError(f"'{value[:80]}' is not on the list of {attribute}.")
+
+
+def parse_correction(body: bytes) -> tuple[int, str, str, str]:
+    """(run, output, attribute, value) of what the page sends. UsageError for anything else."""
+    try:
+        sent = json.loads(body)
+        run, texts = sent["run"], [sent[name] for name in ("output", "attribute", "value")]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UsageError("A correction has a run, an output, an attribute and a value.") from None
+    if not isinstance(run, int) or not all(isinstance(text, str) for text in texts):
+        raise UsageError("A correction has a number of a run, and texts.")
+    return run, texts[0], texts[1], texts[2]

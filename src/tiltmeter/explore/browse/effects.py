@@ -1,0 +1,80 @@
+"""How much what was said differs between the columns of each row: what the list of items and the
+pairs are ordered by.
+
+An effect is the total variation distance between the labels of two columns: the share of labels
+that would have to be others for both to be alike, 0 to 1; of more than two columns the largest,
+each against the baseline where the protocol has one. It describes what is shown and tests nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from ..selection.index import Index
+from ..selection.parts import NONE, Effect
+from ..selection.view import View
+from . import cells
+
+Weights = Mapping[str, float]
+
+
+def distance(a: Weights, b: Weights) -> float:
+    """Half the sum of the differences of shares. By hand: (3 of 4 x, 1 y) and (1 of 2 x, 1 y):
+    (|.75 − .5| + |.25 − .5|)/2 = .25.
+    """
+    whole_a, whole_b = sum(a.values()), sum(b.values())
+    if not whole_a or not whole_b:
+        return 0.0
+    values = dict.fromkeys((*a, *b))
+    return sum(abs(a.get(v, 0) / whole_a - b.get(v, 0) / whole_b) for v in values) / 2
+
+
+def commonest(weights: Weights) -> frozenset[str]:
+    """The commonest values, all of them where they are as common."""
+    most = max(weights.values(), default=0.0)
+    return frozenset(value for value, weight in weights.items() if weight >= most - 1e-9)
+
+
+def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
+    """The largest distance between columns, and whether the commonest value changes."""
+    if baseline in columns:
+        others = (one for level, one in columns.items() if level != baseline)
+        pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], one) for one in others]
+    else:
+        pairs = list(combinations(columns.values(), 2))
+    return Effect(
+        max((distance(a, b) for a, b in pairs), default=0.0),
+        any(not commonest(a) & commonest(b) for a, b in pairs),
+    )
+
+
+def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
+    """The effect in each level of a factor, over the columns of a view; empty where the columns are
+    of that factor.
+    """
+    if factor == view.columns or factor not in (*index.factors, "subject", "mode"):
+        return {}
+    chosen = cells.selection(view, narrow=False, tab=False)
+    values = index.table.cell_values(factor, view.columns, None, chosen, (view.attribute, NONE))
+    rows: dict[str, dict[str, Weights]] = {}
+    for (row, column), weights in values.items():
+        rows.setdefault(row, {})[column] = weights
+    baseline = cells.baseline(index, view)
+    return {row: compare(columns, baseline) for row, columns in rows.items()}
+
+
+def order_levels(
+    index: Index, view: View, factor: str, effects: Mapping[str, Effect], levels: Sequence[str]
+) -> list[str]:
+    """Levels of a factor in the order that the list of items has: changed ones first and the
+    largest effect first, or by mean surprise, or by how often annotators disagree.
+    """
+    if view.order == "effect" or not effects:
+        none = Effect(0.0, False)
+        found = {level: effects.get(level, none) for level in levels}
+        return sorted(levels, key=lambda one: (not found[one].changed, -found[one].size))
+    chosen = cells.selection(view, narrow=False, tab=False)
+    marks = index.table.level_marks(factor, view.attribute, chosen)
+    place = 0 if view.order == "surprise" else 1
+    return sorted(levels, key=lambda level: -marks.get(level, (0.0, 0.0))[place])

@@ -1,0 +1,57 @@
+"""What can be found in a static explorer without a server: the words of all outputs, and the
+outputs of every number, as one page that a script of its own searches.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from ...analyse.claims.output_query import query_of
+from ...analyse.estimates import estimates
+from ...analyse.whole_run.outputs_behind import Counted
+from ...records import ANSWER, Json
+from ...report.page_model.sanitize import all_visible
+from ...store.queries import outputs
+from ..selection.index import Index
+from ..selection.parts import NONE
+
+SHORT_CHARACTERS = 300  # of a text, of which the words are found
+
+
+def findings(index: Index, attribute: str, files: Mapping[str, str]) -> str:
+    """JSON {"outputs": [[key, file, picture, text, label], …], "sets": [[places]], "queries":
+    {query: place of its set}}, safe inside a page. files: RUN-OUTPUT → the page that has it.
+    """
+    index.load_labels(attribute)
+    rows: list[list[str]] = []
+    for one in index.table.iter_outputs(attribute):
+        key = f"{one.run}-{one.id}"
+        if key in files:
+            store = index.sources[one.run].store
+            picture = one.blob if one.outcome == ANSWER else ""
+            text = "" if picture else outputs.beginning(store, one.id, SHORT_CHARACTERS)
+            label = " · ".join(one.values) or NONE
+            rows.append([key, files[key], picture, text, label])
+    places = {row[0]: place for place, row in enumerate(rows)}
+    sets, queries = _sets(index, places)
+    data: dict[str, Json] = {
+        "outputs": all_visible(tuple(map(tuple, rows))),
+        "sets": sets,
+        "queries": queries,
+    }
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _sets(index: Index, places: Mapping[str, int]) -> tuple[list[list[int]], dict[str, int]]:
+    """The outputs of every estimate of the runs: different sets once, and which each query has."""
+    sets: dict[tuple[int, ...], int] = {}
+    queries: dict[str, int] = {}
+    for source in index.sources.values():
+        counted = Counted(source.store, source.protocol)
+        for row in estimates(source.store, source.protocol):
+            query = query_of(source.protocol, row)
+            keys = (f"{source.number}-{output}" for output in counted.outputs(query))
+            found = tuple(places[key] for key in keys if key in places)
+            queries[query.text()] = sets.setdefault(found, len(sets))
+    return [list(one) for one in sets], queries

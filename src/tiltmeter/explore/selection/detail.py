@@ -1,0 +1,247 @@
+"""One output with all that is stored about it: prompt, text or picture, every label, vote and raw
+reply, cost, signature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...analyse.whole_run import signature
+from ...analyse.words import numerals
+from ...errors import StoreError, UsageError
+from ...images import Unusable, check_picture
+from ...protocol.design.tables import SEVERAL
+from ...records import ANSWER, VOTE, Token
+from ...store import Store
+from ...store.blobs import ChangedFile
+from ...store.queries import calls, outputs, settings
+from ...store.queries.labels import OutputLabel, of_output
+from .index import Index, Source
+from .parts import SUBJECT
+
+if TYPE_CHECKING:
+    from .marks import Rewrite
+
+MOST_CHARACTERS = 20_000  # characters of a text or raw reply that are shown
+MOST_TOKENS = 8  # most probable first tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One paid request and what came back; cost in US dollars, None where it is not known."""
+
+    purpose: str
+    model: str
+    outcome: str
+    text: str
+    raw: str
+    served: str
+    fingerprint: str
+    tokens: str
+    cost: float | None
+    omitted: str
+    date: str
+    turn: str
+
+    @property
+    def price(self) -> str:
+        """US dollars, or "unknown"."""
+        return "unknown" if self.cost is None else numerals.dollars(self.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """picture: the name of a blob, "" where there is none; damage: why it cannot be shown; paired:
+    (level, output) of the same prompt at the other levels of the factor that is `compared`.
+    """
+
+    run: int
+    run_name: str
+    id: str
+    subject: str
+    mode: str
+    levels: tuple[tuple[str, str], ...]
+    sample: int
+    prompt: str
+    begin: str
+    revised: str
+    outcome: str
+    text: str
+    picture: str
+    about: str
+    damage: str
+    labels: tuple[OutputLabel, ...]
+    probabilities: str
+    call: Call | None
+    voices: tuple[Call, ...]
+    rewrite: Rewrite | None
+    signatures: tuple[str, ...]
+    language: str
+    compared: str
+    paired: tuple[tuple[str, str], ...]
+
+    @property
+    def key(self) -> str:
+        """RUN-OUTPUT, as it stands in addresses."""
+        return f"{self.run}-{self.id}"
+
+    @property
+    def price(self) -> str:
+        """US dollars of all calls, with how many are of unknown cost. The reply to a question that
+        is asked once of equal outputs is counted whole with each.
+        """
+        calls = (*filter(None, [self.call]), *self.voices)
+        known = [call.cost for call in calls if call.cost is not None]
+        unknown = (
+            f"{len(calls) - len(known)} of {len(calls)} calls at unknown cost"
+            if len(known) < len(calls)
+            else ""
+        )
+        said = " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown]))
+        whole = " (replies shared with equal outputs counted whole)"
+        return (said or "none") + (whole if any(call.cost for call in self.voices) else "")
+
+
+def detail(index: Index, run: int, output: str) -> Detail:
+    """UsageError where there is no such output."""
+    from .marks import rewrite  # with the instruments, for which a first page need not wait
+
+    index.refresh()
+    source = index.sources.get(run)
+    stored = outputs.one(source.store, output) if source else None
+    if source is None or stored is None:
+        raise UsageError(f"There is no output {output[:40]} in this run.")
+    trial, returned = stored
+    levels, text = trial.factors, returned.text
+    asked = calls.by_key(source.store, returned.call, MOST_CHARACTERS + 1)
+    judged = tuple(_judge_calls(source, index.annotator_calls(run, output)))
+    labels = tuple(_label(one, judged) for one in of_output(source.store, output))
+    name, about, damage = picture(source.store, returned.blob, returned.outcome)
+    cell = index.cells.get(tuple(levels.get(factor, "") for factor in index.factors), {})
+    compared = returned.outcome == ANSWER and not returned.blob
+    return Detail(
+        run,
+        source.name,
+        output,
+        index.title(SUBJECT, trial.subject),
+        trial.mode,
+        tuple(_level_rows(index, levels)),
+        trial.sample,
+        shorten(trial.prompt),
+        trial.begin,
+        asked.revised if asked else "",
+        returned.outcome,
+        shorten(text),
+        name,
+        about,
+        damage,
+        labels,
+        _probabilities(asked.alternatives if asked else ()),
+        _call(asked) if asked else None,
+        judged,
+        rewrite(cell, text) if compared else None,
+        tuple(_signatures(source, trial.subject, trial.mode, levels, labels)),
+        levels.get("language", ""),
+        index.contrasted,
+        tuple(_pairs_of(index, run, output)),
+    )
+
+
+def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
+    """(level, output) of the same prompt with the cue alone changed."""
+    if index.contrasted not in index.factors:
+        return []
+    found = index.table.pairs_of(run, output, index.contrasted, index.tied)
+    return [(index.title(index.contrasted, level), other) for level, other in found]
+
+
+def _level_rows(index: Index, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name in index.factors:
+        if levels.get(name):
+            yield name, index.title(name, levels[name]).replace(SEVERAL, " / ")
+
+
+def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
+    made = [_call(calls.by_row(source.store, row_id, MOST_CHARACTERS + 1)) for row_id in row_ids]
+    yield from sorted(made, key=lambda call: (call.purpose, call.turn))
+
+
+def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
+    """A label; a vote with the model whose it is: a panel's calls are numbered by judge."""
+    if not one.attribute.endswith(VOTE):
+        return one
+    place = f"{one.position}/"
+    mine = (
+        call.model
+        for call in judged
+        if call.purpose == one.annotator and call.turn.startswith(place)
+    )
+    return one._replace(judge=next(mine, f"vote {one.position + 1}"))
+
+
+def _call(one: calls.StoredCall) -> Call:
+    counted = one.prompt_tokens is not None
+    return Call(
+        one.purpose,
+        one.model,
+        one.outcome or "waiting",
+        shorten(one.text),
+        shorten(one.raw),
+        one.served,
+        one.fingerprint,
+        f"{one.prompt_tokens} + {one.completion_tokens}" if counted else "",
+        one.cost,
+        ", ".join(one.omitted),
+        one.date,
+        one.request.turn,
+    )
+
+
+def shorten(text: str) -> str:
+    """A text as far as it is shown."""
+    return (
+        text
+        if len(text) <= MOST_CHARACTERS
+        else text[:MOST_CHARACTERS] + "… (cut here; the run has it whole)"
+    )
+
+
+def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
+    """(name, what it is, why it cannot be shown) of an output's picture."""
+    if not blob or outcome != ANSWER:
+        return "", "", ""
+    try:
+        found = check_picture(store.blob(blob))
+    except (StoreError, Unusable) as error:
+        why = "is not in the run's folder"
+        if isinstance(error, Unusable):
+            why = str(error)
+        elif isinstance(error, ChangedFile):
+            why = "is not what was stored: its content was changed"
+        return blob, "", f"The picture {why}."
+    return blob, f"{found.media_type}, {found.width} × {found.height} pixels", ""
+
+
+def _probabilities(places: Sequence[Sequence[Token]]) -> str:
+    best = sorted(places[0], key=lambda token: -token.logprob)[:MOST_TOKENS] if places else []
+    return " · ".join(
+        f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
+        f"{numerals.share(math.exp(token.logprob))}"
+        for token in best
+    )
+
+
+def _signatures(
+    source: Source,
+    subject: str,
+    mode: str,
+    levels: Mapping[str, str],
+    labels: Sequence[OutputLabel],
+) -> Iterator[str]:
+    stratum = {"mode": mode} | ({"language": levels["language"]} if levels.get("language") else {})
+    frozen = settings.frozen(source.store)
+    for annotator in dict.fromkeys(one.annotator for one in labels):
+        yield signature.short(source.protocol, subject, annotator, stratum, 1, "default", frozen)

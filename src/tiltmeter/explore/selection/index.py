@@ -1,0 +1,327 @@
+"""What can be looked at: the outputs of runs of one protocol, as a table of ids, levels and labels
+in memory (store/output_table.py).
+
+Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
+written to. A run that is still going is read again when it has changed. Of an attribute's labels
+one is the output's own: that of the first annotator (in the order of the protocol's instruments),
+or the most probable where it is a set of probabilities.
+
+Surprise of an output = −log2(share of its label among all labels of its condition): subject, mode,
+language and the level of the factor that the protocol contrasts. Of several labels the rarest
+counts. Bits; 0 where all have the same label.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, groupby
+from pathlib import Path
+
+from ...analyse.claims.output_query import OutputQuery
+from ...analyse.words.short_model_names import given_names
+from ...errors import UsageError
+from ...protocol import EVERY, Protocol, wording
+from ...protocol.design.contrasts import contrast_factor
+from ...protocol.design.tables import SEVERAL, Row
+from ...records import HUMAN, OUTCOMES, VOTE
+from ...stages.steps import protocol_snapshot
+from ...store import Store
+from ...store.output_table import LabelRow, OutputRow, OutputTable
+from ...store.queries import calls, labels, outputs, own_labels, trials
+from ...store.queries.labels import RankedLabel
+from .parts import SUBJECT
+
+REREAD_S = 3.0  # at least, between two readings of a run that is still going
+MOST_SEARCHES = 8  # whose hits are kept
+QUERY = "query?"  # begins what a query's hits are kept under, beside those of texts
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One run that is open. name: its folder's; number: its place on the command line."""
+
+    number: int
+    name: str
+    store: Store
+    protocol: Protocol
+
+    @classmethod
+    def open(cls, number: int, folder: Path | str) -> Source:
+        """StoreError where there is no run, one that cannot be read, or one whose protocol is not
+        there.
+        """
+        store = Store(folder)
+        try:
+            protocol, _ = protocol_snapshot.protocol_of(store)
+            return cls(number, Path(folder).resolve().name, store, protocol)
+        except BaseException:
+            store.close()
+            raise
+
+
+class Index:
+    """The outputs of runs of one protocol. `table` counts and finds them."""
+
+    def __init__(self, sources: Sequence[Source], names: Mapping[str, str] | None = None) -> None:
+        """names: {model: short name}, where somebody gave one."""
+        self.names = dict(names or {})
+        self.sources = {source.number: source for source in sources}
+        self.protocol = sources[0].protocol
+        self.factors = tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
+        self.contrasted = _contrasted_factor(self.protocol)
+        self.attributes: tuple[str, ...] = ()
+        self.table = OutputTable(self.factors)
+        self._lead: dict[tuple[int, str], str] = {}
+        self._ready: set[str] = set()
+        self._levels: dict[str, dict[str, int]] = {}
+        self._values: dict[str, dict[str, float]] = {}
+        self._versions: list[int] = []
+        self._read_at = -math.inf
+
+    def levels(self, name: str) -> dict[str, int]:
+        """Level → outputs, of a factor, the mode, the subject or the outcome; counted once.
+        UsageError where there is no such factor.
+        """
+        if name not in self._levels:
+            self._levels[name] = self.table.level_counts(name)
+        return self._levels[name]
+
+    def values(self, attribute: str) -> dict[str, float]:
+        """Value → labels (sums of weights), of an attribute whose labels are loaded: the protocol's
+        own first, the commonest first."""
+        if attribute not in self._values:
+            counts = self.table.value_weights(attribute).items()
+            self._values[attribute] = dict(sorted(counts, key=lambda one: one[0] in OUTCOMES))
+        return self._values[attribute]
+
+    def title(self, name: str, level: str) -> str:
+        """What a person reads in place of a level of a factor, a value or a model."""
+        if name != SUBJECT:
+            return wording.title(self.protocol, name, level)
+        model = level if level in self.names else level.rpartition(" (")[0]  # without its run
+        return self.names[model] + level[len(model) :] if model in self.names else level
+
+    @property
+    def several(self) -> tuple[str, ...]:
+        """Factors with more than one level among the outputs."""
+        return tuple(name for name in self.factors if len(self.levels(name)) > 1)
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, ...], Row]:
+        """The rows of the design by their levels, for the columns that are no factors (an input
+        text).
+        """
+        return {tuple(cell[name] for name in self.factors): cell for cell in self.protocol.cells}
+
+    def refresh(self) -> None:
+        """Reads the runs, where they have changed since."""
+        if time.monotonic() - self._read_at < REREAD_S:
+            return
+        versions = [source.store.data_version() for source in self.sources.values()]
+        if versions != self._versions:
+            self._fill()
+        self._versions, self._read_at = versions, time.monotonic()
+
+    def _fill(self) -> None:
+        self._ready, self._lead, self._levels, self._values = set(), {}, {}, {}
+        self.__dict__.pop("tied", None)
+        self.table.fill((number, self._rows(one)) for number, one in self.sources.items())
+        for source in self.sources.values():
+            self._lead |= {
+                (source.number, attribute): annotator
+                for attribute, annotator in _lead_annotators(source).items()
+            }
+        labelled = {attribute for _, attribute in self._lead}
+        first = _by_importance(self.protocol, labelled)
+        self.attributes = tuple(dict.fromkeys((*first, *sorted(labelled))))
+
+    def _rows(self, source: Source) -> Iterator[OutputRow]:
+        more = "" if len(self.sources) == 1 else f" ({source.name})"  # a subject's run
+        return outputs.table_rows(source.store, self.factors, self.contrasted, SEVERAL, more)
+
+    def forget_labels(self) -> None:
+        """Has everything read again for the next page: this process itself has written."""
+        self._versions, self._read_at = [], -math.inf
+
+    def load_labels(self, attribute: str) -> None:
+        """Reads the labels of an attribute into the table, once."""
+        if attribute in self._ready or attribute not in self.attributes:
+            return
+        for source in self.sources.values():
+            self._load_labels(source, attribute)
+        self.table.set_surprises(attribute, _bits(self.table.condition_weights(attribute)))
+        self._ready.add(attribute)
+
+    def _load_labels(self, source: Source, attribute: str) -> None:
+        lead = self._lead.get((source.number, attribute), "")
+        single = own_labels.lead_values(source.store, attribute, lead)
+        if single is not None:
+            self.table.add_single_labels(attribute, source.number, single)
+            return
+        ranked = labels.of_attribute(source.store, attribute)
+        self.table.add_labels(
+            attribute,
+            (
+                (source.number, output, lead_labels(attribute, lead, list(same)))
+                for output, same in groupby(ranked, key=lambda row: row.output)
+            ),
+        )
+
+    def run_searches(self, text: str, query: str) -> None:
+        """Reads into the table which outputs have a text in their text, prompt or rewritten prompt
+        (case aside, in ASCII), and which a query names; each once. UsageError for a query that is
+        none.
+        """
+        self.table.forget_searches(MOST_SEARCHES)
+        if text and not self.table.was_searched(text):
+            self.table.add_hits(text, self._hits(text))
+        if query and not self.table.was_searched(QUERY + query):
+            self.table.add_hits(QUERY + query, self._outputs_of(OutputQuery.parse(query)))
+
+    def _hits(self, text: str) -> Iterator[tuple[int, str]]:
+        for source in self.sources.values():
+            for output in outputs.containing(source.store, text):
+                yield source.number, output
+
+    def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, str]]:
+        """The outputs of a number, in every run that has some of them."""
+        if query.variant not in self.protocol.variants:
+            raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
+        for name in query.levels:
+            self.table.column(name)
+        from ...analyse.whole_run.outputs_behind import Counted  # with numpy and polars
+
+        for source in self.sources.values():
+            for output in Counted(source.store, source.protocol).outputs(query):
+                yield source.number, output
+
+    @cached_property
+    def tied(self) -> tuple[str, ...]:
+        """The factors whose level follows from that of the contrasted one."""
+        if self.contrasted not in self.factors:
+            return ()
+        levels = len(self.levels(self.contrasted))
+        others = (name for name in self.factors if name != self.contrasted)
+        return tuple(n for n in others if self.table.distinct(self.contrasted, n)[1] == levels)
+
+    def annotator_calls(self, run: int, output: str) -> list[int]:
+        """Row ids of the calls that annotators made about an output; those of all outputs are read
+        when the first is asked for.
+        """
+        if not self.table.has_calls(run):
+            self.table.add_calls(run, calls.annotator_calls(self.sources[run].store))
+        return self.table.calls_about(run, output)
+
+    def missing(self) -> int:
+        """Planned trials without an output."""
+        return sum(trials.open_trials(source.store) for source in self.sources.values())
+
+    def close(self) -> None:
+        """Closes the runs."""
+        self.table.close()
+        for source in self.sources.values():
+            source.store.close()
+
+
+def open_indices(
+    folders: Sequence[Path | str], labels: Mapping[str, str] | None = None
+) -> list[Index]:
+    """Runs as indices: those of one protocol with the same factors together, in the order of their
+    first. Where one cannot be opened, none stays open. labels: {short name: model}; UnknownName for
+    a model that no run has.
+    """
+    groups: dict[tuple[str, tuple[str, ...], str], list[Source]] = {}
+    with ExitStack() as opened:
+        for number, folder in enumerate(folders):
+            source = Source.open(number, folder)
+            opened.callback(source.store.close)
+            key = source.protocol.name, tuple(source.protocol.factors), source.protocol.item
+            groups.setdefault(key, []).append(source)
+        every = chain(*groups.values())
+        subjects = chain(*(trials.subjects(one.store) for one in every if labels))
+        names = given_names(labels or {}, subjects)
+        found = [Index(group, names) for group in groups.values()]
+        opened.pop_all()
+    return found
+
+
+def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
+    """The labels of one output by its lead annotator.
+
+    rows: all labels of the attribute and the votes for it. Annotators, and the votes of a panel,
+    disagree where one says something else than another; of probabilities the most probable is what
+    is said.
+    """
+    voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
+    for row in rows:
+        own = row.attribute == attribute
+        key = (row.annotator, "", 0) if own else (row.annotator, row.attribute, row.position)
+        voices.setdefault(key, []).append((row.value, row.weight))
+    split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
+    mine = voices.get((lead, "", 0)) or next(
+        (values for key, values in voices.items() if not key[1]), []
+    )
+    own_values = _most_probable(mine)
+    return [LabelRow(value, weight, value in own_values, split) for value, weight in mine]
+
+
+def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
+    """The values with weight 1, else the most probable one."""
+    whole = {value for value, weight in values if weight == 1}
+    return whole or {max(values, key=lambda one: one[1])[0]} if values else set()
+
+
+def _bits(weights: Sequence[tuple[str, str, float]]) -> Iterator[tuple[str, str, float]]:
+    """(condition, value, surprise in bits) from sums of weights, which come by condition."""
+    for condition, same in groupby(weights, key=lambda row: row[0]):
+        group = list(same)
+        whole = sum(weight for _, _, weight in group)
+        for _, value, weight in group:
+            if weight > 0:
+                yield condition, value, abs(math.log2(weight / whole))
+
+
+def _contrasted_factor(protocol: Protocol) -> str:
+    """As in the report; where a headline contrasts the items themselves (pairings of persons), the
+    item.
+    """
+    items = any(
+        spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
+        for spec in protocol.measures
+    )
+    return protocol.item if items else contrast_factor(protocol)
+
+
+def _lead_annotators(source: Source) -> dict[str, str]:
+    """Attribute → its first annotator in a run; people come after instruments."""
+    order = [spec.name for spec in source.protocol.instruments]
+
+    def rank(pair: tuple[str, str]) -> tuple[bool, int, bool, str]:
+        name, _, rest = pair[0].partition("/")
+        place = order.index(name) if name in order else len(order)
+        return pair[0].startswith(HUMAN), place, ":" in rest, pair[0]
+
+    lead: dict[str, str] = {}
+    for annotator, attribute in sorted(labels.annotator_attributes(source.store), key=rank):
+        if not attribute.endswith(VOTE):
+            lead.setdefault(attribute, annotator)
+    return lead
+
+
+def _by_importance(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
+    """Attributes in the order in which they matter: of headline measures, of others, of
+    instruments.
+    """
+    own = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
+    measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
+    wanted = [
+        name
+        for measure in measures
+        for name in (own if measure.attribute == EVERY else [measure.attribute])
+    ] + own
+    yield from (name for name in wanted if name in labelled)

@@ -1,0 +1,99 @@
+"""An input beside its rewrite, in pieces: third-person pronouns with their class, and the words
+that are not in the other.
+
+Pronouns are found by the protocol's own rules (instruments/pronouns.py), words are compared in
+their order (difflib).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from ...instruments.pronouns.pronouns import Found, mentions, person
+from ...instruments.pronouns.told import NOTHING
+from ...instruments.rewrites import told_of
+
+_TOKEN = re.compile(r"\s+|\w+(?:['’]\w+)*|[^\w\s]")
+MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """kind: "" or the class of a pronoun (masculine, …); other: of somebody else than the text's
+    person.
+    """
+
+    text: str
+    kind: str = ""
+    other: bool = False
+    changed: bool = False
+
+    @property
+    def said(self) -> str:
+        """What the mark means, in words."""
+        words = (
+            [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
+        )
+        return ", ".join(words + (["changed"] if self.changed else []))
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """An input and its rewrite, each in pieces."""
+
+    given: tuple[Piece, ...]
+    output: tuple[Piece, ...]
+
+
+def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
+    """The marks of a rewrite; None where the design has no input text with a noun and a theme."""
+    if not {"text", "theme", "noun"} <= cell.keys():
+        return None
+    given = cell["text"]
+    who = person(cell["theme"], cell["noun"], given)
+    told = told_of(cell) if "pronoun" in cell else NOTHING
+    left, right = _TOKEN.findall(given), _TOKEN.findall(output)
+    gone, new = _changed_places(left, right)
+    return Rewrite(
+        tuple(_pieces(left, gone, mentions(given, who))),
+        tuple(_pieces(right, new, mentions(output, who, told))),
+    )
+
+
+def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
+    """Places of the words on each side that the other does not have there."""
+    a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
+    b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
+    if max(len(a), len(b)) > MOST_WORDS:
+        return set(), set()
+    same = SequenceMatcher(
+        None, [word for _, word in a], [word for _, word in b], autojunk=False
+    ).get_matching_blocks()
+    kept_a = {a[block.a + i][0] for block in same for i in range(block.size)}
+    kept_b = {b[block.b + i][0] for block in same for i in range(block.size)}
+    return {n for n, _ in a} - kept_a, {n for n, _ in b} - kept_b
+
+
+def _pieces(tokens: Sequence[str], changed: set[int], found: Sequence[Found]) -> Iterator[Piece]:
+    """Tokens put together while they have the same marks."""
+    spans = [
+        (one.begin, one.begin + len(one.form), one.value, one.whose != "primary") for one in found
+    ]
+    text, marks, at = "", ("", False, False), 0
+    for number, token in enumerate(tokens):
+        kind, other = next(
+            ((value, other) for begin, end, value, other in spans if begin <= at < end), ("", False)
+        )
+        now = (kind, other, number in changed)
+        if token.isspace() and not kind and marks[2] and number + 1 in changed:
+            # the blank between two changed words
+            now = (marks[0], marks[1], True) if not marks[0] else now
+        if now != marks and text:
+            yield Piece(text, *marks)
+            text = ""
+        text, marks, at = text + token, now, at + len(token)
+    if text:
+        yield Piece(text, *marks)

@@ -1,0 +1,70 @@
+"""Small pictures for the grid, made when they are first asked for and kept in memory; nothing is
+written into a run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+from ... import images, intake
+from ...errors import StoreError, UsageError
+from ...store.blobs import FOLDER, place_of
+
+BLOB = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp|gif|bin)")
+TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "gif": "image/gif",
+    "bin": "application/octet-stream",
+}
+SIDE_PIXELS = 384  # of the longer side: twice the default height, for dense screens
+MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
+
+
+def content(folder: Path, name: str) -> tuple[str, bytes]:
+    """(media type, bytes) of a file of a run's `blobs/`. UsageError for a name that is none, or
+    that leads out of the run.
+    """
+    if not BLOB.fullmatch(name):
+        raise UsageError("That is no name of a stored file.")
+    home = folder.resolve() / FOLDER
+    path = place_of(folder, name).resolve()
+    if path not in (home / name, home / name[:2] / name):
+        raise UsageError("That leads out of the run.")
+    try:
+        return TYPES[name.rpartition(".")[2]], intake.read_bytes(path)
+    except OSError as error:
+        raise StoreError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+class Thumbnails:
+    """The least recently used go first."""
+
+    def __init__(self, room: int = MOST_BYTES) -> None:
+        self._kept: OrderedDict[tuple[Path, str], bytes] = OrderedDict()
+        self._room, self._used, self._lock = room, 0, Lock()
+
+    def small(self, folder: Path, name: str) -> bytes:
+        """A JPEG. StoreError, UsageError as `content`; pictures.Unusable where it is no picture."""
+        key = (folder, name)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = images.thumbnail(content(folder, name)[1], SIDE_PIXELS)[1]
+        with self._lock:
+            if key not in self._kept and len(made) <= self._room:
+                self._kept[key] = made
+                self._used += len(made)
+            while self._used > self._room:
+                self._used -= len(self._kept.popitem(last=False)[1])
+        return made
+
+    @property
+    def used(self) -> int:
+        """Bytes that are kept."""
+        return self._used

@@ -1,0 +1,287 @@
+"""The rules that tell which of the offered words an answer chooses. Exact readings: exact.py.
+
+The question is a sentence with a blank and a closed list of words (options), so an answer is read
+for what it puts into the blank. Nothing is guessed and nothing is a default: what these rules do
+not decide is `invalid` or `both`.
+
+Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter
+(phrases.py). What is marked as thinking or struck through is left out, and so is the prompt where
+it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options are …", "between he
+and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
+the options one a line.
+
+A mention (mentions.py) is an option's form as a whole word, longest first, or an inflected form
+that the language's pack knows. What a protocol declares is always an option, also if the language
+has another use for the word (they, 彼ら). Other forms of a pronoun are not its subject form: "her",
+"his" and "him" are no mention, though they may follow one ("she/her"). In scripts without spaces a
+form counts inside a run of characters, except within a listed word (其他, 彼ら). Several mentions
+joined by or, and, a slash or a comma, "s/he" and "(s)he" are one mention of several options. A
+mention after a negation ("not he", "rather than he") or before one ("he is not …") is rejected.
+
+A mention states a choice where its clause
+  1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he",
+    "he/him"), or
+  2. decides: "the answer is …", "I'd go with …", "… fits best", or
+  3. is the completed sentence: the mention, a verb, a superlative ("she is the most …").
+No clause states a choice that has a condition ("if he"), belongs to a reason or a contrast
+("because she …"), asks more than the one word, or declines ("I can't say she …"). After "the answer
+is", "therefore", "in conclusion" only what follows counts; after "no," or "wait," only what
+follows, where it states a choice.
+
+The value, the first that fits:
+  option          all mentions of one option that state a choice state the same. That goes over an
+                  apology, a doubt or
+                  "either would do" beside it.
+  neither         a word in place of all options is stated ("they"), or "neither" is.
+  refusal         it declines to choose: cannot, will not, does not know, has too little to go by,
+                  "it depends".
+  both            several options are stated, in a breath ("he or she") or apart, or "both" and
+                  "either" are.
+  invalid         one of the options and a word in place of all are stated ("she, they").
+  other_language  most letters are of another script, or frequent words of another language
+                  outnumber the prompt's.
+  neither         every option is rejected.
+  option          the answer begins with the option and a verb ("she is witty", "he's").
+  both            several options are named outside questions and none is stated.
+  option          the answer is the prompt's own sentence with its blank filled by the option
+                  (blank.py), or what closes the quotation that a begun answer opened.
+  neither         another word stands in that blank.
+  option          only one option is named, in a clause that negates nothing: in languages whose
+                  pack says `named`, which know fewer phrases than English.
+  invalid         the rest: other words, one option only named, one option only rejected (the other
+                  is never inferred), letters or numbers that point to a list, instructions to
+                  whoever reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from ...languages import refusals
+from ...languages.phrases import Language, language
+from ...languages.quotes import PAIRS
+from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
+from ..text.thought import without_thought
+from .blank import Blank
+from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
+
+RECURRING = 200  # characters; shorter answers are kept with their value
+DECLINING = 4  # sentences of an answer in which it may decline
+LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
+PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
+Stated = list[set[str]]  # the values of each mention that states a choice
+
+
+_SENTENCE = re.compile(r"[^.?]*[.?]*")
+
+
+class Reader:
+    """The rules for one set of forms in one language."""
+
+    def __init__(self, forms: Forms, code: str) -> None:
+        self._language: Language = language(code)
+        self._options = list(forms)
+        self._marker = Marker(forms, self._language)
+        self._blank = Blank(
+            forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
+        )
+        role, reach = self._language.role, _reach(self._language)
+        near, far = (
+            rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
+        )
+        self._decided = re.compile(
+            rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
+            rf"{near}{role('approve').pattern}|{role('decision').pattern}"
+        )
+        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
+        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        pronouns = {*self._language.pack.list_of("she"), *self._language.pack.list_of("he")}
+        self._pronouns = any(
+            form.casefold() in pronouns for texts in forms.values() for form in texts
+        )
+        # short answers recur
+        self._remembered = lru_cache(maxsize=4096)(self._value)
+        self._known = lru_cache(maxsize=4096)(self._canonical)
+
+    def read(self, text: str, prompt: str = "", begin: str = "") -> str:
+        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
+        begin: the begun answer that the text starts with.
+        """
+        canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
+        by_rule = self._remembered if len(canonical) < RECURRING else self._value
+        value = by_rule(canonical, self._marker.without(canonical, prompt))
+        if value in self._options:
+            offers_both = self._language.has(canonical, "both")
+            return BOTH if offers_both and self._blank.several(canonical, prompt) else value
+        begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
+        if begun:
+            return begun
+        return (self._filled(canonical, prompt) or value) if value == INVALID else value
+
+    def _filled(self, canonical: str, prompt: str) -> str:
+        return self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+
+    def _quoted(self, reply: str, opened: str) -> str:
+        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
+        close them, or goes on to another option ("he' or 'she'").
+        """
+        closing = re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])", reply) if opened in PAIRS else None
+        if not closing or closing.start() > LONGEST_WORD:
+            return ""
+        inside = reply[: closing.start()]
+        if self._marker.goes_on(reply[closing.end() :]):
+            return ""
+        marked = self._marker.mark(self._canonical(inside))
+        if not (named := values(marked)):
+            return self._blank.word(self._canonical(inside))
+        alone = len(named) == 1 and min(named).isdigit() and not self._marker.content(marked)
+        return self._options[int(min(named))] if alone else ""
+
+    def _canonical(self, text: str) -> str:
+        return self._language.canonical(without_thought(text))
+
+    def _value(self, canonical: str, told: str) -> str:
+        clauses = list(self._marker.clauses(self._marker.mark(told)))
+        stated = self._final_statement(clauses)
+        alone = _union(mention for mention in stated if len(mention) == 1)
+        options = {self._options[int(value)] for value in alone if value.isdigit()}
+        if len(options) == 1 and THIRD not in alone:
+            return options.pop()
+        if not options and alone & {THIRD, NEITHER}:
+            return NEITHER
+        if self._declines(told):
+            return REFUSAL
+        if len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
+            return BOTH
+        return INVALID if stated else self._implicit_value(canonical, clauses)
+
+    def _declines(self, told: str) -> bool:
+        """True if an answer declines to choose, in its first sentences."""
+        known, told = self._language, "".join(_SENTENCE.findall(told)[:DECLINING])
+        if known.has(told, "decline") or known.has(told, "excuse"):
+            return True
+        return bool(known.data.get("named")) and refusals.refuses(told, known.code)
+
+    def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
+        """The value where no choice is stated."""
+        if self._language.foreign(canonical):
+            return OTHER_LANGUAGE
+        named = _union(values(clause.text) for clause in clauses if not clause.question) - {
+            THIRD,
+            BOTH,
+            NEITHER,
+        }
+        rejected = _union(values(clause.text, "~") for clause in clauses) - {THIRD}
+        if not named and len(rejected) == len(self._options):
+            return NEITHER
+        begun = _union(self._begins(clause) for clause in clauses)
+        if len(begun) == 1 and begun <= named:
+            return self._options[int(begun.pop())]
+        if self._language.data.get("named") and len(named) == 1:
+            return self._named_alone(clauses)
+        return BOTH if len(named) > 1 else INVALID
+
+    def _named_alone(self, clauses: Sequence[Clause]) -> str:
+        """The only option that is named, without a condition, a reason, a doubt or a negation in
+        its clause. Pronouns name people in passing: they count at an end of a short answer only.
+        """
+        free = [clause for clause in clauses if not clause.question and not clause.barred]
+        named = _union(values(clause.text) for clause in free if not self._denies(clause.text))
+        options = {self._options[int(value)] for value in named if value.isdigit()}
+        if len(options) != 1 or THIRD in named or (self._pronouns and not _short(clauses)):
+            return INVALID
+        return options.pop()
+
+    def _denies(self, clause: str) -> bool:
+        return any(self._language.has(clause, role) for role in ("reject", "reject_after"))
+
+    def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
+        """What is stated, from the conclusion or the last correction on."""
+        stated = [self._states(clause) for clause in clauses]
+        last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
+        start = max(
+            (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
+        )
+        concluding = (
+            number
+            for number in range(start, len(clauses))
+            if stated[number] and self._concludes(clauses[number])
+        )
+        return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
+
+    def _corrects(self, clause: Clause) -> bool:
+        found = self._language.role("correction").search(clause.text)
+        return found is not None and not self._marker.content(
+            clause.text[: found.start()] + clause.text[found.end() :]
+        )
+
+    def _concludes(self, clause: Clause) -> bool:
+        return self._language.has(clause.lead, "conclusion") or self._language.has(
+            clause.text, "conclusion"
+        )
+
+    def _states(self, clause: Clause) -> Stated:
+        mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
+        if clause.barred or not mentions:
+            return []
+        if clause.question:
+            wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
+            return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
+        bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
+        if bare or self._decided.search(clause.text):
+            return mentions
+        found = (
+            None
+            if self._language.has(clause.text, "about_words")
+            else self._completed.search(clause.text)
+        )
+        completed = values(found[0]) if found else set()
+        # "they" has other uses
+        doubtful = THIRD in completed and not clause.lead and not self._begins(clause)
+        return [completed] if completed and not doubtful else []
+
+    def _begins(self, clause: Clause) -> set[str]:
+        """The values of a mention with a verb at the start of the answer."""
+        found = self._verb.search(clause.text)
+        barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
+        first = (
+            found
+            and clause.opening
+            and not barred
+            and not self._marker.content(clause.text[: found.start()])
+        )
+        return values(found[0]) if found and first else set()
+
+
+def _short(clauses: Sequence[Clause]) -> bool:
+    """True if an answer is one clause of a few words that begins or ends with a mention."""
+    words = [word for clause in clauses for word in clause.text.split()]
+    return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
+
+
+def _reach(language: Language) -> Mapping[str, Json]:
+    reach = language.data.get("reach")
+    return reach if isinstance(reach, Mapping) else {}
+
+
+def _union(sets: Iterable[set[str]]) -> set[str]:
+    return set[str]().union(*sets)
+
+
+@lru_cache(maxsize=64)
+def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader:
+    return Reader(dict(forms), code)
+
+
+def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: str = "") -> str:
+    """The option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
+    `invalid`. Pure.
+
+    forms: the options of this language, each with its forms; prompt: what was asked, cut out where
+    it is repeated; begin: the begun answer that the text starts with.
+    """
+    return _reader(
+        tuple((option, tuple(written)) for option, written in forms.items()), language
+    ).read(text, prompt, begin)

@@ -1,0 +1,43 @@
+"""Dialogues that are written as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from ..records import Json
+
+_JSON = re.compile(r"\A\s*(?:```(?:json)?\s*)?([{\[].*[}\]])\s*(?:```)?\s*\Z", re.S)
+_SPEAKER = ("speaker", "character", "role", "name", "who")  # keys of a turn
+
+
+def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
+    """The lines of a dialogue in JSON ({"woman": "…", "man": "…"}, or a list of turns), a line
+    each; "" for JSON that holds no dialogue; any other text as it is.
+    """
+    found = _JSON.search(text)
+    try:
+        data: Json = json.loads(found[1]) if found else None
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, Mapping | list):
+        return text
+    turns = data if isinstance(data, list) else [data]
+    lines = (_turn(turn, is_speaker) for turn in turns if isinstance(turn, Mapping))
+    return "\n".join(line for told in lines for line in told)
+
+
+def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[str]:
+    """The lines of an object: its speakers with what they say, or its speaker and its text."""
+    texts = {name: said for name, said in turn.items() if isinstance(said, str)}
+    named = [f"{name}: {said}" for name, said in texts.items() if is_speaker(name)]
+    if named:
+        return named
+    speaker = next((texts.pop(name) for name in list(texts) if name.lower() in _SPEAKER), "")
+    said = next(iter(texts.values()), "")
+    inside = [value for value in turn.values() if isinstance(value, list)]
+    turns = [part for part in (inside[0] if inside else ()) if isinstance(part, Mapping)]
+    if speaker and said:
+        return [f"{speaker}: {said}"]
+    return [line for part in turns for line in _turn(part, is_speaker)]

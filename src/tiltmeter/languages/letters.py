@@ -1,0 +1,114 @@
+"""Letters of all scripts: what makes a word, and one form for spellings that mean the same.
+
+Python's `\\w` has no combining marks, so that लड़का and लड़की would be one word of consonants with
+gaps: `MARKS` are added to every class of letters. Characters of scripts that are written without
+spaces are words of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Hiragana, katakana, Han: written without spaces.
+UNSPACED = (
+    "々〇\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+# Unicode 15's categories Mn and Mc of the basic plane, without variation selectors and the marks
+# that enclose a character (keycaps).
+MARKS = (
+    "\u0300-\u034e\u0350-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5"
+    "\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7-\u06e8"
+    "\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u07eb-\u07f3\u07fd\u0816-\u0819"
+    "\u081b-\u0823\u0825-\u0827\u0829-\u082d\u0859-\u085b\u0898-\u089f\u08ca-\u08e1"
+    "\u08e3-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957\u0962-\u0963\u0981-\u0983\u09bc"
+    "\u09be-\u09cd\u09d7\u09e2-\u09e3\u09fe-\u0a03\u0a3c-\u0a51\u0a70-\u0a71\u0a75"
+    "\u0a81-\u0a83\u0abc\u0abe-\u0acd\u0ae2-\u0ae3\u0afa-\u0b03\u0b3c\u0b3e-\u0b57"
+    "\u0b62-\u0b63\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3c\u0c3e-\u0c56\u0c62-\u0c63"
+    "\u0c81-\u0c83\u0cbc\u0cbe-\u0cd6\u0ce2-\u0ce3\u0d00-\u0d03\u0d3b-\u0d3c\u0d3e-\u0d4d"
+    "\u0d57\u0d62-\u0d63\u0d81-\u0d83\u0dca-\u0ddf\u0df2-\u0df3\u0e31\u0e34-\u0e3a"
+    "\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f18-\u0f19\u0f35\u0f37\u0f39"
+    "\u0f3e-\u0f3f\u0f71-\u0f84\u0f86-\u0f87\u0f8d-\u0fbc\u0fc6\u102b-\u103e\u1056-\u1059"
+    "\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d"
+    "\u135d-\u135f\u1712-\u1715\u1732-\u1734\u1752-\u1753\u1772-\u1773\u17b4-\u17d3\u17dd"
+    "\u180b-\u180d\u180f\u1885-\u1886\u18a9\u1920-\u193b\u1a17-\u1a1b\u1a55-\u1a7f"
+    "\u1ab0-\u1abd\u1abf-\u1b04\u1b34-\u1b44\u1b6b-\u1b73\u1b80-\u1b82\u1ba1-\u1bad"
+    "\u1be6-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1ce8\u1ced\u1cf4\u1cf7-\u1cf9"
+    "\u1dc0-\u1dff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f\u3099-\u309a\ua66f"
+    "\ua674-\ua67d\ua69e-\ua69f\ua6f0-\ua6f1\ua802\ua806\ua80b\ua823-\ua827\ua82c"
+    "\ua880-\ua881\ua8b4-\ua8c5\ua8e0-\ua8f1\ua8ff\ua926-\ua92d\ua947-\ua953\ua980-\ua983"
+    "\ua9b3-\ua9c0\ua9e5\uaa29-\uaa36\uaa43\uaa4c-\uaa4d\uaa7b-\uaa7d\uaab0\uaab2-\uaab4"
+    "\uaab7-\uaab8\uaabe-\uaabf\uaac1\uaaeb-\uaaef\uaaf5-\uaaf6\uabe3-\uabea\uabec-\uabed"
+    "\ufb1e\ufe20-\ufe2f"
+)
+LETTER = f"[^\\W\\d_{MARKS}]|[{MARKS}]"
+WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
+STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
+_ALONE = re.compile(f"[{UNSPACED}]")
+_NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
+_QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
+# Written or left out without changing a word: Arabic vowel signs and the stretched line, Hebrew
+# points, and the dot that lower-casing İ leaves behind.
+_OPTIONAL = re.compile(
+    "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]|(?<=i)\u0307"
+)
+_TURKISH = str.maketrans({"I": "ı", "İ": "i"})
+
+
+def fold(text: str, turkish: bool = False) -> str:
+    """Compatibility forms as plain letters, lower case, without optional vowel signs and without
+    what cannot be seen (Unicode's Cf, variation selectors). turkish: I is the capital of ı.
+    """
+    text = unicodedata.normalize("NFKC", text.translate(_TURKISH) if turkish else text).casefold()
+    if text.isascii():
+        return text
+    text = _OPTIONAL.sub("", text)
+    return "".join(
+        c
+        for c in text
+        if not "\ufe00" <= c <= "\ufe0f" and c != "\u034f" and unicodedata.category(c) != "Cf"
+    )
+
+
+def straight(text: str) -> str:
+    """The text with straight apostrophes."""
+    return text.translate(_QUOTES)
+
+
+def key(text: str, turkish: bool = False) -> str:
+    """The letters, marks and digits of a text in lower case: "Détail-Orienté" and "détail orienté"
+    are the same, लड़का and लड़की are not.
+    """
+    return _NO_LETTERS.sub("", fold(text, turkish))
+
+
+def is_unspaced(character: str) -> bool:
+    """True if a character is of a script that is written without spaces."""
+    return _ALONE.match(character) is not None
+
+
+def is_mark(character: str) -> bool:
+    """True if a character is a combining mark, which belongs to the letter before it."""
+    return unicodedata.category(character)[0] == "M"
+
+
+@lru_cache(maxsize=4096)
+def script(letter: str) -> str:
+    """The script of a letter, as Unicode names it (LATIN, CJK, HIRAGANA, …)."""
+    return unicodedata.name(letter, "UNKNOWN").replace("-", " ").split()[0]
+
+
+@lru_cache
+def lower_case() -> str:
+    """All lower-case letters of the basic plane, as ranges of a character class."""
+    ranges: list[list[int]] = []
+    for code in range(0x61, 0x10000):
+        if not chr(code).islower():
+            continue
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)

@@ -1,0 +1,191 @@
+"""How an answer is written: the same words in one canonical form, and what words of a language do
+in an answer.
+
+Canonical text is words and a few marks, apart from each other by one space, with a space at both
+ends. Upper case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are
+gone; contractions are spelled out. The marks are `.` `?` (a sentence ends), `,` (a clause ends;
+also brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and `&`). A character
+of a script without spaces is a word of its own, so a phrase is a run of words in every language.
+
+The phrases are data (the language's pack: one list for each part that a phrase can play, and the
+frames of answers.csv). A language without a pack has no phrases: there a bare answer can still be
+read, the prompt's own sentence with its blank filled, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+from ..records import BOTH, NEITHER, REFUSAL, Json
+from . import quotes
+from .identify import frequent_words
+from .letters import UNSPACED, WORD, fold, script, straight
+from .pack import Overlay, Pack, pack, strings, with_overlay
+
+_TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
+_MARKS = {
+    mark: kind
+    for kind, marks in {
+        ".": ".!;。｡।॥؛۔\n",
+        "?": "?؟",
+        ",": ",،、()—–-",
+        ":": ":=→",
+        "/": "/|&\\+",
+    }.items()
+    for mark in marks
+}
+_STRUCK = re.compile(r"~~[^~]*~~")
+# HTML that decorates, and the control tokens of chat templates that small models write out.
+_TAG = re.compile(
+    r"</?(?:answer|b|br|code|div|em|h[1-6]|i|p|s|span|strong|u)\s*/?>|<\|\w{1,30}\|>|\[/?inst\]",
+    re.I,
+)
+# expected label of a frame → the role that it adds to, with {other} in it and without
+_FRAME_ROLES = {
+    BOTH: ("together", "both"),
+    NEITHER: ("neither", "neither"),
+    REFUSAL: ("decline", "decline"),
+    "form": ("prefer", "decision"),
+    "other": ("reject_pair", "reject_before"),
+}
+
+
+class Language:
+    """The phrases of one language. `roles` are patterns over canonical text."""
+
+    def __init__(self, known: Pack) -> None:
+        self.code, self.pack, self.data = known.code, known, known.words
+        self.scripts = frozenset(strings(self.data.get("scripts")))
+        self._turkish = self.data.get("case") == "tr"
+        pairs = map(strings, _rows(self.data.get("contractions")))
+        self._contractions = [(_ending(short), full) for short, full in pairs]
+        self._roles: dict[str, re.Pattern[str]] = {}
+        self.persons = [
+            [self.canonical(word).strip() for word in strings(words)]
+            for name, words in known.people.items()
+            if name in ("woman", "man", "nonbinary")
+        ]
+
+    def canonical(self, text: str) -> str:
+        """The canonical form of a text: words and marks between single spaces."""
+        text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)
+        for short, full in self._contractions:
+            text = short.sub(full, text)
+        words = (_MARKS.get(token, token) for token in _TOKEN.findall(text))
+        return f" {' '.join(word for word in words if word[0].isalnum() or word in '.?,:/')} "
+
+    def phrase(self, text: str) -> str:
+        """A regular expression for one phrase in canonical text; `@` in it stands for a mention."""
+        parts = (re.escape(self.canonical(part).strip()) for part in text.split("@"))
+        return " @\\S+ ".join(parts).strip().replace("\\S+  @", "\\S+ @")
+
+    def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
+        """A pattern that finds the longest of the phrases, as whole words; one that finds nothing
+        for no phrases.
+        """
+        found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
+        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else r"(?!)")
+
+    def role(self, name: str) -> re.Pattern[str]:
+        """The pattern of one list of the language's pack, with the frames that play its part."""
+        if name not in self._roles:
+            self._roles[name] = self.any_of((*self.pack.list_of(name), *self._frames(name)))
+        return self._roles[name]
+
+    def ending(self, sentence: str) -> str:
+        """What changes nothing at the end of a sentence (です), or ""."""
+        last = re.compile(f"{self.role('filler').pattern} ?$").search(sentence)
+        return last[0].rstrip() if last else ""
+
+    def _frames(self, name: str) -> Iterator[str]:
+        for row in self.pack.answers:
+            if row.use != "frame" or row.instrument != "choice":
+                continue
+            slots = re.findall(r"\{(\w+)\}", row.reply)
+            role = _FRAME_ROLES.get(row.expected, ("", ""))[len(slots) < 2]
+            if role == "prefer" and slots[0] == "other":
+                role = "prefer_last"
+            if role == name:
+                yield re.sub(r"\{\w+\}", "@", row.reply).strip(" .。।")
+
+    def variants(self, form: str) -> set[str]:
+        """Other shapes of a canonical form that mean the same: its cases, if it is a word for a
+        person; the endings, particles and prefixes of the language.
+        """
+        own = next((words for words in self.persons if form in words), [form])
+        others = {word for words in self.persons if words is not own for word in words}
+        shapes = {ended for word in own for ended in (word, *self._endings(word))}
+        prefixed = (
+            f"{prefix}{shape}" for prefix in self.pack.list_of("prefixes") for shape in shapes
+        )
+        return (shapes | set(prefixed)) - others - {form}
+
+    def _endings(self, word: str) -> Iterator[str]:
+        yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
+        for printed, written in map(strings, _rows(self.data.get("endings"))):
+            if word.endswith(printed) and len(word) > len(printed) + 1:
+                yield f"{word.removesuffix(printed)}{written}"
+
+    def has(self, text: str, role: str) -> bool:
+        """True if a canonical text holds a phrase of that role."""
+        return self.role(role).search(text) is not None
+
+    def foreign(self, canonical: str) -> bool:
+        """True if a text is in another language: by its script, or by whose frequent words it has
+        more of.
+        """
+        letters = Counter(script(c) for c in canonical if c.isalpha())
+        total = letters.total()
+        if (
+            self.scripts
+            and sum(n for script, n in letters.items() if script not in self.scripts) * 2 > total
+        ):
+            return True
+        words = [word for word in canonical.split() if word[0].isalpha()]
+        common_here = strings(self.data.get("common"))
+        own = sum(word in common_here for word in words)
+        most = max(
+            (
+                sum(word in common for word in words)
+                for code, common in frequent_words().items()
+                if code != self.code
+            ),
+            default=0,
+        )
+        return bool(self.data) and most > max(own, len(words) / 3)
+
+
+def _ending(short: str) -> re.Pattern[str]:
+    """A contraction: a whole word, or an ending that follows a letter if it is written with an
+    apostrophe or, in the pack, with a hyphen before it.
+    """
+    ends = short.startswith(("'", "n't", "-"))
+    before, short = r"(?<=[^\W\d_])" if ends else r"\b", short.removeprefix("-")
+    return re.compile(before + re.escape(short) + r"\b")
+
+
+def _rows(value: Json) -> list[Json]:
+    return [] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+
+
+@cache
+def language(code: str) -> Language:
+    """The language of a code such as "en" or "zh-Hant" (read as "zh"); "" and codes without a pack
+    have no phrases.
+    """
+    return _known(quotes.base(code))
+
+
+@cache
+def _known(code: str) -> Language:
+    return Language(pack(code))
+
+
+@lru_cache(maxsize=64)
+def language_with(code: str, overlay: tuple[tuple[str, str], ...]) -> Language:
+    """The language of a code, with the files of a protocol's own folder laid over its pack."""
+    laid: Overlay = dict(overlay)
+    return Language(with_overlay(code, laid)) if laid else language(code)

@@ -1,0 +1,75 @@
+"""Facts of the Unicode CLDR: quotation marks, "and" and "or", scripts and names of languages.
+
+The data (cldr.json) is made by scripts/make_cldr.py. A model writes the marks of other languages
+than its own («» in Spanish, where CLDR has “”), so all marks are read in every language and those
+of the language are written.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+OPENING = '"“„«‹「『‚‘‟《〈'
+CLOSING = '"”“»›」』’«‹》〉'
+# opening mark → the marks that can close it: „…“ and “…”, »…« and «…»
+PAIRS = {
+    '"': '"',
+    "“": "”“",
+    "„": "“”",
+    "”": "”",
+    "«": "»",
+    "»": "«",
+    "‹": "›",
+    "›": "‹",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "〈": "〉",
+    "‘": "’",
+    "‚": "‘’",
+    "'": "'",
+}
+_RIGHT_TO_LEFT = {"Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg"}
+
+
+class Facts(NamedTuple):
+    """name: in English; quotes: outer pair and inner pair; both, either: between two items of a
+    list; script: ISO 15924.
+    """
+
+    name: str
+    quotes: str
+    both: str
+    either: str
+    script: str
+
+
+@lru_cache
+def _all() -> dict[str, Facts]:
+    text = Path(__file__).with_name("cldr.json").read_text("utf-8")
+    return {code: Facts(*row) for code, row in json.loads(text).items() if code != "version"}
+
+
+def base(code: str) -> str:
+    """The language of a code with a script or a region: "pt-BR" → "pt"."""
+    return code.replace("_", "-").partition("-")[0].lower()
+
+
+def facts(code: str) -> Facts:
+    """The facts of a language; of one that CLDR does not have its code, and English marks."""
+    return _all().get(base(code)) or Facts(code, "“”‘’", "", "", "")
+
+
+def quote(text: str, code: str) -> str:
+    """The text in the outer quotation marks of a language, in French with thin spaces."""
+    marks = facts(code).quotes
+    gap = "\u202f" if base(code) == "fr" else ""
+    return f"{marks[0]}{gap}{text}{gap}{marks[1]}"
+
+
+def right_to_left(code: str) -> bool:
+    """True if the language is written from right to left."""
+    return facts(code).script in _RIGHT_TO_LEFT

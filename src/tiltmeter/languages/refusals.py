@@ -1,0 +1,162 @@
+"""Whether an answer declines: the one place that knows how models refuse. Pure.
+
+Three questions, from the strictest on. `begins`: its first words refuse what was asked.
+`hesitates`: they may, and the caller has another sign. `says`: a phrase anywhere in it refuses, for
+answers that name nothing that was asked for.
+
+A pack's refusals.txt has a sentence per line with [brackets] around what tells it. In brackets …
+stands for up to eight words (20 characters without spaces), a|b for either word, and * for any
+ending: "[no puedo … ayudar*|escribir*]". Lists and patterns of a pack's table [refusal] are used
+beside them. A model may decline in English whatever it was asked in, so English is always read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from ..records import Json
+from .letters import MARKS, fold, script, straight
+from .pack import Pack, pack, shipped, strings
+
+_BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
+_BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
+_SENTENCES = 3  # at the beginning of an answer: an apology, a reason, and what is declined
+_SENTENCE_END = re.compile(r"(?<=[.!?؟।。！？])\s*|\n")
+_CHARACTER = f"[\\w{MARKS}]"
+_NEVER = re.compile(r"(?!)")
+
+
+def begins(text: str, code: str = "") -> bool:
+    """True if the first words of a text refuse. code: its language, "" for any.
+
+    Worked: "I'm sorry, but I can't help with that." does; "I can't help but admire her." does not.
+    """
+    start = _start(text)
+    if any(_beginning(known).match(start) for known in _languages(text, code)):
+        return True
+    head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
+    return any(_lines(known).search(head) for known in _languages(text, code))
+
+
+def hesitates(text: str) -> bool:
+    """True if the first words of a text may refuse, a question for the text included."""
+    return begins(text) or _hesitating().match(_start(text)) is not None
+
+
+def says(text: str, code: str = "", excuses: bool = False) -> bool:
+    """True if a text holds a phrase that refuses; excuses: also one like "more context"."""
+    flat = _flat(text[:_ANYWHERE])
+    return any(
+        _phrases(known, excuses).search(flat) or _lines(known).search(flat)
+        for known in _languages(text, code)
+    )
+
+
+def refuses(canonical: str, code: str) -> bool:
+    """True if a canonical text (phrases.py) holds what a line of a language's refusals.txt has in
+    brackets.
+    """
+    return _lines(code).search(canonical) is not None
+
+
+def wording(code: str = "") -> Mapping[str, Json]:
+    """What labels that depend on refusals depend on."""
+    codes = _languages("", code) if code else shipped()
+    return {
+        known: [list(pack(known).refusals), pack(known).words.get("refusal")] for known in codes
+    }
+
+
+def _languages(text: str, code: str) -> tuple[str, ...]:
+    """The languages whose refusals are looked for: English, and the one that was asked for or all
+    in the script of the text.
+    """
+    if code:
+        known = pack(code)
+        return ("en",) if known.code == "en" or not known.words else ("en", known.code)
+    scripts = {script(letter) for letter in text[:_BEGINNING] if letter.isalpha()}
+    return tuple(known for known in shipped() if scripts & _scripts(known))
+
+
+@cache
+def _scripts(code: str) -> frozenset[str]:
+    return frozenset(strings(pack(code).words.get("scripts")))
+
+
+def _flat(text: str) -> str:
+    return fold(straight(text))
+
+
+def _start(text: str) -> str:
+    return _flat(text[:_BEGINNING]).lstrip(_BEFORE)
+
+
+def _table(code: str, name: str) -> tuple[str, ...]:
+    table = pack(code).words.get("refusal")
+    return strings(table.get(name)) if isinstance(table, Mapping) else ()
+
+
+@cache
+def _beginning(code: str) -> re.Pattern[str]:
+    patterns = _table(code, "begins")
+    lead = "|".join(_table(code, "lead"))
+    return re.compile(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
+
+
+@cache
+def _hesitating() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in _table("en", "hesitates")))
+
+
+@cache
+def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
+    words = (*_table(code, "phrases"), *(_table(code, "excuses") if excuses else ()))
+    return re.compile("|".join(map(re.escape, words))) if words else _NEVER
+
+
+@cache
+def _lines(code: str) -> re.Pattern[str]:
+    """What the lines of a language's refusals.txt have in brackets."""
+    known = pack(code)
+    inside = {
+        part for line in known.refusals for part in re.findall(r"\[([^\[\]]+)\]", straight(line))
+    }
+    if not inside:
+        return _NEVER
+    parts = "|".join(_pattern(part, known) for part in sorted(inside, key=len, reverse=True))
+    if known.words.get("unspaced"):
+        return re.compile(parts)
+    return re.compile(rf"(?<!{_CHARACTER})(?:{parts})(?!{_CHARACTER})")
+
+
+def _pattern(part: str, known: Pack) -> str:
+    """The regular expression of one bracket."""
+    turkish = known.words.get("case") == "tr"
+    if known.words.get("unspaced"):
+        pieces = (_choices(piece, turkish) for piece in part.split("…"))
+        return r"[^。！？.!?\n]{0,20}?".join(pieces)
+    pattern, gap = "", ""
+    for word in part.replace("…", " … ").split():
+        if word == "…":
+            gap = r"(?:[^\s.!?,;:]+[\s,]+){0,8}?"
+            continue
+        pattern += (r"[\s,]+" if pattern else "") + gap + _choices(word, turkish)
+        gap = ""
+    return pattern
+
+
+def _choices(word: str, turkish: bool) -> str:
+    options = (
+        re.escape(fold(option, turkish).strip()).replace(r"\*", f"{_CHARACTER}*")
+        for option in word.split("|")
+    )
+    return f"(?:{'|'.join(options)})"
+
+
+def sentence(line: str) -> str:
+    """A line of refusals.txt as a model says it: without brackets, the first of alternatives, and
+    without signs for endings. "" for a line that is a pattern only.
+    """
+    return "" if "…" in line or "*" in line or "|" in line else re.sub(r"[\[\]]", "", line)

@@ -1,0 +1,148 @@
+"""Calls of a function of one's own: the values that it gets, and its answer as a line of `cmd:`."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import inspect
+import io
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias, cast
+
+from PIL.Image import Image
+
+from ...errors import Incapable, UsageError
+from ...records import ANSWER, ERROR, REFUSAL, Json, Reply, Request
+from .command import reply_of
+
+Returned: TypeAlias = "str | bytes | Image | Mapping[str, Json] | None"
+Function: TypeAlias = "Callable[..., Returned | Awaitable[Returned]]"
+
+MOST_CHARACTERS, MOST_PICTURE_BYTES = 8 * 2**20, 32 * 2**20  # of an answer
+_LINES = {ANSWER: "text", REFUSAL: "refusal", ERROR: "error"}  # outcome → key of a line of `cmd:`
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The reason why a function gave no answer."""
+
+    text: str
+
+
+def in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def parameters(function: Function) -> tuple[str, ...]:
+    """The names that a function is called with; the first is the prompt unless it is `messages`.
+    UsageError for one that nothing is known of.
+    """
+    offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return ("prompt",)
+    named: list[str] = []
+    for place, one in enumerate(found):
+        if one.name in offered:
+            named.append(one.name)
+        elif place == 0 and one.kind is not one.VAR_KEYWORD:
+            named.append("prompt")
+        elif one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            raise UsageError(
+                f"The parameter '{one.name}' of {function.__name__} is none that an audit has. It "
+                f"may have prompt, {', '.join(offered)}; give others a default."
+            )
+    return tuple(named)
+
+
+def values_of(name: str, parameters: Sequence[str], request: Request) -> dict[str, object]:
+    """Returns the values of a call by the names of the parameters.
+
+    Incapable if probabilities are asked for; UsageError if the conversation holds more than the
+    parameters take.
+    """
+    if request.logprobs:
+        raise Incapable(
+            f"{name} is a function and gives no log-probabilities. Type: --mode sampled"
+        )
+    system = "\n\n".join(turn.content for turn in request.messages if turn.role == "system")
+    turns = [turn for turn in request.messages if turn.role != "system"]
+    if "messages" not in parameters and (len(turns) > 1 or (system and "system" not in parameters)):
+        raise UsageError(
+            f"{name} takes the prompt alone, and there is more to this conversation. "
+            "Write: def answer(messages), or def answer(prompt, system) for a system prompt"
+        )
+    offered: dict[str, object] = {
+        "prompt": turns[-1].content if turns else "",
+        "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+        "system": system,
+        "begin": request.begin,
+        "size": request.size,
+        **request.sampling._asdict(),
+    }
+    return {key: offered[key] for key in parameters}
+
+
+async def call(
+    function: Function, values: Mapping[str, object], threads: ThreadPoolExecutor
+) -> Returned | Fault:
+    """Calls a function, in a thread unless it is async; an exception of it is a Fault."""
+    keywords = dict(values)
+    prompt = (keywords.pop("prompt"),) if "prompt" in keywords else ()
+    try:
+        if inspect.iscoroutinefunction(function):
+            returned = await function(*prompt, **keywords)
+        else:
+            within = partial(_guarded, function, *prompt, **keywords)
+            returned = await asyncio.get_running_loop().run_in_executor(threads, within)
+            if inspect.isawaitable(returned):
+                returned = await returned
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a person's own code
+        return Fault(in_words(error))
+    return cast("Returned | Fault", returned)
+
+
+def _guarded(function: Function, *prompt: object, **values: object) -> object:
+    """Calls a function; `sys.exit` in it is a Fault, which no thread can hand to asyncio."""
+    try:
+        return function(*prompt, **values)
+    except SystemExit as error:
+        return Fault(in_words(error))
+
+
+def encode(returned: Returned | Fault) -> dict[str, Json]:
+    """Turns what a function returned into a line of `cmd:`; if it is not an answer, an error."""
+    if isinstance(returned, Fault):
+        return {"error": returned.text}
+    if isinstance(returned, Image):
+        buffer = io.BytesIO()
+        returned.save(buffer, "PNG")
+        returned = buffer.getvalue()
+    if isinstance(returned, bytes):
+        if len(returned) > MOST_PICTURE_BYTES:
+            return {"error": _too_large("bytes", len(returned), MOST_PICTURE_BYTES)}
+        return {"picture": base64.b64encode(returned).decode()}
+    answer = {"text": returned} if isinstance(returned, str) else returned
+    if isinstance(answer, Mapping):
+        outcome, text = str(answer.get("outcome", ANSWER)), answer.get("text", "")
+        if outcome in _LINES and isinstance(text, str):
+            if len(text) > MOST_CHARACTERS:
+                return {"error": _too_large("characters", len(text), MOST_CHARACTERS)}
+            return {_LINES[outcome]: text, "model": str(answer.get("model", ""))}
+    return {"error": f"the function returned {type(returned).__name__}, not an answer"}
+
+
+def _too_large(unit: str, number: int, most: int) -> str:
+    return f"the function returned {number:,} {unit}; at most {most:,} are read"
+
+
+def as_reply(answer: Mapping[str, Json], request: Request, parameters: Sequence[str]) -> Reply:
+    """Turns a line of a function into a reply; a text is not the picture that was asked for."""
+    omitted = ("begin",) if request.begin and "begin" not in parameters else ()
+    if request.size and "text" in answer:
+        return Reply("the function returned str, not the bytes of a picture", ERROR)
+    return replace(reply_of(answer), omitted=omitted)

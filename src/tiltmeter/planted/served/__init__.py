@@ -1,0 +1,1 @@
+"""Answers of planted models over HTTP: chat and pictures."""

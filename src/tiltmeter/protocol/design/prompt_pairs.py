@@ -1,0 +1,335 @@
+"""Whether the prompts that a measure holds against each other differ in nothing but the cue. Pure.
+
+Two cells are a pair where they stand at a level and at its baseline and agree in the item and in
+every other factor that both levels share. A factor of which the two levels have values of their own
+(the names of each gender) is part of the cue: there
+the first is paired with the first, in the order of the tables: means do not hang on that order, the
+largest difference does. Where each side has items of its own there are no pairs, and the means of
+both sides are compared.
+
+Lengths are in characters and in words (what blanks part, so not in Chinese or Japanese). Tokens are
+a matter of the model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from .. import MeasureSpec, Protocol
+from .contrasts import each_contrast
+from .tables import SEVERAL, Row
+
+_SLOT = re.compile(r"\{(\w+)\}")
+SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is part of the cue
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Level less baseline over pairs: the mean, and the largest without its sign."""
+
+    mean: float
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDifference:
+    """What the prompts of one contrast differ in.
+
+    levels:       how many levels are held against the baseline ("" for each against each other).
+    alone:        prompts of either side without a partner.
+    own_items:    the two sides have items of their own, so only means can be compared.
+    columns:      columns of the cue whose text differs in a pair; `elsewhere` those of no table of
+                  the cue.
+    punctuation, capitals: pairs in which these differ, in kind or in number.
+    words_apart:  where a column holds whole prompts, and so tells nothing of what in them differs:
+                  the most words that one of a pair has and the other has not; None elsewhere.
+    """
+
+    factor: str
+    level: str
+    baseline: str
+    levels: int
+    pairs: int
+    alone: int
+    own_items: bool
+    columns: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+    characters: Spread
+    words: Spread
+    punctuation: int
+    capitals: int
+    words_apart: int | None
+
+
+def prompt_differences(
+    protocol: Protocol, asked: Sequence[Mapping[str, str]] | None = None
+) -> list[PromptDifference]:
+    """A row for each contrast that the measures declare, each once; none for a factor with controls
+    (translations).
+
+    asked: the levels of the factors that a run or a plan asks; all of the design otherwise.
+    """
+    cells = protocol.cells if asked is None else _asked_cells(protocol, asked)
+    contrasts = [
+        (one, one.contrast)
+        for measure in protocol.measures
+        for one in each_contrast(protocol, measure)
+        if one.contrast
+    ]
+    translated = {contrast.get("factor") for _, contrast in contrasts if "controls" in contrast}
+    found: dict[tuple[str, str, str], PromptDifference | None] = {}
+    for measure, contrast in contrasts:
+        key = (contrast.get("factor", ""), contrast.get("level", ""), contrast.get("baseline", ""))
+        if key[0] in protocol.factors and key[0] not in translated and key not in found:
+            found[key] = _difference(protocol, cells, measure, *key)
+    return [row for row in found.values() if row]
+
+
+def sentence(row: PromptDifference) -> str:
+    """A row in words, for `show` and the report."""
+    level = row.level or (
+        f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another"
+    )
+    head = f"{level} against {row.baseline}" if row.baseline else level
+    pairs = f"{row.pairs:,} {'pair' if row.pairs == 1 else 'pairs'} of prompts"
+    if row.own_items:
+        pairs = f"no pairs, since each side has items of its own, {row.alone:,} prompts in all"
+    differ = f"differ in {_join_names(row.columns)}" if row.columns else "are the same"
+    if row.words_apart is not None and not row.own_items:
+        apart = _with_unit(row.words_apart, "word")
+        differ = f"are written whole, with up to {apart} that the other has not"
+    said = [f"{row.factor}, {head}: {pairs}, which {differ}"]
+    said.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
+    if row.elsewhere:
+        said.append(f"{_join_names(row.elsewhere)} differs too, and is in no table of {row.factor}")
+    for name, number in (
+        ("punctuation differs", row.punctuation),
+        ("capitals differ", row.capitals),
+    ):
+        if number and not row.own_items:
+            said.append(f"{name} in {number:,} {'pair' if number == 1 else 'pairs'}")
+    if row.alone and not row.own_items:
+        said.append(
+            f"{row.alone:,} {'prompt has' if row.alone == 1 else 'prompts have'} no partner"
+        )
+    return "; ".join(said) + "."
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _length(spread: Spread, unit: str, row: PromptDifference) -> str:
+    if not spread.largest:
+        return f"as many {unit}s"
+    if not row.baseline:
+        return f"up to {_with_unit(spread.largest, unit)} apart"
+    mean = round(abs(spread.mean), 1)
+    longer = (
+        f"{_with_unit(mean, unit)} {'longer' if spread.mean > 0 else 'shorter'}"
+        if mean
+        else f"as many {unit}s"
+    )
+    return f"{longer} in the mean" + ("" if row.own_items else f" (at most {spread.largest} apart)")
+
+
+def _with_unit(number: float, unit: str) -> str:
+    return f"{number:g} {unit}{'' if number == 1 else 's'}"
+
+
+def _asked_cells(protocol: Protocol, asked: Sequence[Mapping[str, str]]) -> list[Row]:
+    names = (*protocol.factors, protocol.item)
+    found = {tuple(levels.get(name, "") for name in names) for levels in asked}
+    return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in found]
+
+
+def _difference(
+    protocol: Protocol,
+    cells: Sequence[Row],
+    measure: MeasureSpec,
+    factor: str,
+    level: str,
+    baseline: str,
+) -> PromptDifference | None:
+    at: dict[str, list[Row]] = {}
+    for cell in filter(lambda cell: _is_measured(measure, cell), cells):
+        for name in cell[factor].split(SEVERAL):
+            at.setdefault(name, []).append(cell)
+    sides = list(_sides(list(at), level, baseline))
+    pairs: list[tuple[Row, Row]] = []
+    alone, own, cue = 0, False, {factor}
+    for one, other in sides:
+        shared = _shared_factors(protocol, factor, at[one], at[other])
+        own = own or protocol.item not in (factor, *shared)
+        cue |= {*protocol.factors, protocol.item} - {*shared}
+        more, left = _pairs(at[one], at[other], _without_marks(shared, at[one], at[other]))
+        pairs, alone = pairs + more, alone + left
+    if not pairs:
+        return None
+    levels = len({name for side in sides for name in side}) - bool(baseline)
+    columns, elsewhere = _columns(protocol, cue, pairs)
+    texts = [(protocol.prompt_text(a), protocol.prompt_text(b)) for a, b in pairs]
+    row = PromptDifference(
+        factor,
+        level,
+        baseline,
+        levels,
+        len(pairs),
+        alone,
+        own,
+        columns,
+        elsewhere,
+        _spread(texts, len),
+        _spread(texts, _word_count),
+        _differing_pairs(texts, _punctuation),
+        _differing_pairs(texts, _capitals),
+        max(map(_words_apart, texts)) if _is_whole(protocol, columns) else None,
+    )
+    if not own:
+        return row
+    first, second = zip(*sides, strict=True)
+    return _in_the_mean(
+        row,
+        *(
+            [protocol.prompt_text(cell) for name in names for cell in at[name]]
+            for names in (first, second)
+        ),
+    )
+
+
+def _in_the_mean(
+    row: PromptDifference, one: Sequence[str], other: Sequence[str]
+) -> PromptDifference:
+    """The row of two sides with items of their own, from all prompts of both."""
+
+    def mean(count: Callable[[str], int]) -> float:
+        return fmean(map(count, one)) - fmean(map(count, other))
+
+    return replace(
+        row,
+        pairs=0,
+        alone=len(one) + len(other),
+        characters=replace(row.characters, mean=mean(len)),
+        words=replace(row.words, mean=mean(_word_count)),
+    )
+
+
+def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
+    """Whether a measure's `where` keeps a cell."""
+    return all(
+        set(cell[name].split(SEVERAL)) & set(kept)
+        for name, kept in measure.where.items()
+        if name in cell
+    )
+
+
+def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[str, str]]:
+    """The levels that are held against each other, the baseline second."""
+    if not baseline:
+        yield from ((b, a) for a, b in combinations(levels, 2))
+    elif baseline in levels:
+        yield from ((name, baseline) for name in levels if name != baseline and level in ("", name))
+
+
+def _shared_factors(
+    protocol: Protocol, factor: str, one: Sequence[Row], other: Sequence[Row]
+) -> list[str]:
+    """The item and the factors of which both sides have mostly the same values."""
+    found = []
+    for name in dict.fromkeys((protocol.item, *protocol.factors)):
+        a, b = {cell[name] for cell in one}, {cell[name] for cell in other}
+        if name != factor and len(a & b) >= SHARED_VALUES * len(a | b):
+            found.append(name)
+    return found
+
+
+def _without_marks(shared: Sequence[str], one: Sequence[Row], other: Sequence[Row]) -> list[str]:
+    """The shared factors without those that tell no cells of a side apart, given the others: marks
+    of a prompt, which may differ inside a pair.
+    """
+    kept = list(shared)
+    for name in reversed(shared):
+        fewer = [other_name for other_name in kept if other_name != name]
+        keys = (len({tuple(cell[key] for key in fewer) for cell in side}) for side in (one, other))
+        if list(keys) == [len(one), len(other)]:
+            kept = fewer
+    return kept
+
+
+def _pairs(
+    one: Sequence[Row], other: Sequence[Row], shared: Sequence[str]
+) -> tuple[list[tuple[Row, Row]], int]:
+    """Cells of both sides that agree in the shared factors, in their order, and how many have no
+    partner.
+    """
+    sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
+    for place, cells in enumerate((one, other)):
+        for cell in cells:
+            sides.setdefault(tuple(cell[name] for name in shared), ([], []))[place].append(cell)
+    pairs = [pair for a, b in sides.values() for pair in zip(a, b, strict=False)]
+    return pairs, len(one) + len(other) - 2 * len(pairs)
+
+
+def _columns(
+    protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns whose text reaches the prompt and differs in some pair: of the cue's tables, and
+    of no such table.
+    """
+    used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
+    for row in protocol.cells:  # a slot may hold a template of its own
+        used |= {
+            slot[1]
+            for name in protocol.inline
+            if name in used
+            for slot in _SLOT.finditer(row[name])
+        }
+    differ = [
+        name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)
+    ]
+    tables = [table for table in protocol.tables if cue & table[0].keys()]
+    own = {name for table in tables for name in table[0]}
+    return tuple(name for name in differ if name in own), tuple(
+        name for name in differ if name not in own
+    )
+
+
+def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Spread:
+    differences = [count(a) - count(b) for a, b in texts]
+    return Spread(fmean(differences), max(map(abs, differences)))
+
+
+def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
+    """How many pairs differ in something, looked for in the words that they do not share."""
+    split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
+    return sum(
+        what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
+    )
+
+
+def _is_whole(protocol: Protocol, columns: Sequence[str]) -> bool:
+    """Whether all of a prompt is one column, and that is what differs."""
+    return len(columns) == 1 and protocol.prompt.strip() == f"{{{columns[0]}}}"
+
+
+def _words_apart(texts: tuple[str, str]) -> int:
+    one, other = (Counter(text.split()) for text in texts)
+    return max((one - other).total(), (other - one).total())
+
+
+def _word_count(text: str) -> int:
+    return len(text.split())
+
+
+def _punctuation(text: str) -> Mapping[str, int]:
+    return Counter(sign for sign in text if unicodedata.category(sign)[0] == "P")
+
+
+def _capitals(text: str) -> int:
+    return sum(map(str.isupper, text))

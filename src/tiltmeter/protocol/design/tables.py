@@ -1,0 +1,257 @@
+"""Rows of data: read from a protocol's tables, put together by their natural join, and put into the
+slots of a text.
+
+A cell may hold several values, joined by `|` (a word that a paper prints in two classes).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+from ... import intake
+from ...errors import ProtocolError, UnknownName
+from ...json_text import whole_text
+from ...row_files import (
+    BadTable,
+    JsonObject,
+    Row,
+    numbered_objects,
+    numbered_rows,
+    read_rows,
+    table_text,
+)
+from ..source.keys import TableKeys
+from ..source.source_lines import SourceLocation
+
+__all__ = ["SEVERAL", "Beside", "Row", "fill", "given_rows", "join", "rows_of"]
+SEVERAL = "|"
+# The settings of a table that name its columns.
+NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
+    "where",
+    "columns",
+    "key",
+    "needs",
+    "slots",
+)
+_SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The data files beside a protocol, by the names that it gives them: of a folder, or as a run
+    kept them.
+
+    texts: those that were read, so that all of a protocol can be kept. root: what no file lies
+    outside of, where that is not the folder.
+    """
+
+    folder: Path | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+    root: Path | None = None
+
+    def rows(self, name: str, where: SourceLocation) -> list[Row]:
+        """The rows of a file of CSV or of JSON lines, which may be compressed (.xz); a cell of JSON
+        lines that is not text is kept as JSON.
+        """
+        try:
+            if name not in self.texts and self.folder is not None:
+                self.texts[name] = self._read(self.folder, name)
+            if name.removesuffix(intake.XZ).endswith(".jsonl"):
+                return [_as_text(row) for _, row in numbered_objects(self.texts[name])]
+            return [row for _, row in numbered_rows(self.texts[name])]
+        except (FileNotFoundError, KeyError):
+            raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
+        except OSError as error:
+            raise ProtocolError(f"{where}: {name} cannot be read: {error}.") from None
+        except BadTable as error:
+            raise ProtocolError(f"{where}: {name}, {error}") from None
+
+    def _read(self, folder: Path, name: str) -> str:
+        """A file below the folder. Shipped protocols share files, below their root."""
+        path = (folder / name).resolve()
+        if self.root is None or not path.is_relative_to(self.root.resolve()):
+            path = intake.inside(folder, name)
+        return intake.read_text(path, decode=table_text)
+
+    def _nearest(self, name: str) -> str:
+        known = (
+            sorted(p.name for p in self.folder.glob("*.*"))
+            if self.folder and self.folder.is_dir()
+            else []
+        )
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        return f". Did you mean '{near[0]}'?" if near else " beside the protocol. Put it there."
+
+
+def _as_text(row: JsonObject) -> Row:
+    """An object as a row; what is not text is kept as JSON."""
+    return {
+        whole_text(key): whole_text(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
+        for key, value in row.items()
+    }
+
+
+def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
+    """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or
+    of several `parts`.
+    """
+    sources = [name for name in ("rows", "file", "parts") if name in table]
+    if len(sources) != 1:
+        has = " and ".join(sources) or "none of them"
+        raise ProtocolError(
+            f'{where}: a table has rows = [...], or file = "….csv", or parts = [...]; this one '
+            f"has {has}."
+        )
+    if "rows" in table:
+        rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
+        _refuse_unlike_rows(rows, where)
+    elif "file" in table:
+        rows = beside.rows(table["file"], where.at("file"))
+        _refuse_empty_cells(rows, table, where)
+    else:
+        rows = [
+            row
+            for n, part in enumerate(table["parts"])
+            for row in rows_of(part, beside, where.at("parts", n))
+        ]
+    rows = [{**row, **table["add"]} for row in rows] if "add" in table else rows
+    _refuse_unknown_columns(rows, table, where)
+    for column, allowed in table.get("where", {}).items():
+        keep = [allowed] if isinstance(allowed, str) else allowed
+        rows = [row for row in rows if row.get(column) in keep]
+        if not rows:
+            raise ProtocolError(
+                f"{where.at('where', column)}: no row has {' or '.join(keep)} in its column "
+                f"{column}."
+            )
+    if "columns" in table:
+        rows = [{name: row[name] for name in table["columns"]} for row in rows]
+    return _merge(rows, table["key"]) if "key" in table else rows
+
+
+def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
+    """Refuses a row of the protocol itself that has not the columns of the first."""
+    for number, row in enumerate(rows):
+        for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
+            has = "lacks the column" if name in rows[0] else "has the column"
+            raise ProtocolError(
+                f"{where.at('rows', number)}: this row {has} '{name}', other than the first. "
+                f"Columns of the first: {', '.join(rows[0])}."
+            )
+
+
+def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
+    """Refuses a column that is named and is not there, or a table without rows."""
+    if not rows:
+        raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
+    for setting in NAMING:
+        for name in table.get(setting, ()):
+            known = table["columns"] if setting == "key" and "columns" in table else rows[0]
+            if name not in known:
+                raise ProtocolError(f"{where.at(setting)}: {UnknownName('column', name, known)}")
+
+
+def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
+    """Refuses a row of a data file without a cell that the table `needs`, or whose template has no
+    slot.
+    """
+    for number, row in enumerate(rows, 2):
+        for name in table.get("needs", ()):
+            if name in row and not row[name].strip():
+                raise ProtocolError(
+                    f"{where.at('needs')}: {table['file']}, line {number} has no {name}."
+                )
+        for name in table.get("slots", ()):
+            if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
+                line = f"{table['file']}, line {number}"
+                raise ProtocolError(
+                    f"{where.at('slots')}: {line}: the {name} has no slot for the word, as "
+                    "{noun}."
+                )
+
+
+def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
+    """(line, row) of a CSV file that somebody gives, its cells without the spaces around them;
+    columns that are not named stay out.
+
+    UsageError names the file, and the column or the line that is not as it should be.
+    """
+    for line, row in read_rows(path, needs=columns):
+        yield line, {name: row[name].strip() for name in columns}
+
+
+def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
+    """Rows that agree on `key` become one; where they differ in a column it holds all values,
+    joined by `|`.
+    """
+    merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
+    for row in rows:
+        cell = merged.setdefault(tuple(row[name] for name in key), {})
+        for name, value in row.items():
+            cell.setdefault(name, {})[value] = None
+    return [
+        {name: SEVERAL.join(values) for name, values in cell.items()} for cell in merged.values()
+    ]
+
+
+def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
+    """Natural join in the order of `left`, then of `right`. Cells with several values agree where
+    they share one.
+    """
+    if not left or not right:
+        return []
+    shared = [name for name in right[0] if name in left[0]]
+    index: dict[tuple[str, ...], list[Row]] = {}
+    for row in right:
+        for key in _keys(row, shared):
+            index.setdefault(key, []).append(row)
+    return [
+        {**a, **b, **{name: _common(a[name], b[name]) for name in shared}}
+        for a in left
+        for b in {id(row): row for key in _keys(a, shared) for row in index.get(key, ())}.values()
+    ]
+
+
+def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """What a row is found by: of a cell with several values, each."""
+    return product(*(row[name].split(SEVERAL) for name in names))
+
+
+def _common(one: str, other: str) -> str:
+    """The values that two cells share, in the order of the first."""
+    return (
+        one
+        if one == other
+        else SEVERAL.join(part for part in one.split(SEVERAL) if part in other.split(SEVERAL))
+    )
+
+
+def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
+    """A text with its slots filled from a row; `{{` and `}}` stand for braces.
+
+    where: the place that an error names; missing: "refuse" raises ProtocolError for a slot without
+    a column, "keep" leaves it as it is.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0] if missing == "keep" else match[0][0]
+        if match[1] in row:
+            return row[match[1]]
+        if missing == "keep":
+            return match[0]
+        raise ProtocolError(
+            f"{where}: the prompt '{template[:80]}' has a slot {{{match[1]}}}. "
+            f"{UnknownName('column', match[1], row)}"
+        )
+
+    return _SLOT.sub(value, template)

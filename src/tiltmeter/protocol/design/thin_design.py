@@ -1,0 +1,153 @@
+"""What a design is too thin for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from ...stats.results import count_of
+from .. import Protocol
+from .tables import Row
+
+FEW_ITEMS = 9  # below, an interval over items says little (docs/statistics.md)
+MOST_NAME_WORDS = 3
+SHOWN_GROUPS = 3  # that a sentence names
+SHOWN_LETTERS = 40  # of words that it names
+NO_CUE = "The cue is not in the prompt"  # begins a sentence
+_SLOT = re.compile(r"\{(\w+)\}")
+_NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
+
+
+def thin_design(protocol: Protocol) -> list[str]:
+    """A sentence for too few items, for each factor that is compared and of which one name stands
+    for a level, or the same words for two, and for each of which nothing stands in the prompt; none
+    for a design that is thick enough. Items that are the levels of a factor are not few.
+    """
+    unasked = (
+        f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, and it is the same for all "
+        f"levels of {factor}."
+        for factor, columns in cues_not_asked(protocol).items()
+    )
+    lone, shared = _lone_names(protocol), _shared_words(protocol)
+    return [*_few_items(protocol), *lone, *shared, *unasked]
+
+
+def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
+    """Each factor that is compared and of whose columns none stands in a prompt, with these."""
+    found: dict[str, list[str]] = {}
+    asked = asked_columns(protocol)
+    cells = [row for table in protocol.tables for row in table]
+    for factor in compared_factors(protocol):
+        columns = dict.fromkeys(name for row in cells if factor in row for name in row)
+        if columns and not asked & columns.keys():
+            found[factor] = list(columns)
+    return found
+
+
+def asked_columns(protocol: Protocol) -> set[str]:
+    """The columns that stand in a prompt, or in a column that does."""
+    texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
+    texts += [mode.begin for mode in protocol.modes.values()]
+    asked = {slot for text in texts for slot in _SLOT.findall(text)}
+    cells = [row for table in protocol.tables for row in table]
+    return asked | {
+        slot for row in cells for name in asked & row.keys() for slot in _SLOT.findall(row[name])
+    }
+
+
+def compared_factors(protocol: Protocol) -> list[str]:
+    """The factors that a measure contrasts."""
+    factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
+    return list(filter(factors.__contains__, protocol.factors))
+
+
+def _few_items(protocol: Protocol) -> Iterator[str]:
+    number = len(protocol.items())
+    if number < FEW_ITEMS and protocol.item not in protocol.factors:
+        yield (
+            f"The design is thin: {count_of(number, 'item')} ({protocol.item}), and intervals "
+            f"speak of such items. Name {FEW_ITEMS} at least, better twenty."
+        )
+
+
+def _lone_names(protocol: Protocol) -> Iterator[str]:
+    for factor in compared_factors(protocol):
+        for column in name_columns(protocol, factor):
+            names = _names_by_level(protocol, factor, column)
+            lone = {level: min(of) for level, of in names.items() if len(of) == 1}
+            if len(names) > 1 and lone:
+                yield _lone_name_sentence(factor, lone)
+
+
+def _shared_words(protocol: Protocol) -> Iterator[str]:
+    """Of each factor that is compared, the words that are asked alike at several of its levels (a
+    name that is given in two groups): its prompts are then the same prompts.
+    """
+    asked = asked_columns(protocol)
+    for factor in compared_factors(protocol):
+        levels: dict[tuple[tuple[str, ...], ...], dict[str, None]] = {}
+        own = [table for table in protocol.tables if factor in table[0]]
+        if len(own) != 1:  # of several, another may tell levels apart
+            continue
+        linked = {name for table in protocol.tables if table is not own[0] for name in table[0]}
+        for row in own[0]:
+            words = tuple(row[name] for name in row if name in asked)
+            others = tuple(row[name] for name in row if name in linked)  # which may bring words
+            if any(words) and factor in row:
+                levels.setdefault((words, others), {})[row[factor]] = None
+        shared = {" ".join(words): of for (words, _), of in levels.items() if len(of) > 1}
+        if shared:
+            yield _shared_words_sentence(factor, shared)
+
+
+def name_columns(protocol: Protocol, factor: str) -> list[str]:
+    """The columns of names in the tables of a factor: called so, or a few capitalised words each
+    that are no form of their level ("Black" for black). An item's name is no cue.
+    """
+    rows = [row for table in protocol.tables if factor in table[0] for row in table]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return [
+        column
+        for column in columns
+        if column not in (factor, protocol.item)
+        and (_NAMES.search(column) or all(_is_name(row, factor, column) for row in rows))
+    ]
+
+
+def _is_name(row: Row, factor: str, column: str) -> bool:
+    words = row.get(column, "").split()
+    own_word = words[:1] and words[0][:3].casefold() == row[factor][:3].casefold()
+    named = all(word[:1].isupper() for word in words)
+    return 0 < len(words) <= MOST_NAME_WORDS and named and not own_word
+
+
+def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, set[str]]:
+    names: dict[str, set[str]] = {}
+    for table in protocol.tables:
+        for row in table:
+            if factor in row and column in row:
+                names.setdefault(row[factor], set()).add(row[column])
+    return names
+
+
+def _lone_name_sentence(factor: str, lone: Mapping[str, str]) -> str:
+    shown = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
+    more = ", …" if len(lone) > SHOWN_GROUPS else ""
+    return (
+        f"The design is thin: one name stands for a level of {factor} ({', '.join(shown)}{more}), "
+        "and a name says more than that. Give several names to each."
+    )
+
+
+def _shared_words_sentence(factor: str, shared: Mapping[str, Iterable[str]]) -> str:
+    shown = [f"“{_short(words)}” for {' and '.join(of)}" for words, of in shared.items()]
+    more = f", and {len(shown) - SHOWN_GROUPS} more" if len(shown) > SHOWN_GROUPS else ""
+    return (
+        f"The design is thin: the same words stand for several levels of {factor} "
+        f"({', '.join(shown[:SHOWN_GROUPS])}{more}), so their prompts are the same and say nothing "
+        "of either. Leave them out of all levels but one."
+    )
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= SHOWN_LETTERS else f"{words[: SHOWN_LETTERS - 1]}…"

@@ -1,0 +1,292 @@
+"""A protocol's file, or the same as values of Python → the declared protocol, checked. Every error
+names the place in it.
+
+First its shape (schema.toml), then the tables, then what its names must agree with (validate.py),
+then the settings of its instruments: so that nothing that is wrong with a protocol is found out in
+the middle of a run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TypeGuard
+
+from ... import intake
+from ...errors import ProtocolError, UnknownName, UsageError
+from ...records import Json, Message
+from .. import InstrumentSpec, Protocol, wording
+from ..design.tables import Beside, Row, join, rows_of
+from ..instrument_kinds import InstrumentKind, ReadyInstrument
+from ..source.json_schema import Fault, fault
+from ..source.keys import FileKeys
+from ..source.source_lines import SourceLocation
+from . import parts, schema, validate
+
+Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
+_SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
+_OUTPUTS = {"text": "texts", "image": "pictures"}
+TRIED_JUDGES = 9  # of a panel, to try its settings with
+
+
+def load(
+    path: Path,
+    kinds: Kinds | None = None,
+    taken: Collection[str] = (),
+    texts: Mapping[str, str] | None = None,
+) -> Protocol:
+    """Reads and checks a protocol file.
+
+    kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
+    that it cannot have. texts: data files that do not lie beside it, by the names that it gives
+    them.
+    """
+    where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
+    try:
+        text = intake.read_text(path, intake.MOST_DECLARED_BYTES)
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ProtocolError(
+            f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
+            f"{path.name}"
+        ) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ProtocolError(
+            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
+            "[ ]."
+        ) from None
+    except OSError as error:
+        raise ProtocolError(
+            f"{where} cannot be read: {error.strerror or error}. Name a file."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
+    return declare(
+        data,
+        Beside(
+            path.parent, dict(texts or {}), root=_SHIPPED if path.is_relative_to(_SHIPPED) else None
+        ),
+        SourceLocation(where, text, data),
+        kinds,
+        taken,
+    )
+
+
+def declare(
+    data: Mapping[str, Json],
+    beside: Beside,
+    place: SourceLocation,
+    kinds: Kinds | None = None,
+    taken: Collection[str] = (),
+) -> Protocol:
+    """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
+    `load`.
+    """
+    definition = {"declared": data, "files": beside.texts}
+    if not _has_its_shape(data):
+        wrong = fault(data, schema.shape()) or Fault((), "it is not a protocol.")
+        raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
+    if data["name"] in taken:
+        raise ProtocolError(
+            f"{place.at('name')}: '{data['name']}' is the name of a protocol that is installed. "
+            "Give this one "
+            f'another, as: name = "my-{data["name"]}"'
+        )
+    protocol = _protocol(data, definition, beside, place)
+    if not protocol.cells:
+        _refuse_unjoined(protocol.tables, place)
+    if kinds is None:
+        validate.check(protocol, place, {})
+        return protocol
+    made = _instruments(protocol, data, place, kinds)
+    validate.check(protocol, place, _values(protocol, kinds))
+    _fitting(protocol, place, made, kinds)
+    return protocol
+
+
+def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
+    """True if every key and value is one that schema.toml allows."""
+    return fault(data, schema.shape()) is None
+
+
+def _protocol(
+    data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Protocol:
+    """The protocol as it is declared, its tables and data files read, not checked yet."""
+    tables = data["tables"]
+    measures = tuple(map(parts.measure_of, data.get("measures", ())))
+    return Protocol(
+        name=data["name"],
+        version=str(data.get("version", "1")),
+        title=data["title"],
+        question=data["question"],
+        tables=[rows_of(table, beside, place.at("tables", n)) for n, table in enumerate(tables)],
+        prompt=data["prompt"],
+        factors=tuple(data["factors"]),
+        item=data["item"],
+        modes=parts.modes_of(data, place),
+        instruments=tuple(
+            parts.instrument_of(keys, beside, place.at("instruments", n))
+            for n, keys in enumerate(data.get("instruments", ()))
+        ),
+        measures=measures,
+        variants=parts.variants_of(data.get("variants", {})),
+        modality=data.get("modality", "text"),
+        citation=data.get("citation", ""),
+        departures=tuple(data.get("departures", ())),
+        limits=tuple(data.get("limits", ())),
+        guidelines=tuple(data.get("guidelines", ())),
+        crosstab=data.get("crosstab"),
+        defaults=parts.defaults_of(data),
+        apart=tuple(data.get("apart", ())),
+        tally=data.get("tally", ""),
+        titles=data.get("titles", {}),
+        annotation=data.get("annotation", {}),
+        first=data.get("first", {}),
+        selections=tuple(data.get("selections", ())),
+        system=data.get("system", ""),
+        turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),
+        judges_see_system=data.get("judges_see_system", False),
+        thresholds=tuple(data.get("thresholds", ())),
+        stop=data.get("stop"),
+        cue_words=data.get("cue_words", ""),
+        cue_sets=data.get("cue_sets", ""),
+        inline=parts.inline_columns(tables),
+        source=place.name,
+        definition=definition,
+        notes=tuple(wording.text_notes(measures, place.at("measures"))),
+    )
+
+
+def _refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
+    """Refuses tables that have no rows in common, naming the one at which none is left."""
+    rows: list[Row] = [{}]
+    for number, table in enumerate(tables):
+        shared = [name for name in table[0] if name in rows[0]]
+        found = join(rows, table)
+        if not found:
+            sides = " and ".join(
+                f"{', '.join(list(dict.fromkeys(row[name] for row in side))[:5])}"
+                for name in shared[:1]
+                for side in (rows, table)
+            )
+            raise ProtocolError(
+                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
+                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
+                "column."
+            )
+        rows = found
+
+
+def _instruments(
+    protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
+) -> list[ReadyInstrument | None]:
+    """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
+    could not be tried.
+    """
+    made: list[ReadyInstrument | None] = []
+    declared = data.get("instruments", ())
+    for number, spec in enumerate(protocol.instruments):
+        here = place.at("instruments", number)
+        kind = _kind(spec, here, kinds, protocol.modality)
+        wrong = fault(_first_rows(spec, declared[number]), schema.settings(kind))
+        if wrong is not None:
+            raise ProtocolError(f"{_setting(here, wrong.path, declared[number])}: {wrong.text}")
+        try:
+            judges = kind.parts if kind.judged else ()
+            made.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
+        except ProtocolError as error:
+            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+        except UsageError:  # an extra or judges that are not there: matters of a run
+            made.append(None)
+    return made
+
+
+def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
+    """The settings with the first row of each CSV file: all of its rows are texts in the same
+    columns.
+    """
+    return {
+        name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
+        for name, value in spec.settings.items()
+    }
+
+
+def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
+    """The values of the attributes whose values are closed, of all instruments together."""
+    found: dict[str, dict[str, None]] = {}
+    for spec in protocol.instruments:
+        for attribute, closed in kinds(spec.kind).values(spec).items():
+            found.setdefault(attribute, {}).update(dict.fromkeys(closed))
+    return {name: list(closed) for name, closed in found.items()}
+
+
+def _fitting(
+    protocol: Protocol, place: SourceLocation, made: Sequence[ReadyInstrument | None], kinds: Kinds
+) -> None:
+    """Refuses a design that lacks what an instrument needs, attributes that it does not label, and
+    modes that none reads.
+    """
+    for number, (spec, instrument) in enumerate(zip(protocol.instruments, made, strict=True)):
+        if instrument is None:
+            continue
+        here = place.at("instruments", number)
+        kind = kinds(spec.kind)
+        known = {spec.attribute, *instrument.attributes, *kind.values(spec)}
+        known |= {derived.attribute for derived in kind.derived(spec)}
+        for name in spec.also:
+            if name not in known:
+                raise ProtocolError(
+                    f"{here.at('also')}: "
+                    f"{UnknownName(f'attribute of {spec.name}', name, sorted(known))}"
+                )
+        try:
+            instrument.check_design(protocol)
+        except ProtocolError as error:
+            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+    for name, mode in protocol.modes.items():
+        if mode.logprobs and made and not any(one is None or one.reads(exact=True) for one in made):
+            raise ProtocolError(
+                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
+                "(choice does), so this mode would have no labels. Leave it out."
+            )
+
+
+def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
+    """What an instrument says, without its name, which the place has."""
+    return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
+
+
+def _kind(
+    spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
+) -> InstrumentKind:
+    """The record of a kind that a file can name, for outputs of this modality."""
+    try:
+        kind = kinds(spec.kind)
+    except ProtocolError as error:
+        raise ProtocolError(f"{place.at('kind')}: {error}") from None
+    if not kind.nameable:
+        raise ProtocolError(
+            f"{place.at('kind')}: '{spec.kind}' is what --judge adds beside another instrument. "
+            "Name that one."
+        )
+    if kind.modality not in ("", modality):
+        wanted = (
+            f"'{spec.kind}' labels {_OUTPUTS[kind.modality]}, and this protocol's outputs "
+            f"are {_OUTPUTS[modality]}"
+        )
+        raise ProtocolError(
+            f'{place.at("kind")}: {wanted}. Name another, or write: modality = "{kind.modality}"'
+        )
+    return kind
+
+
+def _setting(
+    place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
+) -> str:
+    """The place of a setting; of rows of a CSV file, the line there."""
+    named = declared.get(str(path[0])) if path else None
+    if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
+        return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"
+    return str(place.at(*path))

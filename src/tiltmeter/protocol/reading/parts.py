@@ -1,0 +1,149 @@
+"""The parts of a protocol from the keys of its file: modes, measures, variants, instruments' names
+and settings. Lists become tuples, so that a loaded protocol cannot change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...errors import ProtocolError, UnknownName
+from ...records import Json
+from .. import InstrumentSpec, MeasureSpec, Mode, Variant
+from ..design.tables import Beside
+from ..measures import measure_kind
+from ..paper_tables import layouts_of
+from ..source.keys import FileKeys, Levels, MeasureKeys, ModeKeys, TableKeys, VariantKeys
+from ..source.source_lines import SourceLocation
+
+CSV = ".csv"
+SIZE = "1024x1024"  # pixels of pictures, where a mode does not say
+_OWN_KEYS = ("name", "kind", "attribute", "also")  # of an instrument; all others are settings
+
+
+def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
+    """The modes by name; a protocol that names none draws one answer for each prompt."""
+    declared = data.get("modes", {"sampled": ModeKeys()})
+    pictures = data.get("modality") == "image"
+    return {
+        name: _mode(name, mode, pictures, place.at("modes", name))
+        for name, mode in declared.items()
+    }
+
+
+def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> Mode:
+    """A mode; that of an image protocol has a size."""
+    if "size" in keys and not pictures:
+        raise ProtocolError(
+            f'{place.at("size")}: size = "{keys["size"]}" is of pictures, and these are texts. '
+            "Leave it out, or "
+            'write at the top: modality = "image"'
+        )
+    usual = Mode(name, size=SIZE if pictures else "")
+    return Mode(
+        name,
+        samples=keys.get("samples", usual.samples),
+        begin=keys.get("begin", usual.begin),
+        logprobs=keys.get("logprobs", usual.logprobs),
+        temperature=keys.get("temperature", usual.temperature),
+        top_p=keys.get("top_p", usual.top_p),
+        max_tokens=keys.get("max_tokens", usual.max_tokens),
+        size=keys.get("size", usual.size),
+        for_discovery=keys.get("for_discovery", keys.get("aside", False)),
+    )
+
+
+def measure_of(keys: MeasureKeys) -> MeasureSpec:
+    """A measure; its unit and its drawing are those of its kind where it names none."""
+    unit, figure = "share", "forest"
+    try:
+        kind = measure_kind(keys["kind"])
+    except UnknownName:
+        pass  # refused later, with its place
+    else:
+        unit, figure = kind.unit or keys["attribute"], kind.figure
+    return MeasureSpec(
+        name=keys["name"],
+        kind=keys["kind"],
+        attribute=keys["attribute"],
+        values=tuple(keys["values"]),
+        among=tuple(keys.get("among", ())),
+        by=tuple(tuple(group) for group in keys.get("by", ((),))),
+        contrast=keys.get("contrast"),
+        null=keys.get("null"),
+        unit=keys.get("unit", unit),
+        headline=keys.get("headline", False),
+        per=keys.get("per", "labels"),
+        without=tuple(keys.get("without", ())),
+        where=_levels(keys.get("where", {})),
+        text=keys.get("text", ""),
+        figure=keys.get("figure", figure),
+        band=keys.get("band"),
+        family=keys.get("family", ""),
+        over=tuple(keys.get("over", ())),
+        expected=keys.get("expected", {}),
+        reference=keys.get("reference", ""),
+        parts=tuple(keys.get("parts", ())),
+        sentence=keys.get("sentence", {}),
+    )
+
+
+def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
+    """The default variant, then those that the file names."""
+    return {"default": Variant("default")} | {
+        name: Variant(
+            name,
+            where=_levels(keys.get("where", {})),
+            several=keys.get("several", "alone"),
+            intervals=keys.get("intervals", True),
+            measures=tuple(keys.get("measures", ())),
+            only=tuple(keys.get("only", ())),
+            text=keys.get("text", ""),
+            reads=keys.get("reads", {}),
+            says=keys.get("says", {}),
+            tables=layouts_of(keys.get("tables", ())),
+            judges=keys.get("judges", {}),
+        )
+        for name, keys in declared.items()
+    }
+
+
+def _levels(declared: Levels) -> dict[str, tuple[str, ...]]:
+    return {factor: tuple(levels) for factor, levels in declared.items()}
+
+
+def defaults_of(data: FileKeys) -> dict[str, tuple[str, ...]]:
+    """{factor: levels} that are asked where a run names no others."""
+    return _levels(data.get("defaults", {}))
+
+
+def instrument_of(
+    keys: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> InstrumentSpec:
+    """An instrument's name and settings; a setting that names a CSV file becomes its rows."""
+    settings: dict[str, Json] = {
+        name: beside.rows(value, place.at(name))
+        if isinstance(value, str) and value.endswith(CSV)
+        else value
+        for name, value in keys.items()
+        if name not in _OWN_KEYS
+    }
+    also = keys.get("also")
+    return InstrumentSpec(
+        str(keys["name"]),
+        str(keys["kind"]),
+        str(keys["attribute"]),
+        settings,
+        tuple(map(str, also)) if isinstance(also, Sequence) else (),
+    )
+
+
+def inline_columns(tables: Iterable[TableKeys]) -> tuple[str, ...]:
+    """The columns whose text may have slots of its own: of rows in the file itself, and of files
+    that declare some.
+    """
+    columns: dict[str, None] = {}
+    for table in tables:
+        columns.update(dict.fromkeys(table.get("slots", ())))
+        for row in table.get("rows", ()):
+            columns.update(dict.fromkeys(row))
+    return tuple(columns)

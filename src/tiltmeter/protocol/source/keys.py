@@ -1,0 +1,252 @@
+"""The keys of a protocol's file as types. reading/schema.py makes its JSON Schema of them; the
+meaning of each key, an example and its bounds are in schema.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, Protocol, Required, TypeAlias, TypedDict
+
+from ...records import Json
+
+Texts: TypeAlias = Sequence[str]
+Levels: TypeAlias = Mapping[str, Texts]  # {factor: levels}
+Cells: TypeAlias = Mapping[str, str | int | float]  # a row by its columns
+
+
+class PolarsFrame(Protocol):
+    """A data frame that may stand for a table."""
+
+    def to_dicts(self) -> Sequence[Mapping[str, Json]]:
+        """The rows, each as {column: value}."""
+        ...
+
+
+class PandasFrame(Protocol):
+    """A data frame that may stand for a table."""
+
+    def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]:
+        """The rows, each as {column: value}, for `orient` "records"."""
+        ...
+
+
+class TableKeys(TypedDict, total=False):
+    """A table of the design: `rows`, or a `file`, or several `parts`."""
+
+    rows: Sequence[Cells]
+    file: str
+    parts: Sequence[TableKeys]
+    columns: Texts
+    key: Texts
+    needs: Texts
+    slots: Texts
+    where: Mapping[str, str | Texts]
+    add: Mapping[str, str]
+
+
+class ModeKeys(TypedDict, total=False):
+    """One way to obtain outputs."""
+
+    samples: int
+    logprobs: int
+    begin: str
+    temperature: float
+    top_p: float
+    max_tokens: int
+    size: str
+    for_discovery: bool
+    aside: bool
+
+
+class BandKeys(TypedDict):
+    """A band that is shaded in a forest plot."""
+
+    low: float
+    high: float
+    text: str
+
+
+class SentenceKeys(TypedDict, total=False):
+    """What is said of a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
+
+    tilt: str
+    below: str
+    none: str
+    undecided: str
+    unsettled: str
+    reversed: str
+    shown: str
+
+
+class FirstKeys(TypedDict, total=False):
+    """The first screen of a report: its figure, what is compared side by side, its badges."""
+
+    measure: str
+    figure: str
+    by: Texts
+    cue: str
+    badges: str
+
+
+class InstrumentKeys(TypedDict, total=False):
+    """What labels outputs; the settings of its kind stand beside these."""
+
+    name: Required[str]
+    kind: Required[str]
+    attribute: Required[str]
+    also: Texts
+
+
+class MeasureKeys(TypedDict, total=False):
+    """What is computed from labels."""
+
+    name: Required[str]
+    kind: Required[str]
+    attribute: Required[str]
+    values: Required[Texts]
+    among: Texts
+    without: Texts
+    where: Levels
+    per: Literal["labels", "outputs", "items"]
+    over: Sequence[Literal["subject", "language"]]
+    by: Sequence[Texts]
+    null: float
+    unit: str
+    headline: bool
+    figure: str
+    text: str
+    family: str
+    parts: Texts
+    reference: str | Mapping[str, float]
+    expected: Mapping[str, Mapping[str, str]]
+    contrast: Mapping[str, str]
+    band: BandKeys
+    sentence: SentenceKeys
+
+
+class PaperTableKeys(TypedDict, total=False):
+    """A table of a paper: estimates laid out as rows × columns."""
+
+    title: Required[str]
+    measures: Required[Texts]
+    rows: Texts
+    columns: Texts
+    show: Sequence[Literal["value", "stars", "interval", "p", "n"]]
+    where: Levels
+    percent: bool
+    decimals: int
+    leader: bool
+    ranked: bool
+
+
+class VariantKeys(TypedDict, total=False):
+    """Other definitions of the same measures."""
+
+    where: Levels
+    several: Literal["alone", "each"]
+    intervals: bool
+    measures: Texts
+    only: Texts
+    text: str
+    reads: Mapping[str, str]
+    says: Mapping[str, str]
+    tables: Sequence[PaperTableKeys]
+    judges: Mapping[str, Mapping[str, Json]]
+
+
+class TurnKeys(TypedDict):
+    """A turn of the conversation before the prompt."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class CrosstabKeys(TypedDict):
+    """A table in which items are counted."""
+
+    rows: Texts
+    columns: str
+    levels: NotRequired[Texts]
+
+
+class SelectionKeys(TypedDict, total=False):
+    """A table of selection rates and impact ratios by category, as audits of employment tools have
+    them. by: factors whose levels are the categories, crossed where there are several; groups: or
+    {category: values of the measure's attribute}.
+    """
+
+    title: Required[str]
+    measure: Required[str]
+    by: Texts
+    groups: Levels
+
+
+class StopKeys(TypedDict, total=False):
+    """How a run stops when it knows. looks: shares of all rounds, the last 1; weights: of the error
+    rate, one a look; futility: bounds, one a look but the last; measures: whose claims stop it.
+    """
+
+    looks: Sequence[float]
+    weights: Sequence[float]
+    futility: Sequence[float]
+    measures: Texts
+
+
+class AnnotationKeys(TypedDict, total=False):
+    """What people are asked of one attribute. values: what each value means; prompt: "folded" where
+    the prompt would tell people what to expect, and can do without.
+    """
+
+    question: str
+    prompt: Literal["shown", "folded"]
+    values: Mapping[str, str]
+
+
+class _Keys(TypedDict, total=False):
+    """A whole protocol but for its tables. The settings of an instrument stand beside its name,
+    kind and attribute.
+    """
+
+    name: Required[str]
+    title: Required[str]
+    question: Required[str]
+    prompt: Required[str]
+    factors: Required[Texts]
+    item: Required[str]
+    cue_words: str
+    cue_sets: str
+    version: str | int
+    modes: Mapping[str, ModeKeys]
+    instruments: Sequence[Mapping[str, Json]]
+    measures: Sequence[MeasureKeys]
+    variants: Mapping[str, VariantKeys]
+    modality: Literal["text", "image"]
+    citation: str
+    departures: Texts
+    limits: Texts
+    guidelines: Texts
+    defaults: Levels
+    apart: Texts
+    thresholds: Texts
+    tally: str
+    system: str
+    turns: Sequence[TurnKeys]
+    judges_see_system: bool
+    crosstab: CrosstabKeys
+    titles: Mapping[str, Mapping[str, str]]
+    annotation: Mapping[str, AnnotationKeys]
+    first: FirstKeys
+    selections: Sequence[SelectionKeys]
+    stop: StopKeys
+
+
+class ProtocolKeys(_Keys, total=False):
+    """A protocol as it is declared in Python: a data frame may stand for a table."""
+
+    tables: Required[Sequence[TableKeys | PolarsFrame | PandasFrame]]
+
+
+class FileKeys(_Keys, total=False):
+    """A protocol as a file declares it."""
+
+    tables: Required[Sequence[TableKeys]]

@@ -1,0 +1,147 @@
+"""The badges of a first screen: a verdict each, what could reverse it, how much was no answer, and
+who checked the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ... import gold
+from ...analyse.claims.output_query import query_of
+from ...analyse.claims.verdicts import Word
+from ...analyse.stopping.progress import read_progress
+from ...analyse.words import headlines
+from ...protocol import Protocol, wording
+from ...protocol.design.thin_design import NO_CUE, thin_design
+from ...store import Store
+from ...store.queries import labels
+from ..page_model.page import Badge
+from .ranking import ORDER, Judged, leading
+from .summary import Missing
+
+SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
+NAMED = 3  # claims that a badge names
+LEVELS = 4  # of a factor that have a badge each
+MOST = 7  # for which the first screen has room
+KINDS = {
+    Word.TILT: ("tilt", "▲", "tilt found"),
+    Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
+    Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
+    Word.ITEMS_DIFFER: ("open", "≠", "no average difference found, items differ"),
+    Word.UNDECIDED: ("open", "◇", "undecided"),
+    Word.STILL_ASKED: ("open", "…", "still asked"),
+    Word.NOT_PURSUED: ("none", "◌", "not pursued"),
+    Word.NO_DIFFERENCE: ("none", "○", "no difference found"),
+    Word.NO_TEST: ("plain", "·", "measured, not tested"),
+    Word.NOT_MEASURED: ("plain", "—", "not measured"),
+}
+
+
+def badges(
+    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
+) -> tuple[Badge, ...]:
+    """Those of verdicts, then what qualifies them all. Where there are too many, the last verdicts
+    have none: what they are stands in the table, what could turn the first ones does not.
+    """
+    rest = tuple(_qualifying_badges(store, protocol, judged, missing))
+    verdicts = tuple(_verdict_badges(protocol, judged))
+    return verdicts[: max(1, MOST - len(rest))] + rest
+
+
+def _qualifying_badges(
+    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
+) -> Iterator[Badge]:
+    for one in judged:
+        for caution in one.verdict.cautions:
+            factor = caution.code.partition("_effect")[0].partition("_reverses")[0]
+            if factor != caution.code and factor in protocol.factors:
+                effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
+                size = headlines.amount(effect.value, effect.unit, True)
+                query = query_of(protocol, effect).text()
+                yield Badge("tilt", f"▲ {factor} effect {size}", query=query)
+                break
+        else:
+            continue
+        break
+    stopped = read_progress(store)
+    if stopped is not None and stopped.made:
+        yield Badge("plain", stopped.badge(), "#looks-figure")
+    thin = thin_design(protocol)
+    if thin:
+        no_cue = any(text.startswith(NO_CUE) for text in thin)
+        yield Badge("open", "! cue not in the prompt" if no_cue else "! thin design", "#limits")
+    if missing.share:
+        yield Badge("plain", f"{missing.share} no answer", query=missing.query)
+    if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
+        yield Badge("plain", "simulated model")
+    if labels.exist(store):
+        yield _checked_badge(len(gold.annotators(store)))
+
+
+def _checked_badge(people: int) -> Badge:
+    """Who checked the labels. Of one person's gold nobody knows how far it is theirs: no tick."""
+    if people == 0:
+        return Badge("open", "! labels not checked by people")
+    one = "labels compared with one person"
+    return Badge("plain", one if people == 1 else "✓ labels compared with people")
+
+
+def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Badge]:
+    """A badge a level of the factor that the protocol names, else one a verdict."""
+    factor = protocol.first.get("badges", "")
+    levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
+    if factor and 1 < len([level for level in levels if level]) <= LEVELS:
+        for level in filter(None, levels):
+            own = [one for one in judged if one.claim.row.condition.get(factor) == level]
+            top = leading(own)
+            if top is not None:
+                kind, symbol, text = KINDS[top.word]
+                number = [one.word for one in own].count(top.word)
+                of = f", {number} of {len(own)}" if len(own) > 1 else ""
+                about = f"{symbol} {wording.title(protocol, factor, level)}: {text}{of}"
+                yield _badge(kind, about, judged, [one for one in own if one.word == top.word])
+        return
+    for word in ORDER:
+        same = [one for one in judged if one.word == word]
+        if same:
+            kind, symbol, text = KINDS[word]
+            yield _badge(kind, f"{symbol} {text}{_which(judged, same)}", judged, same)
+
+
+def _badge(kind: str, text: str, judged: Sequence[Judged], own: Sequence[Judged]) -> Badge:
+    """One that leads to the outputs of its claim, or to the rows of its claims among the
+    findings.
+    """
+    query = own[0].verdict.query.text() if len(own) == 1 else ""
+    rows = tuple(
+        place for place, one in enumerate(judged, 1) if any(one is own_one for own_one in own)
+    )
+    return Badge(kind, text, f"#finding-{rows[0]}", query, rows)
+
+
+def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:
+    if len(judged) == 1:
+        return ""
+    names = [name for one in same if (name := _name(judged, one))]
+    if len(same) <= NAMED and len({*names}) == len(same) and sum(map(len, names)) < 60:
+        return f": {', '.join(names)}"
+    return f": {len(same)} of {len(judged)}"
+
+
+def _name(judged: Sequence[Judged], one: Judged) -> str:
+    """What tells a claim from the others, in short."""
+    slots, row = one.claim.slots, one.claim.row
+    subjects = {other.verdict.subject for other in judged}
+    parts = [slots["subject"]] if len(subjects) > 1 else []
+    differ = [
+        name
+        for name in row.condition
+        if len({other.claim.row.condition.get(name) for other in judged}) > 1
+    ]
+    parts += [slots[name] for name in differ if name in slots]
+    contrasts = {str(other.claim.row.contrast) for other in judged}
+    if "level" in slots and len(contrasts) > 1:
+        bases = {other.claim.slots.get("baseline") for other in judged}
+        against = f" against {slots['baseline']}" if len(bases) > 1 else ""
+        parts.append(slots["level"] + against)
+    return " ".join(parts)

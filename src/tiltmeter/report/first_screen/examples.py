@@ -1,0 +1,151 @@
+"""Raw answers to look at: a bounded number, chosen by a rule that is stated, with a count of the
+rest.
+
+The rule: answers are put in groups by subject, mode and the label of the first annotator (by
+outcome, where there are many labels); each group gives as many as fit evenly, in the order of their
+trial ids. An id is a hash, so that order is
+arbitrary and the same on every machine: no answer is chosen for what it says. A group smaller than
+its place is shown whole, so rare outcomes are all there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...analyse.words import numerals
+from ...protocol import Protocol
+from ...protocol.design.tables import SEVERAL
+from ...records import Output, Trial
+from ...stats.results import count_of
+from ...store import Store
+from ...store.queries import label_counts, labels, outputs
+from ..page_model.page import Example, ExampleGroup, Examples
+
+LIMIT = 400  # answers in one page
+LONGEST = 2_000  # characters of one answer; the run holds it whole
+MANY = 24  # labels, beyond which answers are grouped by outcome instead
+UNLABELLED = "not labelled"  # in place of a label
+TOKENS = 6  # most probable first tokens that are shown
+
+
+def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
+    """At most `limit` answers of the run by group, chosen by the rule above, with the total."""
+    if not outputs.have_content(store):
+        total = outputs.number(store)
+        return Examples(
+            f"{count_of(total, 'label')} or counts were imported without their outputs."
+            if total
+            else _rule("", 0, 0, 0),
+            (),
+            0,
+            total,
+        )
+    first = main(store, protocol)
+    by_label = label_counts.number_of_values(store, *first) <= MANY
+    rows = outputs.by_label(store, *first, UNLABELLED) if by_label else outputs.by_outcome(store)
+    alike = sorted(rows, key=lambda one: (one.subject, one.mode, -len(one.ids), one.value))
+    quota = _quota([len(one.ids) for one in alike], limit)
+    groups = tuple(_group(store, protocol, one, quota) for one in alike)
+    shown, total = (
+        sum(len(group.examples) for group in groups),
+        sum(group.total for group in groups),
+    )
+    what = f"label (of {first[0]})" if by_label and first[0] else "outcome"
+    return Examples(_rule(what, quota, shown, total), groups, shown, total)
+
+
+def main(store: Store, protocol: Protocol) -> tuple[str, str]:
+    """The annotator whose label groups the answers, and its attribute: of the first instrument that
+    labelled.
+    """
+    pairs = labels.annotator_attributes(store)
+    for spec in protocol.instruments:
+        for annotator, attribute in pairs:
+            if annotator.startswith(f"{spec.name}/") and attribute == spec.attribute:
+                return annotator, attribute
+    return pairs[0] if pairs else ("", "")
+
+
+def _group(
+    store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
+) -> ExampleGroup:
+    """The first of some outputs that have a label alike, with their number."""
+    found = (outputs.one(store, trial) for trial in alike.ids[:most])
+    kept = tuple(_example(store, protocol, *one) for one in found if one)
+    title = f"{alike.subject} · {alike.mode} · {alike.value}"
+    return ExampleGroup(title, len(alike.ids), kept)
+
+
+def _rule(what: str, quota: int, shown: int, total: int) -> str:
+    if not total:
+        return "No answers are stored."
+    if shown == total:
+        return f"All {count_of(total, 'output')}, grouped by model, mode and {what}."
+    return (
+        f"{shown:,} of {count_of(total, 'output')}: of each model, mode and {what} the first "
+        f"{quota:,} in the order of their trial ids, which are hashes, so none was chosen "
+        f"for what it says. The other {total - shown:,} are in the run: tiltmeter export."
+    )
+
+
+def _quota(sizes: Sequence[int], limit: int) -> int:
+    """The largest number k for which the sum of min(size, k) stays within the limit."""
+    low, high = 0, max(sizes, default=0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (
+            (middle, high)
+            if sum(min(size, middle) for size in sizes) <= limit
+            else (low, middle - 1)
+        )
+    return low
+
+
+def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> Example:
+    levels, text = trial.factors, output.text
+    condition = " · ".join(
+        f"{name}: {levels[name].replace(SEVERAL, ' / ')}"
+        for name in protocol.factors
+        if levels.get(name, "") != ""
+    )
+    answer = (
+        text
+        if len(text) <= LONGEST
+        else f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters in the run)"
+    )
+    asked = f"{trial.prompt}\n[answer begun with: {trial.begin}]" if trial.begin else trial.prompt
+    nothing = "[a picture]" if output.blob else f"[{output.outcome}: no text]"
+    return Example(
+        condition,
+        asked,
+        answer or nothing,
+        _labels(store, trial.id),
+        _probabilities(store, output.call),
+        levels.get("language", ""),
+        trial.id,
+    )
+
+
+def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
+    """(annotator, what it said), its current labels; weights where they are probabilities,
+    attributes where several.
+    """
+    rows = labels.of_output(store, trial)
+    several = len({row.attribute for row in rows}) > 1
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        text = row.value if row.weight == 1 else f"{row.value} {numerals.share(row.weight)}"
+        said.setdefault(row.annotator, []).append(f"{row.attribute}: {text}" if several else text)
+    return tuple((name, " · ".join(values)) for name, values in said.items())
+
+
+def _probabilities(store: Store, call: str) -> str:
+    """The most probable first tokens, where the call brought them."""
+    reply = store.reply(call)
+    if reply is None or not reply.alternatives:
+        return ""
+    best = sorted(reply.alternatives[0], key=lambda token: -token.logprob)[:TOKENS]
+    texts = [repr(token.bytes.decode("utf-8", "backslashreplace")) for token in best]
+    shares = [numerals.share(math.exp(token.logprob)) for token in best]
+    return " · ".join(f"{text} {share}" for text, share in zip(texts, shares, strict=True))

@@ -1,0 +1,220 @@
+"""Verdicts → the rows of a report's table: what was found, how sure that is, its cautions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ...analyse.claims import evidence, families, verdicts
+from ...analyse.claims.background import Background
+from ...analyse.claims.verdicts import NOTHING_KNOWN, Word
+from ...analyse.words import numerals, reading, sentences
+from ...protocol import MeasureSpec, wording
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from ..figures import forest
+from ..page_model import audits
+from ..page_model.audits import Audit
+from ..page_model.page import Finding
+from .ranking import Judged
+
+# of a verdict, in style sheets and tables
+CODES = {
+    Word.TILT: "tilt",
+    Word.NOT_SETTLED: "unsettled",
+    Word.ITEMS_DIFFER: "differs",
+    Word.UNDECIDED: "undecided",
+    Word.STILL_ASKED: "asked",
+    Word.NOT_PURSUED: "given-up",
+    Word.NO_DIFFERENCE: "none",
+    Word.JUDGE_REFUTED: "refuted",
+    Word.NO_TEST: "shown",
+    Word.NOT_MEASURED: "unmeasured",
+}
+SYMBOLS = {
+    "tilt": "▲",
+    "unsettled": "⇅",
+    "differs": "≠",
+    "undecided": "◇",
+    "asked": "…",
+    "given-up": "◌",
+    "none": "○",
+    "refuted": "✕",
+    "shown": "·",
+    "unmeasured": "—",
+}
+
+
+def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[Finding]:
+    """One for each headline claim, in the order of the protocol. judged: those of `judge`, where
+    they are at hand.
+    """
+    every = list(judge(audit) if judged is None else judged)
+    rows: dict[str, list[Estimate]] = {}
+    for one in every:
+        rows.setdefault(one.claim.spec.name, []).append(one.claim.row)
+    for number, one in enumerate(every, 1):
+        yield _finding(audit, one, rows[one.claim.spec.name], number)
+
+
+def judge(
+    audit: Audit,
+    background: Background = NOTHING_KNOWN,
+    named: Mapping[str, str] | None = None,
+) -> list[Judged]:
+    """The headline claims of an audit with their verdicts. named: {model: short name}."""
+    found = evidence.gather(audit.protocol, audit.estimates, named)
+    return [Judged(claim, verdicts.judge(claim, background)) for claim in found]
+
+
+def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
+    """The headline rows of an audit with their measures."""
+    return families.headline(audit.protocol, audit.estimates)
+
+
+def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) -> Finding:
+    """alike: the rows of the same measure, with which it shares its scale."""
+    claim, verdict = one.claim, one.verdict
+    spec, row = claim.spec, claim.row
+    parts = [
+        (name, _title(audit, name, level))
+        for name, level in (*audit.differing_levels(claim.raw)[1:], *reading.key(row))
+    ]
+    named = (("model", claim.slots["subject"]), *((name, level) for name, level in parts if level))
+    digits = reading.places(row, spec)
+    slug = audits.slug("gauge", row.variant, number)
+    return Finding(
+        subject=row.subject,
+        about=" · ".join(f"{name}: {level}" for name, level in parts if level),
+        what=_what(spec),
+        parts=named,
+        verdict=CODES[verdict.word],
+        chip=sentences.chip(verdict.word.value, spec, row, audit.protocol),
+        value=reading.value(row, spec, digits),
+        interval=reading.interval(row, spec, digits),
+        sentence=verdict.sentence,
+        sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
+        warnings=tuple(c.text for c in verdict.cautions if c.code not in sentences.MARKS),
+        gauge=forest.gauge(audit, spec, row, alike, slug),
+        mark=audit.marks.get(row.signature, ""),
+        signature=row.signature,
+        measure=spec.name,
+        place=number,
+        n=numerals.count(row.n),
+        p=numerals.chance(row.p if row.p_adjusted is None else row.p_adjusted),
+        query=verdict.query.text(),
+        language=row.condition.get("language", ""),
+    )
+
+
+def _title(audit: Audit, name: str, level: str) -> str:
+    """The title of a level, or of both sides of a contrast."""
+    gap = f" {numerals.MINUS} "
+    return gap.join(wording.title(audit.protocol, name, one) for one in level.split(gap))
+
+
+def _what(spec: MeasureSpec) -> str:
+    """The measure as a heading, with the value that is no tilt."""
+    null = (
+        f"; {numerals.quantity(spec.null, spec.unit, spec.signed, 2)} is no tilt"
+        if spec.null is not None
+        else ""
+    )
+    return f"{reading.title(spec.text or spec.name)}{null}"
+
+
+def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
+    """What a number rests on, its groups, the contrasts beside it. open_: its direction is."""
+    spec, row, raw = claim.spec, claim.row, claim.raw
+    if row.value is None:
+        return
+    over = (
+        f" over {numerals.count(row.clusters)} {audit.items(row.clusters)}" if row.clusters else ""
+    )
+    yield f"n = {numerals.count(row.n)} {_count_words(audit, raw)}{over}."
+    if not reading.group(raw):
+        aside = [factor for factor, _, _ in claim.nuisances]
+        for by, text in _by_group(audit, spec, raw):
+            doubt = " (what leaves the whole open holds for these too)"
+            yield f"By {', '.join(by)}{doubt if open_ and not {*by} & {*aside} else ''}: {text}."
+    for other, effect in _contrasts(audit, spec, raw):
+        yield _contrast(other, effect)
+    if row is not raw:
+        yield (
+            f"Without the correction: {reading.number(raw, spec)}; by "
+            f"{audit.instrument(raw.instrument)}."
+        )
+    if row.note:
+        yield f"Note: {row.note}."
+
+
+def _count_words(audit: Audit, row: Estimate) -> str:
+    return "labels that count" if audit.is_sampled(row) else "(sum of probabilities)"
+
+
+def _contrasts(
+    audit: Audit, spec: MeasureSpec, estimate: Estimate
+) -> Iterator[tuple[MeasureSpec, Estimate]]:
+    """The contrasts over the whole of the same stratum, of what the headline itself counts among
+    the same.
+    """
+    counted = (spec.attribute, spec.values, spec.among, spec.where)
+    for other in audit.protocol.measures:
+        alike = (other.attribute, other.values, other.among, other.where) == counted
+        shown = measure_kind(other.kind).sides == "level"  # one number against another
+        if other.contrast and other is not spec and alike and shown:
+            rows = [e for e in audit.wholes(other.name, reading.stratum(estimate)) if e.contrast]
+            if len(rows) == 1:
+                yield other, rows[0]
+
+
+def _by_group(
+    audit: Audit, spec: MeasureSpec, whole: Estimate
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each grouping that was tested, with which levels tilt which way, and in which no difference
+    was found.
+    """
+    rows = [
+        e
+        for e in audit.of(spec.name)
+        if reading.stratum(e) == reading.stratum(whole) and reading.group(e)
+    ]
+    given_up = whole.stopped is not None and whole.stopped["state"] == "not pursued"
+    for by in dict.fromkeys(reading.grouping(e) for e in rows):
+        tested = [
+            (verdicts.test_word(e, spec.null), e)
+            for e in rows
+            if reading.grouping(e) == by and e.p is not None and e.value is not None
+        ]
+        if not tested or len(tested) > audits.MANY:
+            continue
+        parts: dict[str, list[Estimate]] = {}
+        for word, row in tested:
+            said = sentences.direction(spec, row) or "a difference found"
+            if word == Word.NO_DIFFERENCE and given_up:
+                word = Word.NOT_PURSUED  # with the whole, before its full n
+            said = said if word == Word.TILT else sentences.CHIPS[word.value]
+            parts.setdefault(said, []).append(row)
+        told = "; ".join(
+            f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
+        )
+        yield by, told
+
+
+def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+    return ", ".join(f"{audit.group_label(e)} ({reading.number(e, spec)})" for e in estimates)
+
+
+def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
+    """`Order effect (she_first − he_first), order_effect: …`: its size, or that no difference was
+    found.
+    """
+    contrast = spec.contrast or {}
+    name = f"{reading.title(contrast.get('factor', spec.name))} effect"
+    name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"
+    word, number = verdicts.test_word(estimate, spec.null), reading.number(estimate, spec)
+    if word == Word.NOT_MEASURED:
+        return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
+    if word == Word.NO_TEST:
+        return f"{name}: {number}; no test was made."
+    said = "" if word == Word.TILT else f"{sentences.CHIPS[word.value]}, "
+    return f"{name}: {said}{number}, {sentences.chance(estimate)}."

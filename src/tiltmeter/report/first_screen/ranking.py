@@ -1,0 +1,64 @@
+"""Headline claims with their verdicts, and which of them weighs most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...analyse.claims.evidence import Claim
+from ...analyse.claims.verdicts import Verdict, Word
+from ...analyse.words import numerals
+
+# how a claim weighs, the heaviest first
+ORDER = (
+    Word.JUDGE_REFUTED,
+    Word.NOT_SETTLED,
+    Word.TILT,
+    Word.ITEMS_DIFFER,
+    Word.UNDECIDED,
+    Word.STILL_ASKED,
+    Word.NO_TEST,
+    Word.NOT_PURSUED,
+    Word.NO_DIFFERENCE,
+    Word.NOT_MEASURED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim with what is said of it."""
+
+    claim: Claim
+    verdict: Verdict
+
+    @property
+    def word(self) -> Word:
+        """Its verdict in a word."""
+        return self.verdict.word
+
+    @property
+    def effect(self) -> float:
+        """How far from no tilt, in the unit of the measure; ratios by their logarithm."""
+        row, null = self.claim.row, self.claim.spec.null or 0.0
+        if row.value is None:
+            return 0.0
+        if row.unit in numerals.RATIOS:
+            return max(row.value, 1 / row.value) - 1 if row.value > 0 else 1.0
+        return abs(row.value - null)
+
+
+def leading(judged: Sequence[Judged]) -> Judged | None:
+    """The claim that weighs most; of equal verdicts that of the earlier measure, then the largest
+    effect.
+    """
+    if not judged:
+        return None
+    measures = list(dict.fromkeys(one.verdict.measure for one in judged))
+    return min(
+        judged,
+        key=lambda one: (
+            ORDER.index(one.word),
+            measures.index(one.verdict.measure),
+            -one.effect,
+        ),
+    )

@@ -1,0 +1,195 @@
+"""The same prompt with only the cue changed: a few outputs side by side, chosen by the order of
+trial ids, which are hashes, so that none is chosen for what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from ...analyse.words import numerals
+from ...protocol import MeasureSpec, Protocol, wording
+from ...protocol.design.contrasts import contrast_factor
+from ...records import Output, Trial
+from ...store import Store
+from ...store.queries import labels, outputs
+from ...store.queries.outputs import CardOutput
+from ..page_model.page import SamePrompt, Shot, Side
+from . import picture_grid
+
+SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
+PROMPT_CHARACTERS, ANSWER_CHARACTERS = 80, 140  # that are shown on each side of the cue
+LONG_CHARACTERS = 130  # of a side, beyond which two have room
+RULE = "chosen by hash"
+
+
+def same_prompt(
+    store: Store,
+    protocol: Protocol,
+    subject: str,
+    about: Mapping[str, str],
+    side_by_side: tuple[str, Sequence[str]],
+) -> SamePrompt | None:
+    """Outputs of a subject for one item at several levels of the cue; None where nothing was
+    answered.
+
+    about: levels that the item should have, as the leading claim does; side_by_side: the cue, and
+    those of its levels to show first.
+    """
+    cue, levels = side_by_side
+    cards = list(outputs.first_answers(store, subject, PICTURES))
+    fitting = [c for c in cards if _fits(c, about, cue)] or cards
+    chosen = _choose(protocol, fitting, cue, levels)
+    if not chosen:
+        return None
+    found = {
+        level: [pair for card in own if (pair := outputs.one(store, card.id))]
+        for level, own in chosen.items()
+    }
+    prompts = [pairs[0][0].prompt for pairs in found.values() if pairs]
+    before, after = _common_ends(prompts)
+    sides = tuple(
+        _side(store, protocol, (cue, level), pairs, (len(before), len(after)))
+        for level, pairs in found.items()
+        if pairs
+    )
+    if any(len(side.own_words) + len(side.answer) > LONG_CHARACTERS for side in sides):
+        sides = sides[:2]
+    if len(found) == 1:
+        (pairs,) = found.values()
+        sides = tuple(
+            _side(store, protocol, (cue, ""), [pair], (len(before), len(after))) for pair in pairs
+        )
+    items = {pairs[0][0].factors.get(protocol.item) for pairs in found.values() if pairs}
+    alone = len(items) == 1 or cue == protocol.item
+    several = len(found) > 1 and any(prompts)
+    title = "The same prompt, only the cue changed" if alone and several else "What was answered"
+    return SamePrompt(title, RULE, _end(before), _start(after), sides)
+
+
+def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
+    """The factor whose levels stand side by side: that of the protocol, else of what the leading
+    measure contrasts.
+    """
+    own = (spec.contrast or {}).get("factor", "")
+    return protocol.first.get("cue") or own or contrast_factor(protocol)
+
+
+def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
+    return (
+        all(
+            card.levels[name] == level
+            for name, level in about.items()
+            if name in card.levels and name not in (cue, "dimension")
+        )
+        and about.get("mode", card.mode) == card.mode
+    )
+
+
+def _choose(
+    protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
+) -> dict[str, list[CardOutput]]:
+    """By level of the cue: outputs of the first item that has several levels, else of any."""
+    by_item: dict[str, list[CardOutput]] = {}
+    for card in cards:
+        by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
+    own = next((own for own in by_item.values() if len(_levels(own, cue)) > 1), list(cards))
+    present = [level for level in levels if level in _levels(own, cue)]
+    order = protocol.levels.get(cue, {})
+    rest = sorted(_levels(own, cue) - set(present), key=lambda level: order.get(level, 0))
+    wanted = (present if len(present) > 1 else [*present, *rest])[:SIDES]
+    first = (
+        next((card for card in own if card.levels.get(cue, "") == wanted[0]), None) if own else None
+    )
+    if first is None:
+        return {}
+    many = PICTURES if protocol.modality == "image" or len(wanted) == 1 else 1
+
+    def distance(card: CardOutput) -> int:
+        return sum(card.levels[name] != level for name, level in first.levels.items())
+
+    return {
+        level: sorted((c for c in own if c.levels.get(cue, "") == level), key=distance)[:many]
+        for level in wanted
+    }
+
+
+def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
+    return {card.levels.get(cue, "") for card in cards}
+
+
+def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
+    """What all prompts begin and end with, in whole words (characters, where there are no spaces);
+    all of it where there is one prompt.
+    """
+    if len(set(prompts)) < 2:
+        return (prompts[0], "") if prompts else ("", "")
+    spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)
+    parts = [re.findall(r"\s+|\S+" if spaced else ".", prompt, re.DOTALL) for prompt in prompts]
+    before = _common(parts)
+    after = _common([part[len(before) :][::-1] for part in parts])[::-1]
+    return "".join(before), "".join(after)
+
+
+def _common(parts: Sequence[Sequence[str]]) -> list[str]:
+    """The longest beginning that all have."""
+    columns = takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False))
+    return [column[0] for column in columns]
+
+
+def _end(text: str) -> str:
+    """The last words for which there is room."""
+    if len(text) <= PROMPT_CHARACTERS:
+        return text
+    part = text[-PROMPT_CHARACTERS:]
+    return f"…{part.partition(' ')[2] or part}"
+
+
+def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
+    """The first words for which there is room."""
+    if len(text) <= room:
+        return text
+    part = text[: room + 1]
+    return f"{(part.rpartition(' ')[0] or part[:room]).rstrip(' ,;:')}…"
+
+
+def _side(
+    store: Store,
+    protocol: Protocol,
+    place: tuple[str, str],
+    pairs: Sequence[tuple[Trial, Output]],
+    shared: tuple[int, int],
+) -> Side:
+    """One level: what its prompt says in its own words, and what came of it."""
+    trial, output = pairs[0]
+    own = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
+    title = wording.title(protocol, *place)
+    shots = tuple(_shots(store, pairs)) if protocol.modality == "image" else ()
+    answer = "" if shots else _start(" ".join(output.text.split()), ANSWER_CHARACTERS)
+    return Side(
+        title,
+        _start(own) if shared[0] < len(trial.prompt) else "",
+        answer,
+        _label_words(store, protocol, trial.id),
+        shots,
+    )
+
+
+def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
+    for trial, output in pairs:
+        source = picture_grid.source(store, output.blob) if output.blob else ""
+        yield Shot(source, ", ".join(filter(None, trial.factors.values())), "")
+
+
+def _label_words(store: Store, protocol: Protocol, output: str) -> str:
+    """What the first annotator said of an output, in the words of the protocol."""
+    rows = labels.of_output(store, output)
+    attribute = next((spec.attribute for spec in protocol.measures if spec.headline), "")
+    own = [row for row in rows if row.attribute == attribute]
+    first = [row for row in own if row.annotator == own[0].annotator]
+    return " · ".join(
+        wording.title(protocol, row.attribute, row.value)
+        + ("" if row.weight == 1 else f" {numerals.share(row.weight, 2)}")
+        for row in first[:4]
+    )

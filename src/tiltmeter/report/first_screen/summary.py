@@ -1,0 +1,261 @@
+"""The first screen in words: what was asked, what was found, what that rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ... import gold, registry
+from ...analyse.claims.output_query import OutputQuery
+from ...analyse.words import numerals, reading
+from ...protocol import Protocol, wording
+from ...records import HUMAN, NEITHER, OUTCOMES
+from ...stats.results import count_of
+from ...store import Store
+from ...store.queries import label_counts
+from ...store.queries.trials import Part
+from ..page_model import audits
+from ..page_model.figures import Pairs
+from ..page_model.page import Finding
+from . import findings
+from .examples import main
+
+# verdicts, as they come first
+RANK = (
+    "refuted",
+    "unsettled",
+    "tilt",
+    "differs",
+    "undecided",
+    "asked",
+    "given-up",
+    "none",
+    "shown",
+    "unmeasured",
+)
+ROOM = 12  # headline findings on the first screen; the rest are in the tables
+# what is said of how many headline numbers are open, by verdict
+OPEN = {
+    "refuted": "cannot be told: gold refutes the judge",
+    "unsettled": "with a direction that is not settled",
+    "differs": "with no difference found on average, over items that differ more than chance lets "
+    "them",
+    "undecided": "undecided",
+    "asked": "still asked",
+    "given-up": "not pursued, which is no finding that there is no difference",
+}
+NAMED = 3  # tilts, or models, that are named in a sentence
+CAUTIONS = (
+    "It holds for these models, prompts and settings, on these dates. Another version, language, "
+    "wording or begun answer can give another number.",
+    "“No difference found at this n” is no evidence that there is none: one smaller than the "
+    "detectable one would mostly be missed. To show that a tilt is small, test it against a margin "
+    "named beforehand.",
+    "A tilt is a property of outputs. It does not say why it is there, nor how much harm it does "
+    "in use.",
+    "Do not rank models by these numbers alone: where intervals overlap, or modes differ, there "
+    "is no order.",
+)
+
+
+def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """What the first screen has room for: as many of each headline measure, of these tilts first,
+    in their order.
+    """
+    if len(found) <= ROOM:
+        return tuple(found)
+    of: dict[str, list[Finding]] = {}
+    for one in sorted(found, key=lambda one: RANK.index(one.verdict)):
+        of.setdefault(one.measure, []).append(one)
+    kept = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
+    return tuple(one for name in dict.fromkeys(one.measure for one in found) for one in kept[name])
+
+
+def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Each with what tells it from the others of its measure, or the subject where nothing has to
+    be told apart.
+    """
+    made = []
+    for one in found:
+        others = [other.parts for other in found if other.measure == one.measure]
+        differ = [
+            level
+            for name, level in one.parts
+            if any((name, level) not in parts for parts in others)
+        ]
+        made.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
+    return tuple(made)
+
+
+def summary(found: Sequence[Finding], shown: int) -> str:
+    """What was found, in a few short sentences: how many headline numbers differ, and which where
+    they are few.
+    """
+    if len(found) == 1:
+        between = " " if found[0].chip.startswith("tilts") else ": "
+        return f"{found[0].subject}{between}{found[0].chip}."
+    return " ".join(_count_sentences(found, shown))
+
+
+def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
+    of = Counter(one.verdict for one in found)
+    tested = sum(of[code] for code in RANK if code not in ("shown", "unmeasured"))
+    if tested and tested == of["none"]:
+        which = "the headline number" if tested == 1 else f"any of {tested} headline numbers"
+        yield f"No difference was found at this n in {which}."
+    elif tested:
+        tilts = [one for one in found if one.verdict == "tilt"]
+        named = (
+            f" ({'; '.join(f'{one.label}: {one.chip}' for one in tilts)})"
+            if 0 < len(tilts) <= NAMED
+            else ""
+        )
+        number = of["tilt"] or "none"
+        yield f"A difference was found in {number} of {tested} headline numbers{named}."
+        if of["none"]:
+            rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
+            yield f"In {rest} no difference was found at this n."
+    for code, said in OPEN.items():
+        if of[code]:
+            yield f"{of[code]} {said}."
+    if of["shown"]:
+        with_interval = [
+            e for e in found if e.verdict == "shown" and e.interval != numerals.NOTHING
+        ]
+        how = " with an interval" if len(with_interval) == of["shown"] else ""
+        yield f"{_number(of['shown'], 'number')} measured{how}, and not tested against a value."
+    if of["unmeasured"]:
+        yield f"{of['unmeasured']} could not be measured."
+    if shown < len(found):
+        yield f"{shown} of them stand here; all are in the tables."
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number} {what} was" if number == 1 else f"{number} {what}s were"
+
+
+def asked_line(
+    protocol: Protocol,
+    trials: Sequence[Part],
+    items: int,
+    of_all: int,
+    languages: Sequence[str],
+    planned: int,
+) -> str:
+    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in English`; of how many planned,
+    where some are open.
+    """
+    names = list(dict.fromkeys(part.subject for part in trials))
+    answered = sum(part.answered for part in trials)
+    what = "pictures" if protocol.modality == "image" else "answers"
+    who = names[0] if len(names) == 1 else f"{len(names)} models"
+    who += f" ({', '.join(names)})" if 1 < len(names) <= NAMED else ""
+    noun = wording.item_noun(protocol)
+    about = f"{items:,} of " if items < of_all else ""
+    about += count_of(of_all if about else items, noun)
+    named = [wording.language_name(protocol, language) for language in languages]
+    told = f", in {', '.join(named)}" if named else ""
+    of_planned = f" of {planned:,} planned" if answered < planned else ""
+    return f"{answered:,}{of_planned} {what} of {who} about {about}{told}"
+
+
+def basis(
+    store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
+) -> Pairs:
+    """How sure: who labelled and whether people checked it, what was no answer, what intervals and
+    tests rest on.
+    """
+    rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
+    if audit:
+        rows += list(_numbers(audit))
+    return tuple((name, text) for name, text in rows if text)
+
+
+def _labels(store: Store, annotators: Sequence[str]) -> str:
+    names = dict.fromkeys(
+        name.partition("@")[0] for name in annotators if not name.startswith(HUMAN)
+    )
+    if not names:
+        return "none yet"
+    return (
+        f"{', '.join(names)}; {'compared' if gold.has_gold(store) else 'not compared'} with "
+        "what people say"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """How much was no answer. line: of which kind how often; share: in per cent, "" where nothing
+    was labelled; query: of the outputs among which they were counted.
+    """
+
+    line: str = ""
+    share: str = ""
+    query: str = ""
+
+
+def missing_answers(store: Store, protocol: Protocol) -> Missing:
+    """How much of what the first instrument labelled is refused, unreadable or else no answer."""
+    annotator, attribute = main(store, protocol)
+    of = label_counts.value_weights(store, annotator, attribute)
+    counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()
+    total = sum(of.values())
+    none = {v: weight for v, weight in of.items() if v in OUTCOMES and v not in counted}
+    if not total:
+        return Missing()
+    told = ", ".join(
+        f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
+    )
+    share = numerals.share(sum(none.values()) / total, 2)
+    return Missing(
+        f"{share} of labels{f' ({told})' if told else ''}",
+        _percent(share),
+        OutputQuery(annotator, attribute, values=tuple(none)).text(),
+    )
+
+
+def _percent(share: str) -> str:
+    if share in ("0", "1"):
+        return {"0": "0 %", "1": "100 %"}[share]
+    sign, number = (share[:2], share[2:]) if share[0] in "<>" else ("", share)
+    return f"{sign}{numerals.percent(float(number))}"
+
+
+def _counts_hits(protocol: Protocol, annotator: str) -> bool:
+    """True if the instrument looks for words in a text: one without any is an answer too."""
+    name = annotator.partition("/")[0]
+    kinds = {spec.name: spec.kind for spec in protocol.instruments}
+    return name in kinds and registry.instrument_kind(kinds[name]).hits
+
+
+def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
+    """Intervals, what they are over, and the smallest detectable difference."""
+    rows = [
+        (spec, estimate)
+        for spec, estimate in findings.headline(audit)
+        if estimate.value is not None
+    ]
+    clusters = sorted({estimate.clusters for _, estimate in rows if estimate.clusters})
+    levels = sorted({100 * e.confidence for _, e in rows if e.confidence and e.low is not None})
+    if levels and clusters:
+        over = _range([f"{number:,}" for number in clusters])
+        yield (
+            "intervals",
+            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted over all "
+            "headline claims (Holm), of the rest a measure (Benjamini–Hochberg)",
+        )
+    found: dict[
+        str, list[tuple[float, str]]
+    ] = {}  # by unit: a share and a number of words are not one range
+    for spec, e in rows:
+        if e.detectable is not None:
+            found.setdefault(e.unit, []).append((e.detectable, reading.detectable(e, spec, 2)))
+    ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
+    told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
+    if told:
+        yield "smallest detectable difference", f"{' or '.join(told)} (80 % power)"
+
+
+def _range(texts: Sequence[str]) -> str:
+    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"

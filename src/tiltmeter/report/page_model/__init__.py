@@ -1,0 +1,1 @@
+"""Dataclasses of a page: plain text and numbers that every renderer lays out."""

@@ -1,0 +1,211 @@
+"""The estimates of one variant as a report reads them: which strata there are, what tells them
+apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
+from ...protocol import MeasureSpec, Protocol, in_variant, wording
+from ...protocol.design.refusals import with_refusal_measures
+from ...records import Estimate
+
+MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
+DEEP = 3  # factors; such a grouping has a table of its own where all rows together are many
+SOME = 6  # likewise where each level is one item only (a word), since those are no groups
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The estimates of one variant with what is needed to word them. Positions of strata give the
+    order everywhere. What is looked up for every estimate is found once, so that the time of a
+    report grows with the estimates and not with their square.
+    """
+
+    protocol: Protocol
+    estimates: Sequence[Estimate]
+    marks: Mapping[str, str]
+    strata: tuple[Stratum, ...]
+
+    def spec(self, measure: str) -> MeasureSpec | None:
+        """The protocol's measure of this name, or None where it has none."""
+        return self._specs.get(measure)
+
+    def attribute(self, estimate: Estimate) -> str:
+        """Which labels an estimate counts; those of the first instrument where nothing says it."""
+        spec = self.spec(estimate.measure)
+        own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
+        return own or next((one.attribute for one in self.protocol.instruments), "")
+
+    def outcomes(self, attribute: str) -> frozenset[str]:
+        """The outcomes of all estimates that count the labels of an attribute."""
+        return frozenset(self._outcomes.get(attribute, ()))
+
+    def of(self, measure: str) -> list[Estimate]:
+        """The estimates of one measure, in the order they came."""
+        return list(self._by_measure.get(measure, ()))
+
+    def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
+        """The estimates of one measure that are about the whole of a stratum."""
+        return list(self._wholes.get((measure, of), ()))
+
+    @cached_property
+    def _specs(self) -> dict[str, MeasureSpec]:
+        measures = list(with_refusal_measures(self.protocol.measures))
+        return {spec.name: spec for spec in reversed(measures)}
+
+    @cached_property
+    def _outcomes(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for estimate in self.estimates:
+            found.setdefault(self.attribute(estimate), set()).update(estimate.outcomes)
+        return found
+
+    @cached_property
+    def _by_measure(self) -> dict[str, list[Estimate]]:
+        found: dict[str, list[Estimate]] = {}
+        for estimate in self.estimates:
+            found.setdefault(estimate.measure, []).append(estimate)
+        return found
+
+    @cached_property
+    def _wholes(self) -> dict[tuple[str, Stratum], list[Estimate]]:
+        found: dict[tuple[str, Stratum], list[Estimate]] = {}
+        for estimate in self.estimates:
+            if not group(estimate):
+                found.setdefault((estimate.measure, stratum(estimate)), []).append(estimate)
+        return found
+
+    @cached_property
+    def _differing(self) -> frozenset[int]:
+        """Places of a stratum that differ between strata, and the subject's."""
+        places = zip(*self.strata, strict=True)
+        return frozenset({0, *(n for n, levels in enumerate(places) if len(set(levels)) > 1)})
+
+    @cached_property
+    def _bare(self) -> Counter[str]:
+        """How many annotators have a name, without their hash."""
+        return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
+
+    def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
+        """(name, level) of the parts of the stratum that differ between strata; the subject is
+        always there.
+        """
+        names = ["model", "instrument", *inner()]
+        return [
+            (names[place], self._stratum_level(names, place, level))
+            for place, level in enumerate(stratum(estimate))
+            if place in self._differing
+        ]
+
+    def _stratum_level(self, names: Sequence[str], place: int, level: str) -> str:
+        """A part of a stratum as a person reads it."""
+        if place == 1:
+            return self.instrument(level)
+        return wording.title(self.protocol, names[place], level)
+
+    def group_label(self, estimate: Estimate) -> str:
+        """`all`, or the titles of the levels of the group."""
+        levels = group(estimate).items()
+        return (
+            ", ".join(wording.title(self.protocol, name, level) for name, level in levels) or "all"
+        )
+
+    def instrument(self, annotator: str) -> str:
+        """The annotator without its hash, where that still tells it from the others; the signature
+        has it whole.
+        """
+        bare = annotator.partition("@")[0]
+        return annotator if self._bare[bare] > 1 else bare
+
+    def fine(self, measure: str) -> set[tuple[str, ...]]:
+        """Groupings of a measure that have too many levels for a figure or an open table."""
+        return self._fine.get(measure, set())
+
+    @cached_property
+    def _fine(self) -> dict[str, set[tuple[str, ...]]]:
+        return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
+
+    def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
+        """As `differing_levels`, without the subject where there is only one and something else
+        tells the strata apart.
+        """
+        parts = self.differing_levels(estimate)
+        return (
+            parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
+        )
+
+    def same(self) -> list[tuple[str, str]]:
+        """(name, level) of the parts of the stratum that all strata share, beside the subject."""
+        names = ["model", "instrument", *inner()]
+        shared = []
+        for place in range(1, len(names)):
+            levels = {other[place] for other in self.strata}
+            if len(levels) == 1 and levels != {""}:
+                shared.append((names[place], next(iter(levels))))
+        return shared
+
+    def is_sampled(self, estimate: Estimate) -> bool:
+        """Whether outputs were sampled, not read from probabilities."""
+        mode = self.protocol.modes.get(estimate.condition.get("mode", ""))
+        return mode is None or not mode.logprobs
+
+    def items(self, number: float | None = 2) -> str:
+        """The protocol's word for what it samples over (its clusters), in the plural where it
+        should be.
+        """
+        noun = wording.item_noun(self.protocol)
+        return noun if number == 1 else f"{noun}s"
+
+
+def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
+    """An `Audit` of these estimates, its strata in the order in which they first occur."""
+    return Audit(
+        in_variant(protocol, estimates[0].variant) if estimates else protocol,
+        estimates,
+        marks,
+        tuple(dict.fromkeys(stratum(estimate) for estimate in estimates)),
+    )
+
+
+def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
+    """Groupings of one measure that have too many levels."""
+    groupings: dict[tuple[str, ...], list[Estimate]] = {}
+    for estimate in rows:
+        groupings.setdefault(grouping(estimate), []).append(estimate)
+    whole = sum(map(len, groupings.values()))
+    many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
+    for by, rows in groupings.items():
+        levels = len({key(e) for e in rows})
+        if levels > MANY or (
+            levels > SOME and all((e.clusters or 1) <= 1 and not e.contrast for e in rows)
+        ):
+            many.add(by)
+    return many
+
+
+def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
+    """Signature → mark (S1, S2, …) in the order of first appearance."""
+    return {
+        text: f"S{place}"
+        for place, text in enumerate(dict.fromkeys(text for text in signatures if text), 1)
+    }
+
+
+def together(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Rows of the same group beside one another; groupings and groups in the order in which they
+    first come.
+    """
+    first = {key(e): place for place, e in reversed(list(enumerate(estimates)))}
+    depth = {by: place for place, by in enumerate(dict.fromkeys(grouping(e) for e in estimates))}
+    return sorted(estimates, key=lambda e: (depth[grouping(e)], first[key(e)]))
+
+
+def slug(*parts: object) -> str:
+    """An id for HTML: names of a user's own protocol may hold anything."""
+    return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))

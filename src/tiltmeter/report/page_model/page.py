@@ -1,0 +1,323 @@
+"""What a report is made of: frozen rows of text and numbers, with no layout. Made by
+`content.build`.
+
+A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
+stands beside a number for its signature, which is written out in full under the table or figure and
+in the list at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...records import Json
+from .figures import Figure, Pairs, Plot
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """kind: text | number | mark. `brief` columns are those that a terminal has room for."""
+
+    name: str
+    kind: str = "text"
+    brief: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter,
+    text); `links` has for each row the query of its outputs, or is ().
+    """
+
+    id: str
+    title: str
+    about: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: Pairs = ()
+    marks: Pairs = ()
+    folded: bool = False
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test
+    was made).
+
+    what:  the measure, with the value that is no tilt.
+    parts: (name, level) of the subject and all that tells it from other numbers of the measure;
+    `label` is the part of them
+           that does so among the findings that are shown together.
+    """
+
+    subject: str
+    about: str
+    what: str
+    parts: Pairs
+    verdict: str
+    chip: str
+    value: str
+    interval: str
+    sentence: str
+    sure: tuple[str, ...]
+    warnings: tuple[str, ...]
+    gauge: Plot | None
+    mark: str
+    signature: str
+    measure: str
+    place: int
+    n: str
+    p: str
+    query: str
+    language: str = ""
+    label: str = ""
+
+    @property
+    def more_warnings(self) -> tuple[str, ...]:
+        """The warnings that the sentence does not say itself."""
+        return tuple(line for line in self.warnings if line not in self.sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """All tables and figures of one variant; variants never share a table.
+
+    What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in
+    `Content`, not a kind of figure: figures are drawn from estimates.
+    """
+
+    variant: str
+    title: str
+    text: str
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model that was asked: what the calls say of it. role: subject | judge."""
+
+    name: str
+    role: str
+    facts: Pairs
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One raw answer with what annotators said of it."""
+
+    condition: str
+    prompt: str
+    answer: str
+    labels: Pairs
+    probabilities: str = ""
+    language: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleGroup:
+    """Answers of one subject and mode that got the same label; `total` is how many there are in the
+    run.
+    """
+
+    title: str
+    total: int
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    rule: str
+    groups: tuple[ExampleGroup, ...]
+    shown: int
+    total: int
+
+
+NO_EXAMPLES = Examples("", (), 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there
+    is none to show.
+    """
+
+    source: str
+    about: str
+    label: str
+    notes: tuple[str, ...] = ()
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """An item: for each column its pictures."""
+
+    label: str
+    cells: tuple[tuple[Shot, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureGrid:
+    """Pictures of one subject by condition; `across` is the factor whose levels are the columns."""
+
+    subject: str
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[PictureRow, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The outputs that a number was counted from: how many, how many of them are in the page, and
+    the first of those as (id of its place, label). query: of all of them, for the explorer.
+    """
+
+    id: str
+    title: str
+    total: int
+    in_page: int
+    here: Pairs
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or "";
+    query: of the outputs that one number of it counted, or ""; rows: places of the findings of
+    which it speaks.
+    """
+
+    kind: str
+    text: str
+    link: str = ""
+    query: str = ""
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One level of the cue: the words of the prompt that are its own, and what came of them."""
+
+    title: str
+    own_words: str
+    answer: str
+    labels: str
+    shots: tuple[Shot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SamePrompt:
+    """A prompt (what all sides share before and after their own words) and its sides."""
+
+    title: str
+    rule: str
+    before: str
+    after: str
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The first screen: what moved, which way, how far and how sure, and how it looks.
+
+    names: (short name, model) of those that have one; figure: that of the protocol; queries: of the
+    outputs that each sentence of the lede speaks of, the first of the headline too.
+    """
+
+    line: tuple[str, ...]
+    names: Pairs
+    headline: str
+    lede: tuple[str, ...]
+    badges: tuple[Badge, ...]
+    figure: Figure | None
+    prompt: SamePrompt | None
+    caution: str
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Everything that a report says. What nothing but a page shows comes last, and is empty for a
+    terminal. `run_info` is the `run` of the JSON output; `behind_of` has the drawer of each query.
+    """
+
+    title: str
+    question: str
+    protocol: str
+    date: str
+    version: str
+    asked: str
+    screen: Screen
+    lead: str
+    basis: Pairs
+    findings: tuple[Finding, ...]
+    every_finding: tuple[Finding, ...]
+    cautions: tuple[str, ...]
+    measures: Pairs
+    sections: tuple[Section, ...]
+    departures: tuple[str, ...]
+    citation: str
+    signatures: tuple[Signature, ...]
+    run_info: Mapping[str, Json] = field(default_factory=dict)
+    design: Pairs = ()
+    prompts: Pairs = ()
+    subjects: tuple[Subject, ...] = ()
+    examples: Examples = NO_EXAMPLES
+    pictures: tuple[PictureGrid, ...] = ()
+    limits: tuple[str, ...] = ()
+    long_signatures: Pairs = ()
+    commands: tuple[str, ...] = ()
+    commands_note: str = ""
+    behind: tuple[Behind, ...] = ()
+    behind_of: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def more_findings(self) -> int:
+        """How many headline numbers there are beside `findings`."""
+        return len(self.every_finding) - len(self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the
+    only run.
+    """
+
+    name: str
+    content: Content
+    prefix: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of this run in the page."""
+        return f"{self.prefix}run"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run, or several with what sets them against one another. question: "" where the runs ask
+    different ones.
+    """
+
+    title: str
+    question: str
+    runs: tuple[Told, ...]
+    against: Section | None = None
+
+
+def alone(content: Content) -> Report:
+    """The report of one run."""
+    return Report(content.title, content.question, (Told("", content),))

@@ -1,0 +1,66 @@
+"""Text that came from elsewhere (a model, a server, a user's file), made safe to look at.
+
+Characters that reorder, hide or overprint other text, or steer a terminal, are shown as their
+number: ⟨U+202E⟩. So what is read is what is stored. Zero-width joiners stay: scripts and emoji need
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from ...display import HIDDEN, visible
+
+__all__ = ["all_visible", "ascii_escapes", "map_texts", "visible"]
+
+T = TypeVar("T")
+
+
+def ascii_escapes(json_text: str) -> str:
+    """JSON text with every hidden character as \\uXXXX: the same values, harmless in a terminal or
+    an editor.
+    """
+    return HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
+
+
+def _units(code: int) -> list[str]:
+    if code in (0x0A, 0x0D, 0x09):
+        return [chr(code)]
+    if code < 0x10000:
+        return [f"\\u{code:04x}"]
+    code -= 0x10000
+    return [f"\\u{0xD800 + (code >> 10):04x}", f"\\u{0xDC00 + (code & 0x3FF):04x}"]
+
+
+def all_visible(value: T) -> T:
+    """A tree of frozen dataclasses, tuples and dicts with all of its texts made visible."""
+    return map_texts(value, visible)
+
+
+def map_texts(value: T, change: Callable[[str], str]) -> T:
+    """The same tree with every text changed."""
+    return _walk(value, change)  # type: ignore[no-any-return]
+
+
+def _walk(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple([_walk(part, change) for part in value])
+    if isinstance(value, list):
+        return [_walk(part, change) for part in value]
+    if isinstance(value, dict):
+        return {_walk(key, change): _walk(part, change) for key, part in value.items()}
+    kind: Any = type(value)
+    if names := _field_names(kind):
+        return kind(**{name: _walk(getattr(value, name), change) for name in names})
+    return value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Of a dataclass; () of anything else."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -1,0 +1,111 @@
+"""What every drawing needs to know of estimates: how strata are named and split over figures,
+marks, tables, words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from ...analyse.words import numerals, reading
+from ...analyse.words.reading import Stratum
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ...stats.results import ALPHA
+from . import audits
+from .audits import Audit
+from .figures import Pairs
+
+SERIES = 6  # in one figure: as many as there are colours and shapes that stay apart
+SAID = 40  # numbers that a description reads out; the rest are in the table
+
+
+def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
+    """Each stratum by the parts in which it differs from the others of these estimates; one alone
+    as in the tables.
+    """
+    named = {
+        reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates
+    }
+    if len(named) == 1:
+        first = next(iter(estimates))
+        return {reading.stratum(first): " · ".join(level for _, level in audit.brief(first))}
+    differ = [len(set(levels)) > 1 for levels in zip(*named.values(), strict=True)]
+    return {
+        stratum: " · ".join(level for level, kept in zip(levels, differ, strict=True) if kept)
+        for stratum, levels in named.items()
+    }
+
+
+def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
+    """What the strata of these estimates differ in: `model, language`."""
+    parts = [audit.differing_levels(e) for e in estimates]
+    return (
+        ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1)
+        or "model"
+    )
+
+
+def alone(labels: Mapping[Stratum, str]) -> str:
+    """The one stratum of a figure, for its key; "" where there are several, which the figure names
+    itself.
+    """
+    return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""
+
+
+def present(audit: Audit, estimates: Iterable[Estimate]) -> list[Stratum]:
+    """The strata of these estimates, in the order that they have everywhere."""
+    seen = {reading.stratum(e) for e in estimates}
+    return [stratum for stratum in audit.strata if stratum in seen]
+
+
+def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:
+    """At most so many strata a page, those of one subject together where they fit."""
+    found: list[list[Stratum]] = []
+    for _, group in groupby(strata, key=lambda stratum: stratum[0]):
+        members = list(group)
+        for start in range(0, len(members), most):
+            part = members[start : start + most]
+            if found and len(found[-1]) + len(part) <= most:
+                found[-1] += part
+            else:
+                found.append(part)
+    return found
+
+
+def marks(audit: Audit, estimates: Iterable[Estimate]) -> Pairs:
+    """(mark, signature) of the estimates drawn."""
+    used = {e.signature: audit.marks[e.signature] for e in estimates if e.signature in audit.marks}
+    return tuple((mark, text) for text, mark in used.items())
+
+
+def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:
+    """Where `tables` has the numbers of a grouping."""
+    return audits.slug(prefix, spec.name, *(grouping if grouping in audit.fine(spec.name) else ()))
+
+
+def heading(spec: MeasureSpec, detail: str = "", number: int = 1, of: int = 1) -> str:
+    """The title of a figure, with its place where there are several."""
+    words = reading.title(spec.text or spec.name) + (f": {detail}" if detail else "")
+    return words + (f" ({number} of {of})" if of > 1 else "")
+
+
+def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") -> str:
+    """A figure in words, for those who do not see it."""
+    rest = f"; and {len(points) - SAID} more in the table" if len(points) > SAID else ""
+    return f"{reading.title(spec.text or spec.name)}.{side} {'; '.join(points[:SAID])}{rest}."
+
+
+def significant(estimate: Estimate) -> bool:
+    """Whether a test was made and holds after adjustment."""
+    return estimate.p_adjusted is not None and estimate.p_adjusted < ALPHA
+
+
+def level() -> str:
+    """`p < .05`, as a key has it."""
+    return f"p < {numerals.share(ALPHA, 2)}"
+
+
+def number(spec: MeasureSpec, value: float | None) -> str:
+    """A value of the scale, short."""
+    return numerals.quantity(value, spec.unit, spec.signed, 2)

@@ -1,0 +1,1 @@
+"""Renderers: page models to HTML, Markdown, terminal, notebook, JSON and CSV."""

@@ -1,0 +1,75 @@
+"""Estimates as they are: JSON and CSV, unrounded. What could not be measured is null, or an empty
+cell.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...analyse.claims.output_query import query_of
+from ...analyse.claims.verdicts import Verdict
+from ...analyse.words import reading
+from ...gold.sheet import guard_formula
+from ...protocol import Protocol
+from ...records import Estimate, Json
+from ..page_model.sanitize import ascii_escapes
+
+SCHEMA = 1
+
+
+def as_json(
+    run_info: Mapping[str, Json],
+    estimates: Sequence[Estimate],
+    verdicts: Sequence[Verdict] = (),
+    protocol: Protocol | None = None,
+) -> str:
+    """`{"schema": 1, "run": {…}, "verdicts": […], "estimates": […]}`, one row a line. ValueError
+    for a number that is not finite.
+
+    protocol: with it each estimate has the `query` of the outputs that it counted.
+    """
+
+    def line(value: Json) -> str:
+        return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+    def lines(rows: Iterable[Json]) -> str:
+        told = ",\n  ".join(map(line, rows))
+        return f"[\n  {told}\n ]" if told else "[]"
+
+    found = lines(verdict.as_dict() for verdict in verdicts)
+    rows = lines(_with_query(estimate, protocol) for estimate in estimates)
+    return (
+        f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "verdicts": {found},'
+        f'\n "estimates": {rows}\n}}'
+    )
+
+
+def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json]:
+    row: dict[str, Json] = estimate.as_dict()
+    return row if protocol is None else row | {"query": query_of(protocol, estimate).as_dict()}
+
+
+def as_csv(estimates: Sequence[Estimate]) -> str:
+    """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in
+    their cell, and after them a column for each factor.
+    """
+    factors = reading.factor_columns(estimates)
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n")
+    writer.writerow([*Estimate.columns(), *map(guard_formula, factors)])
+    for estimate, *levels in zip(estimates, *factors.values(), strict=True):
+        writer.writerow([*map(_cell, estimate.as_dict().values()), *map(_cell, levels)])
+    return sheet.getvalue()
+
+
+def _cell(value: Json) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ascii_escapes(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))
+    if isinstance(value, str):
+        return guard_formula(value)
+    return repr(value) if isinstance(value, float) else str(value)

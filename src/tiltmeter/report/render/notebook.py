@@ -1,0 +1,157 @@
+"""What a notebook shows of a run: its figures, and a short summary. What came from elsewhere is
+escaped and made visible.
+
+A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do
+not touch.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from ...analyse.claims.verdicts import Verdict
+from ...errors import UnknownName
+from ...protocol import Protocol
+from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
+from .. import figures
+from ..figures import files, of_tables
+from ..figures.svg import without_links
+from ..page_model import audits, sanitize
+from ..page_model.figures import Figure
+from ..tables.cross_tables import CrossTable
+
+OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
+# whatever the width of the cell
+_ALONE = "svg { background: var(--paper); } svg.wide { display: block !important; }"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One figure. title, text: its heading and its words, for who does not see it; svg: the
+    drawing, a file in itself.
+    """
+
+    measure: str
+    title: str
+    text: str
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<Drawing {self.measure}: {self.title}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        data = base64.b64encode(self.svg.encode("utf-8", "backslashreplace")).decode()
+        return (
+            f'<figure style="margin: 0"><figcaption><b>{escape(self.title)}</b></figcaption>'
+            f'<img alt="{escape(self.text)}" style="width: 100%; max-width: 58rem" '
+            f'src="data:image/svg+xml;base64,{data}">'
+            "</figure>"
+        )
+
+    def save(self, path: Path | str) -> Path:
+        """Writes the figure as the path ends: .svg, or .png or .pdf by a browser that is installed
+        (Chromium, Chrome, Edge). UsageError for another ending, or where there is no browser.
+        """
+        return files.write(self.svg, Path(path))
+
+
+class Drawings(list[Drawing]):
+    """Several figures, which a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self)
+
+
+def drawings(
+    protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
+) -> Drawings:
+    """The figures of one variant: of each measure as it asks for, then every outcome; or those of
+    one measure alone. Raises UnknownName where it has none.
+    """
+    found = list(_drawings(_audit(protocol, estimates)))
+    own = Drawings(one for one in found if measure in (None, one.measure))
+    if not own:
+        raise UnknownName("figure", measure or "", dict.fromkeys(one.measure for one in found))
+    return own
+
+
+def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
+    """The first figure of a measure, or of the outcomes. Raises UnknownName where there is none."""
+    return drawings(protocol, estimates, measure)[0]
+
+
+def summary(
+    protocol: Protocol,
+    verdicts: Sequence[Verdict],
+    counts: Mapping[str, int],
+    notes: Sequence[str],
+) -> str:
+    """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
+    lines = [f"{number:,} {name}" for name, number in counts.items()]
+    parts = [
+        f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p>"
+        f"<p>{_text(', '.join(lines))}</p>"
+    ]
+    parts += [f"<p>{_text(note)}</p>" for note in notes]
+    lines = [verdict.sentence for verdict in verdicts]
+    parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in lines), "</ul>"] if lines else []
+    return "".join(parts)
+
+
+def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> audits.Audit:
+    return audits.audit(
+        protocol, estimates, audits.number_signatures(estimate.signature for estimate in estimates)
+    )
+
+
+def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
+    made = [
+        (spec.name, figure)
+        for spec in audit.protocol.measures
+        if audit.of(spec.name)
+        for name in spec.figure.split(SEVERAL)
+        for figure in figures.BUILDS[name](audit, spec, "figure")
+    ]
+    made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
+    for measure, figure in made:
+        yield standalone(measure, figure)
+
+
+def table_drawings(
+    protocol: Protocol, estimates: Sequence[Estimate], tables: Sequence[CrossTable]
+) -> list[Drawing]:
+    """Tables of rows × columns as figures; each is named by what stands before the colon of its
+    title.
+    """
+    read = _audit(protocol, estimates)
+    return [
+        standalone(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))
+        for table in tables
+    ]
+
+
+def standalone(measure: str, figure: Figure) -> Drawing:
+    """A figure as SVG with the styles of the report's page."""
+    sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
+    style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
+    shown = sanitize.all_visible(figure)
+    svg = re.sub(
+        r"^(<svg[^>]*>)",
+        lambda head: f"{head[1]}<style>{style}</style>",
+        without_links(figures.draw(shown)),
+        count=1,
+    )
+    return Drawing(measure, shown.title, shown.text, svg)
+
+
+def _text(words: str) -> str:
+    return escape(sanitize.visible(words))

@@ -1,0 +1,78 @@
+"""How many outputs rules labelled, and how many the judge that was asked where they were unsure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...records import Json
+from ...store import Store
+from ...store.queries import calls, label_counts, settings
+
+
+class Shares(NamedTuple):
+    """One annotator. sure: how sure the rules had to be not to ask, None where that is no number;
+    answers: that it labelled; asked: of these, the judge about; left_open: of these, without a
+    reply that could be used.
+    """
+
+    annotator: str
+    judge: str
+    sure: float | None
+    answers: int
+    asked: int
+    left_open: int
+
+    @property
+    def sentence(self) -> str:
+        """Who labelled how many, in words."""
+        unsure = "unsure" if self.sure is None else f"less sure than {self.sure:g}"
+        in_vain = f", {self.left_open:,} by neither: it gave no usable answer"
+        return (
+            f"{self.answers - self.asked:,} labelled by rules, {self.asked - self.left_open:,} by "
+            f"the judge {self.judge}, where they were {unsure}{in_vain if self.left_open else ''}"
+        )
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for the JSON output."""
+        return {
+            "annotator": self.annotator,
+            "judge": self.judge,
+            "sure": self.sure,
+            "by_rules": self.answers - self.asked,
+            "by_judge": self.asked - self.left_open,
+            "left_open": self.left_open,
+        }
+
+    @property
+    def options(self) -> Iterator[str]:
+        """What was typed beside the judge."""
+        yield "--judge-for unsure"
+        if self.sure is not None:
+            yield f"--sure {self.sure:g}"
+
+
+def shares(store: Store) -> list[Shares]:
+    """Every annotator of a run that is rules and a judge together."""
+    asked = {(one.annotator, one.model): one.outputs for one in calls.by_annotator(store)}
+    return [
+        Shares(
+            name,
+            kept.judge,
+            kept.sure,
+            label_counts.answers(store, name),
+            asked.get((name, kept.judge), 0),
+            label_counts.asked_in_vain(store, name),
+        )
+        for name, kept in settings.cascades(store).items()
+    ]
+
+
+def limits(store: Store) -> Iterator[str]:
+    """What rests on rules and a judge together; nothing where none labelled so."""
+    if settings.cascades(store):
+        yield (
+            "Where rules and a judge label as one, rates carry the errors of both: of the rules "
+            "where they were sure and wrong, of the judge where it was asked. Only people's labels "
+            "say how many those are (tiltmeter annotate RUN)."
+        )

@@ -1,0 +1,239 @@
+"""A run and its estimates → everything that a report says, as frozen dataclasses, each number
+written once.
+
+Every text of the result is safe to look at (see `visible`); the reporters still escape it for their
+format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ... import gold
+from ...analyse.claims.background import read_background
+from ...analyse.whole_run import warnings
+from ...analyse.words import numerals, reading
+from ...models.kinds import serves_asked
+from ...protocol import Protocol
+from ...protocol.design.thin_design import thin_design
+from ...records import Estimate, __version__
+from ...stages.steps import injection_count
+from ...store import Store, served_models
+from ...store.queries import labels
+from ..figures import figures
+from ..first_screen import examples, findings, picture_grid, ranked_pictures, screen, summary
+from ..first_screen.ranking import Judged
+from ..page_model import audits, sanitize
+from ..page_model.figures import Pairs
+from ..page_model.page import Content, PictureGrid, Section, Signature, Subject
+from ..tables import drawers as behind
+from ..tables import estimate_tables, looks, taxonomies
+from . import cascades, models_asked, run_facts
+
+PROMPTS = 4  # prompts shown as examples
+FEW = 4  # levels of a factor whose every combination deserves an example prompt
+COMMANDS_NOTE = (
+    "Set the same keys in the environment and, where one was used, the same --base-url. A sampled "
+    "model gives other draws; what must agree is what lies within the intervals."
+)
+
+
+def build(
+    store: Store,
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    named: Mapping[str, str] | None = None,
+    *,
+    for_page: bool = True,
+) -> Content:
+    """The content of a report. Estimates of several variants go into sections of their own. named:
+    {model: short name}, where somebody gave one. for_page: with the figures, outputs, drawers and
+    all else that nothing but a page shows.
+    """
+    facts = run_facts.read_facts(store, protocol)
+    marks = audits.number_signatures(estimate.signature for estimate in estimates)
+    read = _by_variant(protocol, estimates, marks)
+    first = read[0] if read else None
+    judged = _judge(store, first, named)
+    headline = (
+        tuple(summary.label_findings(list(findings.findings(first, judged)))) if first else ()
+    )
+    dates = [fact.last for fact in facts.models if fact.last]
+    title_line = (protocol.title, max(dates)[:10] if dates else "", run_facts.asked_line(facts))
+    missing = summary.missing_answers(store, protocol)
+    content = Content(
+        title=protocol.title,
+        question=protocol.question,
+        protocol=f"{protocol.name}/{protocol.version}",
+        date=title_line[1],
+        version=__version__,
+        asked=title_line[2],
+        screen=screen.screen(store, first, judged, title_line, missing, named, for_page=for_page),
+        lead=summary.summary(headline, len(headline)),
+        basis=summary.basis(store, missing, first, facts.annotators),
+        findings=summary.first(headline),
+        every_finding=headline,
+        cautions=summary.CAUTIONS,
+        measures=_measures(read[0].protocol if len(read) == 1 else protocol),
+        sections=tuple(_sections(store, protocol, read, named, for_page)),
+        departures=protocol.departures,
+        citation=protocol.citation,
+        signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
+    )
+    if for_page:
+        content = _with_page(store, protocol, estimates, content, (facts, read))
+    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
+
+
+def _with_page(
+    store: Store,
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    content: Content,
+    about: tuple[run_facts.RunFacts, Sequence[audits.Audit]],
+) -> Content:
+    """With what nothing but a page shows."""
+    facts, read = about
+    whole = replace(
+        content,
+        design=run_facts.design(facts),
+        prompts=_prompts(protocol, estimates),
+        subjects=_subjects(store, facts),
+        examples=examples.examples(store, protocol),
+        pictures=tuple(_pictures(store, protocol, read[0] if read else None)),
+        limits=tuple(_limits(store, protocol)),
+        long_signatures=tuple(run_facts.long_signatures(facts)),
+        commands=tuple(run_facts.commands(facts, [audit.estimates[0].variant for audit in read])),
+        commands_note=COMMANDS_NOTE,
+    )
+    drawers, ids = behind.behind(store, protocol, estimates, whole)
+    return replace(whole, behind=drawers, behind_of=ids)
+
+
+def _by_variant(
+    protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]
+) -> list[audits.Audit]:
+    own: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        own.setdefault(estimate.variant, []).append(estimate)
+    return [audits.audit(protocol, rows, marks) for rows in own.values()]
+
+
+def _judge(
+    store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
+) -> list[Judged]:
+    """The headline claims of the first variant with their verdicts."""
+    if audit is None:
+        return []
+    background = read_background(store, audit.protocol, audit.estimates)
+    return findings.judge(audit, background, named)
+
+
+def _subjects(store: Store, facts: run_facts.RunFacts) -> tuple[Subject, ...]:
+    changes = served_models.warnings(store, serves_asked)
+    return models_asked.subjects(facts.models, facts.parts, changes)
+
+
+def _pictures(
+    store: Store, protocol: Protocol, audit: audits.Audit | None
+) -> Iterator[PictureGrid]:
+    yield from picture_grid.grids(store, protocol)
+    yield from ranked_pictures.grids(store, protocol, audit.estimates if audit else ())
+
+
+def _sections(
+    store: Store,
+    protocol: Protocol,
+    read: Sequence[audits.Audit],
+    named: Mapping[str, str] | None,
+    for_page: bool,
+) -> Iterator[Section]:
+    yield from (_section(audit, for_page) for audit in read)
+    stopped = looks.section(store, protocol, named)
+    yield from [stopped] if stopped else []
+    yield from _validation(store, protocol)
+    taxonomy = taxonomies.section(store, protocol)
+    yield from [taxonomy] if taxonomy else []
+
+
+def _limits(store: Store, protocol: Protocol) -> Iterator[str]:
+    yield from thin_design(protocol)
+    yield from protocol.limits
+    yield from (f"{text}." for text in warnings.warnings(store, protocol))
+    yield from looks.limits(store)
+    yield from cascades.limits(store)
+    yield from _correction_note(store)
+    yield from _injection(store)
+
+
+def _section(audit: audits.Audit, for_page: bool) -> Section:
+    name = audit.estimates[0].variant
+    variant = audit.protocol.variants.get(name)
+    title = "Results" if name == "default" else f"Results, variant “{name}”"
+    drawn, listed = figures(audit, name) if for_page else (), estimate_tables.tables(audit, name)
+    return Section(name, title, variant.text if variant else "", tuple(drawn), tuple(listed))
+
+
+def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
+    """Judges against people, where the run has gold or a panel's votes."""
+    if gold.has_gold(store) or labels.have_votes(store):
+        from ...gold import validation  # 20 modules that most reports do without
+        from ..tables import judges as cards
+
+        found = cards.section(validation.check(store, protocol))
+        yield from [found] if found else []
+
+
+def _correction_note(store: Store) -> Iterator[str]:
+    if not gold.has_gold(store) and labels.exist(store):
+        yield (
+            "Labels are those of the instruments named. None was compared with people (tiltmeter "
+            "validate RUN), so their errors are not known and all numbers are uncorrected."
+        )
+
+
+def _injection(store: Store) -> Iterator[str]:
+    """How often what judges were shown, and what they said, tried to instruct its reader; nothing
+    where no judge labelled.
+    """
+    found = injection_count.read_counts(store)
+    if found:
+        sorts = "; ".join(
+            f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()
+        )
+        yield (
+            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were "
+            f"shown{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
+            f"{found['replies']:,} replies of judges, try to instruct their reader. Outputs were "
+            "shown as data."
+        )
+
+
+def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
+    """A prompt for each combination of the factors that have few levels, of the languages that were
+    asked.
+    """
+    languages = {e.condition["language"] for e in estimates if "language" in e.condition}
+    cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
+    few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
+    names = [protocol.tally] if protocol.tally else few
+    first: dict[str, str] = {}
+    for cell in cells:
+        first.setdefault(
+            " · ".join(f"{name}: {cell[name]}" for name in names), protocol.prompt_text(cell)
+        )
+    shown = tuple(first.items())[:PROMPTS]
+    return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
+
+
+def _measures(protocol: Protocol) -> Pairs:
+    rows = []
+    for spec in protocol.measures:
+        null = (
+            f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt"
+            if reading.null_of(spec) is not None
+            else ""
+        )
+        rows.append((spec.name, f"{spec.text or spec.kind}{null}"))
+    return tuple(rows)

@@ -1,0 +1,1 @@
+"""Pages of several runs: reports side by side, changes, histories."""

@@ -1,0 +1,193 @@
+"""Runs → a report: one run by itself, or several with a first screen in common and, of one
+protocol, set side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...analyse.between_runs import compare
+from ...analyse.claims.background import read_background
+from ...analyse.claims.verdicts import Word
+from ...analyse.words import numerals, reading
+from ...analyse.words.short_model_names import short_names
+from ...errors import RunMismatch, UsageError
+from ...protocol import Protocol
+from ...records import Estimate
+from ...store import Store
+from ..first_screen import findings
+from ..first_screen.ranking import Judged
+from ..page_model import audits, sanitize
+from ..page_model.page import Column, Report, Section, Table, Told, alone
+from ..run_page import content
+from ..tables import judges
+from . import changes
+
+KEY = {  # what the sign of a verdict stands for
+    Word.TILT: "difference found",
+    Word.NO_DIFFERENCE: "no difference found at this n",
+    Word.ITEMS_DIFFER: "no difference found on average at this n, but items differ",
+    Word.UNDECIDED: "undecided",
+    Word.NOT_SETTLED: "direction not settled",
+    Word.JUDGE_REFUTED: "judge refuted by gold",
+    Word.NOT_PURSUED: "not pursued: given up on the way, so nothing is said of it",
+    Word.STILL_ASKED: "still asked",
+    Word.NO_TEST: "no test made",
+}
+Parts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A run that is open, with its estimates."""
+
+    store: Store
+    protocol: Protocol
+    estimates: Sequence[Estimate]
+
+
+def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> Report:
+    """The report of one run, or of several. named: {model: short name}, where somebody gave one."""
+    if len({Path(run.store.folder).resolve() for run in runs}) < len(runs):
+        raise UsageError("A run is named twice. Name each run once: tiltmeter report RUN RUN")
+    if len(runs) > 1:  # one letter is one model on the whole page
+        subjects = dict.fromkeys(row.subject for run in runs for row in run.estimates)
+        named = short_names(list(subjects), named)
+    made = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
+    if len(runs) == 1:
+        return alone(made[0])
+    names = _names(runs)
+    told = tuple(
+        Told(name, one, f"r{n}-") for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
+    )
+    same = len({run.protocol.name for run in runs}) == 1
+    titles = list(dict.fromkeys(one.title for one in made))
+    question = made[0].question if same else ""
+    return sanitize.all_visible(Report(" · ".join(titles), question, told, _against(runs, names)))
+
+
+def _names(runs: Sequence[Analysed]) -> list[str]:
+    """The names of the folders, never their places; numbered where two are the same."""
+    bare = [Path(run.store.folder).resolve().name for run in runs]
+    return [
+        f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
+        for place, name in enumerate(bare)
+    ]
+
+
+def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
+    """Runs of one protocol side by side, and each against the first where that can be done; None
+    where all differ.
+    """
+    tables: list[Table] = []
+    lines: list[str] = []
+    for name in dict.fromkeys(run.protocol.name for run in runs):
+        places = [place for place, run in enumerate(runs) if run.protocol.name == name]
+        if len(places) > 1:
+            of = {names[place]: runs[place] for place in places}
+            tables.append(_side_by_side(of))
+            try:
+                stores, protocols = (
+                    [run.store for run in of.values()],
+                    [run.protocol for run in of.values()],
+                )
+                found = compare.compare(stores, protocols, names=list(of))
+            except (RunMismatch, UsageError) as error:
+                lines.append(f"{', '.join(of)}: {_without_places(str(error), of)}")
+                continue
+            told = judges.comparison(found)
+            tables += [told] if told.rows else []
+            lines += [*changes.changes(found), *found.warnings]
+            lines += (f"Not compared: {line}." for line in found.left_out)
+    return (
+        Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables))
+        if tables
+        else None
+    )
+
+
+def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
+    """A message with the names of the runs in place of their folders."""
+    for name, run in of.items():
+        text = text.replace(str(run.store.folder), name)
+    return text
+
+
+def _side_by_side(of: Mapping[str, Analysed]) -> Table:
+    """A row a headline number, a column a subject of a run."""
+    cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
+    words: set[Word] = set()
+    for name, run in of.items():
+        default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
+        known = read_background(run.store, run.protocol, default)
+        for one in findings.judge(audits.audit(run.protocol, default, {}), known):
+            spec, raw = one.claim.spec, one.claim.raw
+            key = (spec.text or spec.name, _parts(raw))
+            cells.setdefault(key, {})[name, raw.subject] = _cell(one)
+            words.add(one.verdict.word)
+    columns = list(dict.fromkeys(place for row in cells.values() for place in row))
+    subjects = Counter(name for name, _ in columns)
+    heads = [
+        Column(f"{name}: {subject}" if subjects[name] > 1 else name, "number", True)
+        for name, subject in columns
+    ]
+    rows = tuple(
+        (
+            reading.title(what),
+            _label(parts, [own for other, own in cells if other == what]),
+            *(row.get(place, numerals.NOTHING) for place in columns),
+        )
+        for (what, parts), row in cells.items()
+    )
+    title = f"Headline numbers of {next(iter(of.values())).protocol.name}"
+    return Table(
+        audits.slug("side", title),
+        title,
+        _key(words),
+        (Column("measure", brief=True), Column("group", brief=True), *heads),
+        rows,
+        folded=len(rows) > audits.MANY,
+    )
+
+
+def _key(words: Container[Word]) -> str:
+    """What the signs mean that the table has."""
+    told = [
+        f"{findings.SYMBOLS[findings.CODES[word]]} {said}"
+        for word, said in KEY.items()
+        if word in words
+    ]
+    return " · ".join((*told, "95 % intervals; headline measures only"))
+
+
+def _parts(estimate: Estimate) -> Parts:
+    """What an estimate is about, without its subject."""
+    instrument = estimate.instrument.partition("@")[0]
+    return (
+        ("instrument", instrument),
+        *estimate.condition.items(),
+        *(estimate.contrast or {}).items(),
+    )
+
+
+def _label(parts: Parts, others: Sequence[Parts]) -> str:
+    """The levels that tell a row from the others of its measure."""
+    return " · ".join(level for level in _differing(parts, others)) or "all"
+
+
+def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
+    for part in parts:
+        if part[1] and any(part not in other for other in others):
+            yield part[1]
+
+
+def _cell(one: Judged) -> str:
+    """The verdict's sign and the number that it rests on."""
+    row = one.claim.row
+    if row.value is None:
+        return numerals.NOTHING
+    sign = findings.SYMBOLS[findings.CODES[one.verdict.word]]
+    return f"{sign} {reading.number(row, one.claim.spec)}"

@@ -1,0 +1,1 @@
+"""Tables of a page: estimates, cross tables, judges, composition, quotes."""

@@ -1,0 +1,138 @@
+"""The columns that a table of estimates can have, each with how it is read from a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...analyse.words import numerals, reading
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ..page_model.audits import Audit
+from ..page_model.page import Column
+
+GROUP = Column("group", brief=True)
+MARK = Column("signature", "mark", True, "written out at the end")
+CORRECTED = Column("corrected", "number", True, "as gold says that the instrument errs")
+BOUNDS = Column(
+    "bounds", "number", False, "all other outcomes counted against, and all counted for"
+)
+ADJUSTED = Column(
+    "p adjusted",
+    "number",
+    True,
+    "Holm over a run's headline claims; Benjamini–Hochberg within other measures",
+)
+DETECTABLE = Column(
+    "detectable",
+    "number",
+    False,
+    "the smallest difference (or ratio) that this design finds with 80 % power; none: it could not "
+    "have found any",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    column: Column
+    read: Callable[[Estimate], str]
+
+
+def fields(audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]) -> Iterator[Field]:
+    """All columns that a row of an estimate can have, in order. letters: of the notes."""
+    spec = audit.spec(rows[0].measure)
+    yield from _what(audit, rows[0])
+    yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
+    yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
+    yield from _beside(audit, rows[0].measure, spec)
+    yield from _chances(audit, spec)
+    yield from _rest(audit, rows[0].measure, letters)
+
+
+def _what(audit: Audit, row: Estimate) -> Iterator[Field]:
+    """What a row is about: its group, its stratum, what it contrasts."""
+    yield Field(GROUP, lambda e: _row_label(audit, e))
+    for place, (part, _) in enumerate(audit.differing_levels(row)):
+        yield Field(Column(part, brief=True), _part(audit, place))
+    yield Field(
+        Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING
+    )
+
+
+def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field]:
+    """The number as gold corrects it, and its bounds."""
+    bounds, corrected = (
+        _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
+    )
+
+    def as_corrected(e: Estimate) -> str:
+        found = corrected(e)
+        return reading.as_corrected(found, spec) if found else numerals.NOTHING
+
+    def bounds_text(e: Estimate) -> str:
+        found = bounds(e)
+        return reading.interval(found, spec) if found else numerals.NOTHING
+
+    yield Field(CORRECTED, as_corrected)
+    yield Field(
+        Column("correction"),
+        lambda e: getattr(corrected(e), "correction", numerals.NOTHING),
+    )
+    yield Field(BOUNDS, bounds_text)
+
+
+def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field]:
+    """How much there was, and what tests say."""
+    clusters = Column(audit.items(), "number", False, "clusters that the interval is over")
+    yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
+    yield Field(clusters, lambda e: numerals.count(e.clusters))
+    yield Field(Column("p", "number"), lambda e: numerals.chance(e.p))
+    yield Field(ADJUSTED, lambda e: numerals.chance(e.p_adjusted))
+    yield Field(DETECTABLE, lambda e: reading.detectable(e, spec))
+    yield Field(
+        Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
+    )
+
+
+def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field]:
+    """Outcomes, notes and the signature."""
+    corrected = _of_keys(audit, measure + reading.CORRECTED)
+    yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
+    yield Field(Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected(e)))
+    yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
+
+
+def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
+    """The row of a measure that stands beside a row of another, where there is one."""
+    found = {_key(e): e for e in audit.of(measure)}
+    return lambda e: found.get(_key(e)) if found else None
+
+
+def _key(estimate: Estimate) -> object:
+    return reading.stratum(estimate), reading.key(estimate)
+
+
+def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
+    return lambda e: audit.differing_levels(e)[place][1] or numerals.NOTHING
+
+
+def _row_label(audit: Audit, estimate: Estimate) -> str:
+    by = reading.grouping(estimate)
+    return f"{', '.join(by)}: {audit.group_label(estimate)}" if by else "all"
+
+
+def _value_name(rows: Sequence[Estimate]) -> str:
+    return (
+        rows[0].unit if rows[0].unit in ("share", "odds") and rows[0].contrast is None else "value"
+    )
+
+
+def _interval_name(rows: Sequence[Estimate]) -> str:
+    levels = {e.confidence for e in rows if e.confidence is not None}
+    return f"{100 * levels.pop():g} % interval" if len(levels) == 1 else "interval"
+
+
+def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
+    """The letters of the notes of a row and of its correction."""
+    found = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
+    return ", ".join(found) or numerals.NOTHING

@@ -1,0 +1,96 @@
+"""Of what items a design is made: counts and per cent, as a table and as a figure (Tables 4 to 9
+and Figures 6 to 11 of the GRAMVIS paper).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...errors import UnknownName
+from ...protocol import Protocol
+from ...protocol.design.tables import SEVERAL
+from ..page_model import audits
+from ..page_model.figures import Bar, Stacked
+from .cross_tables import CrossTable
+
+ALL = "all"
+Counts = dict[str, Counter[str]]  # a level of the rows → levels of the columns → items
+
+
+def counts(protocol: Protocol, rows: str, column: str) -> Counts:
+    """Items by a column of the tables and another, in the order of the design. UnknownName for a
+    column that there is none of; an item is counted once, a cell that several share not at all.
+    """
+    for name in (rows, column):
+        if name not in protocol.cells[0]:
+            raise UnknownName("column", name, protocol.cells[0])
+    items = {
+        cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
+    }
+    found: Counts = {}
+    for cell in items.values():
+        found.setdefault(cell[rows], Counter())[cell[column]] += 1
+    return found
+
+
+def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
+    """Items by one column or two: how many, and their per cent of the row (of all, where there is
+    one column).
+    """
+    rows, column = by[0], by[-1]
+    found = counts(protocol, rows, column)
+    whole = sum(one.total() for one in found.values())
+    title = f"{protocol.item}s of {protocol.name} by {' and '.join(by)}"
+    if len(by) == 1:
+        lines = [(level, str(n.total()), _percent(n.total(), whole)) for level, n in found.items()]
+        each = tuple(((level,), (n, share)) for level, n, share in lines)
+        total = ((ALL,), (str(whole), _percent(whole, whole)))
+        return CrossTable(title, (rows,), ("items",), (("number",), ("%",)), (*each, total))
+    levels = list(dict.fromkeys(level for one in found.values() for level in one))
+    summed = Counter[str]()
+    for one in found.values():
+        summed.update(one)
+    made = tuple(
+        ((level,), (*(_cell(one[name], one.total()) for name in levels), str(one.total())))
+        for level, one in (*found.items(), (ALL, summed))
+    )
+    columns = (*((name,) for name in levels), (ALL,))
+    notes = (f"items, and their per cent of the row; {whole} in all",)
+    return CrossTable(title, (rows,), (column,), columns, made, notes)
+
+
+def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
+    """A bar for each level of the first column, parted by the second; of one column a single
+    bar.
+    """
+    rows, column = by[0], by[-1]
+    found = counts(protocol, rows, column)
+    if len(by) == 1:
+        summed = Counter({level: one.total() for level, one in found.items()})
+        found = {ALL: summed}
+    levels = list(dict.fromkeys(level for one in found.values() for level in one))
+    bars = tuple(
+        Bar("", level, tuple(one[name] / one.total() for name in levels), str(one.total()))
+        for level, one in found.items()
+    )
+    told = table(protocol, by)
+    said = "; ".join(f"{level[0]}: {', '.join(cells)}" for level, cells in told.rows)
+    return Stacked(
+        id=audits.slug("composition", *by),
+        title=told.title,
+        text=f"{told.title}. {said}.",
+        note=f"Shares of {protocol.item}s; their number behind each bar.",
+        marks=(),
+        parts=tuple(levels),
+        answers=len(levels),
+        bars=bars,
+    )
+
+
+def _cell(number: int, of: int) -> str:
+    return f"{number} ({_percent(number, of)})" if number else "0"
+
+
+def _percent(number: int, of: int) -> str:
+    return f"{100 * number / of:.1f} %" if of else "–"

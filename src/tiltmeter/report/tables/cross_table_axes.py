@@ -1,0 +1,175 @@
+"""Where each estimate of a cross table stands: its row and its column.
+
+An estimate has a level of each of its *axes*: model, instrument, mode, language, measure, the
+factors of its group, and what its contrast names. A table lays some of them out as rows, others as
+columns. Nothing is pooled or dropped in silence: an axis that differs and is not named becomes one
+of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...analyse.words import reading
+from ...errors import UnknownName, UsageError
+from ...protocol.paper_tables import SHOWN, TableLayout
+from ...records import Estimate
+from ..page_model.audits import Audit
+
+ALIASES = {"subject": "model", "annotator": "instrument"}
+FIXED = ("model", "instrument", "mode", "language", "measure")  # axes that every table may name
+
+Levels = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The estimates of a table by their place in it."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[Levels, Levels], Estimate]
+
+
+def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
+    """The estimates that a layout asks for, each at its row and column. UnknownName for an axis
+    that they do not have; UsageError where nothing is left.
+    """
+    layout = _with_names(layout)
+    return _place(read, _in_where(estimates, layout), layout)
+
+
+def _with_names(layout: TableLayout) -> TableLayout:
+    """The layout with the names that axes have here; UsageError for one named twice or for a part
+    of a cell that there is none of.
+    """
+    rows, columns = (
+        tuple(ALIASES.get(name, name) for name in names) for names in (layout.rows, layout.columns)
+    )
+    twice = [name for n, name in enumerate((*rows, *columns)) if name in (*rows, *columns)[:n]]
+    if twice:
+        raise UsageError(f"'{twice[0]}' is named twice. Name it in --rows or in --columns.")
+    for part in layout.show:
+        if part not in SHOWN:
+            raise UnknownName("part of a cell", part, SHOWN)
+    where = {ALIASES.get(name, name): levels for name, levels in layout.where.items()}
+    return replace(layout, rows=rows, columns=columns, where=where)
+
+
+def axes(estimate: Estimate) -> dict[str, str]:
+    """The level of each axis of an estimate."""
+    inner = {name: level for name, level in estimate.condition.items() if level}
+    own = {"model": estimate.subject, "instrument": estimate.instrument}
+    return {**own, **inner, **(estimate.contrast or {}), "measure": estimate.measure}
+
+
+def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:
+    """The estimates at the levels that are kept."""
+    for name, levels in layout.where.items():
+        seen = list(dict.fromkeys(axes(e)[name] for e in estimates if name in axes(e)))
+        if not seen:
+            raise UnknownName("axis", name, _all_axes(estimates))
+        for level in levels:
+            if level not in seen:
+                raise UnknownName(name, level, seen)
+    return [
+        e
+        for e in estimates
+        if all(axes(e).get(name) in levels for name, levels in layout.where.items())
+    ]
+
+
+def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
+    return list(dict.fromkeys(name for e in estimates for name in axes(e)))
+
+
+def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
+    """Each estimate of the grouping that the layout asks for, at its row and column."""
+    named = {*layout.rows, *layout.columns}
+    for name in named - {*FIXED}:
+        if not any(name in axes(e) for e in estimates):
+            raise UnknownName("axis", name, _all_axes(estimates))
+    found = _of_one_grouping(read, estimates, layout)
+    differing = [
+        name for name in _all_axes(found) if len({axes(e).get(name, "") for e in found}) > 1
+    ]
+    loose = [name for name in differing if name not in named]
+    rows, columns = layout.rows, layout.columns
+    if not columns:
+        columns = (_default_column(read, layout, loose),)
+        loose = [name for name in loose if name not in columns]
+    for name in list(loose):
+        others = [other for other in loose if other != name]
+        if _implied(found, name, (*others, *rows, *columns)):
+            loose = others
+    rows = (*loose, *rows)
+    rows, columns = (_without_single(found, names) for names in (rows, columns))
+    cells = {(_levels(e, rows), _levels(e, columns)): e for e in found}
+    return Placed(rows, columns, cells)
+
+
+def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
+    """Without parts of the stratum that have one level only, which stands under the table; the last
+    name stays.
+    """
+    kept = [
+        name
+        for name in names
+        if name not in FIXED or len({axes(e).get(name, "") for e in found}) > 1
+    ]
+    return tuple(kept) or names[-1:]
+
+
+def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
+    """The last factor that differs; a value that each row is about, or the stratum, where there is
+    no other.
+    """
+    values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
+    last = [name for name in loose if name not in (*FIXED, *values)]
+    return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
+
+
+def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
+    """True if the levels of the other axes say which level of this one it is."""
+    told: dict[Levels, set[str]] = {}
+    for e in found:
+        told.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
+    return bool(others) and all(len(levels) == 1 for levels in told.values())
+
+
+def _of_one_grouping(
+    read: Audit, estimates: Sequence[Estimate], layout: TableLayout
+) -> list[Estimate]:
+    """The estimates that have every axis that is named, and of each measure those cut by no other
+    factor, or by as few as can be.
+    """
+    named = {*layout.rows, *layout.columns} - {*FIXED}
+    whole = not named and not layout.where
+    found: list[Estimate] = []
+    for measure in layout.measures:
+        own = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
+        sizes = [len(_factors(read, e)) for e in own if not whole or _factors(read, e)]
+        least = min(sizes, default=0)
+        found += [e for e in own if len(_factors(read, e)) == least]
+    if not found:
+        words = "; ".join(
+            dict.fromkeys(", ".join(_factors(read, e)) or "the whole" for e in estimates)
+        )
+        raise UsageError(
+            f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
+            f"They are cut by: {words}."
+        )
+    return found
+
+
+def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
+    """What cuts the estimate out of its stratum: factors, not a value that each row is about."""
+    spec = read.spec(estimate.measure)
+    own = spec.attribute if spec else ""
+    return tuple(name for name in reading.grouping(estimate) if name != own)
+
+
+def _levels(estimate: Estimate, names: Sequence[str]) -> Levels:
+    own = axes(estimate)
+    return tuple(own.get(name, "") for name in names)

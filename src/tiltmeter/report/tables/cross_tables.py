@@ -1,0 +1,271 @@
+"""Estimates → a table of rows × columns in words, as papers print them. `placement` says which
+estimate stands where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...analyse.words import numerals, reading
+from ...errors import UnknownName
+from ...protocol import Protocol
+from ...protocol.paper_tables import TableLayout
+from ...records import Estimate
+from ..page_model.audits import Audit, audit, number_signatures
+from ..page_model.strata import significant
+from .cross_table_axes import FIXED, Levels, Placed, axes, place
+from .cross_table_formats import LEADER, OPEN_LEADER
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """Cells are text. row_names, column_names: the axes; columns: a level of each column axis for
+    each column; rows: (a level of each row axis, the cells). estimates: by the levels of their row
+    and their column.
+    """
+
+    title: str
+    row_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+    columns: tuple[Levels, ...]
+    rows: tuple[tuple[Levels, tuple[str, ...]], ...]
+    notes: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    estimates: Mapping[tuple[Levels, Levels], Estimate] = field(default_factory=dict, repr=False)
+
+
+def declared(
+    protocol: Protocol, estimates: Sequence[Estimate], variant: str, name: str = ""
+) -> Iterator[CrossTable]:
+    """The tables that a variant declares, as far as the run has estimates for them; or the one of
+    this name ("Figure 6", what stands before the colon of its title).
+    """
+    measured = {estimate.measure for estimate in estimates}
+    for layout in protocol.variants[variant].tables:
+        if name and layout.title.partition(":")[0] != name:
+            continue
+        known = replace(layout, measures=tuple(n for n in layout.measures if n in measured))
+        if known.measures:
+            yield cross_table(protocol, estimates, known)
+
+
+def cross_table(
+    protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
+) -> CrossTable:
+    """The table of a layout. UnknownName for a measure that the run has no estimates of or an axis
+    that they do not have; UsageError where nothing is left.
+    """
+    read = audit(protocol, estimates, number_signatures(e.signature for e in estimates))
+    known = dict.fromkeys(e.measure for e in estimates)
+    for name in layout.measures:
+        if name not in known:
+            raise UnknownName("measure with estimates", name, known)
+    kept = [e for name in layout.measures for e in read.of(name)]
+    return _in_words(read, place(read, kept, layout), layout)
+
+
+def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
+    """The placed estimates as text, rows and columns in the order of the design."""
+    order = _Order(read, list(placed.cells.values()))
+    rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
+    columns = order.sorted(placed.columns, {column for _, column in placed.cells})
+    if layout.ranked:
+        rows = sorted(rows, key=lambda row: -_sum(placed, row))
+    leads = _leading(read, placed, rows, columns) if layout.leader else {}
+    body = [
+        (
+            _named(order, placed.rows, row),
+            tuple(
+                _cell(read, placed.cells.get((row, column)), layout) + leads.get((row, column), "")
+                for column in columns
+            ),
+        )
+        for row in rows
+    ]
+    return CrossTable(
+        title=layout.title or _title(read, layout),
+        row_names=placed.rows,
+        column_names=placed.columns,
+        columns=tuple(_named(order, placed.columns, column) for column in columns),
+        rows=tuple(body),
+        notes=tuple(_notes(read, list(placed.cells.values()), layout)),
+        signatures=tuple(dict.fromkeys(e.signature for e in placed.cells.values() if e.signature)),
+        estimates={
+            (_named(order, placed.rows, row), _named(order, placed.columns, column)): e
+            for (row, column), e in placed.cells.items()
+        },
+    )
+
+
+def _title(read: Audit, layout: TableLayout) -> str:
+    specs = [(name, read.spec(name)) for name in layout.measures]
+    return "; ".join(
+        reading.title(spec.text if spec and spec.text else name) for name, spec in specs
+    )
+
+
+def _value(estimate: Estimate | None) -> float:
+    return float("-inf") if estimate is None or estimate.value is None else estimate.value
+
+
+def _sum(placed: Placed, row: Levels) -> float:
+    """The sum of what was measured in a row; below all others where nothing was."""
+    own = (e.value for (place, _), e in placed.cells.items() if place == row)
+    values = [value for value in own if value is not None]
+    return sum(values) if values else float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The order of levels: that of the design, of a measure's values, else of first appearance."""
+
+    read: Audit
+    estimates: Sequence[Estimate]
+
+    def sorted(self, names: Sequence[str], keys: set[Levels]) -> list[Levels]:
+        """The keys in the order of the levels of each axis."""
+        places = [self._places(name) for name in names]
+        return sorted(
+            keys,
+            key=lambda key: [p.get(level, len(p)) for p, level in zip(places, key, strict=True)],
+        )
+
+    def name(self, axis: str, level: str) -> str:
+        """A level as a table says it: an instrument without its hash."""
+        return self.read.instrument(level) if axis == "instrument" else level
+
+    def _places(self, name: str) -> dict[str, int]:
+        seen = dict.fromkeys(axes(e).get(name, "") for e in self.estimates)
+        counted = self.read.protocol.crosstab
+        given = counted.get("levels", ()) if counted and counted["columns"] == name else ()
+        design = [*given, *self.read.protocol.levels.get(name, {})]
+        among = dict.fromkeys(
+            value
+            for spec in self.read.protocol.measures
+            if spec.attribute == name
+            for value in (*spec.among, *spec.values)
+        )
+        return {level: n for n, level in enumerate(dict.fromkeys([*design, *among, *seen]))}
+
+
+def _leading(
+    read: Audit, placed: Placed, rows: Sequence[Levels], columns: Sequence[Levels]
+) -> dict[tuple[Levels, Levels], str]:
+    """The mark of the highest cell of each row, within columns that share all axes but the last;
+    of all that tie.
+    """
+    tests = _leader_tests(read, next(iter(placed.cells.values())))
+    found = {}
+    for row in rows:
+        for block in dict.fromkeys(column[:-1] for column in columns):
+            cells = {c: placed.cells.get((row, c)) for c in columns if c[:-1] == block}
+            most = max(map(_value, cells.values()))
+            for column, estimate in cells.items():
+                if estimate is not None and _value(estimate) == most > 0:
+                    differ = any(
+                        tests.get((reading.stratum(estimate), a)) for a in axes(estimate).items()
+                    )
+                    found[row, column] = f" {LEADER if differ else OPEN_LEADER}"
+    return found
+
+
+def _leader_tests(
+    read: Audit, like: Estimate
+) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
+    """Whether the groups differ in each value, as the protocol's leader of the same labels says."""
+    spec = read.spec(like.measure)
+    return {
+        (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
+            e
+        )
+        for other in read.protocol.measures
+        if spec and other.kind == "leader"
+        if (other.attribute, other.among) == (spec.attribute, spec.among)
+        for e in read.of(other.name)
+        if e.p is not None
+    }
+
+
+def _named(order: _Order, names: Levels, levels: Levels) -> Levels:
+    return tuple(order.name(name, level) for name, level in zip(names, levels, strict=True))
+
+
+def _adjusted(estimate: Estimate | None) -> float | None:
+    if estimate is None:
+        return None
+    return estimate.p if estimate.p_adjusted is None else estimate.p_adjusted
+
+
+def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
+    """What a cell says; a dash where there is no estimate or no value."""
+    if estimate is None or estimate.value is None:
+        return numerals.NOTHING
+    show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))
+    spec, places = read.spec(estimate.measure), layout.decimals
+    signed = reading.is_signed(spec, estimate)
+    said = {
+        "value": _number(estimate.value, estimate.unit, signed, layout),
+        "interval": _ends(estimate, signed, layout),
+        "stars": estimate.stars or "",
+        "p": f"p {numerals.chance(_adjusted(estimate))}",
+        "n": f"(n {numerals.count(estimate.n)})",
+    }
+    if places is None and not layout.percent:
+        said["value"] = reading.value(estimate, spec)
+        said["interval"] = reading.interval(estimate, spec)
+    if estimate.low is None and estimate.high is None:
+        said["interval"] = ""
+    if _adjusted(estimate) is None:
+        said["p"] = ""
+    text = ""
+    for part in show:
+        text += said[part] if part == "stars" or not text or not said[part] else f" {said[part]}"
+    return text or numerals.NOTHING
+
+
+def _number(value: float | None, unit: str, signed: bool, layout: TableLayout) -> str:
+    if layout.percent and unit == "share" and value is not None:
+        places = 1 if layout.decimals is None else layout.decimals
+        text = numerals.fixed_decimals(100 * value, places)
+        return f"+{text}" if signed and value > 0 else text
+    return numerals.quantity(value, unit, signed, layout.decimals)
+
+
+def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
+    low, high = (
+        _number(end, estimate.unit, signed, layout) for end in (estimate.low, estimate.high)
+    )
+    return f"[{low}, {high}]"
+
+
+def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Iterator[str]:
+    """What the cells mean, once, under the table."""
+    shared = [
+        (name, {axes(e).get(name, "") for e in estimates}) for name in FIXED if name != "measure"
+    ]
+    for name, levels in shared:
+        level = next(iter(levels), "")
+        if len(levels) == 1 and level:
+            yield f"{name}: {read.instrument(level) if name == 'instrument' else level}."
+    if layout.percent and any(e.unit == "share" for e in estimates):
+        yield "Shares in per cent."
+    confidence = {e.confidence for e in estimates if e.confidence and e.low is not None}
+    if len(confidence) == 1 and "interval" in (layout.show or ("interval",)):
+        yield f"[ ]: {100 * confidence.pop():g} % intervals."
+    if "stars" in layout.show:
+        adjusted = any(e.p_adjusted is not None for e in estimates)
+        yield (
+            f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}; "
+            "no star: no difference found at this n, or not tested."
+        )
+    tested = any(_leader_tests(read, e) for e in estimates[:1])
+    if layout.leader and not tested:
+        yield f"{OPEN_LEADER}: the highest of its row; no test was made."
+    elif layout.leader:
+        yield (
+            f"{LEADER} {OPEN_LEADER}: the highest of its row; {LEADER} where the columns of the "
+            "row differ after adjustment (p < .05)."
+        )
+    if any(e.value is None for e in estimates):
+        yield f"{numerals.NOTHING}: not measured."

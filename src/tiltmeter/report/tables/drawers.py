@@ -1,0 +1,106 @@
+"""The outputs behind the numbers of a report: for each row of a table, which of those that were
+counted are in the page, and the address of all of them in the explorer.
+
+Numbers that were counted from the same labels share one drawer. A drawer opens as the target of a
+link, with no script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from ...analyse.claims.output_query import OutputQuery, query_of
+from ...analyse.whole_run.outputs_behind import Counted
+from ...analyse.words import reading
+from ...protocol import Protocol, wording
+from ...records import Estimate
+from ...store import Store
+from ..page_model.figures import Pairs, Stacked
+from ..page_model.page import Behind, Content, Examples, PictureGrid
+
+MOST_LISTED = 20  # outputs that a drawer names
+_LETTERS = 12  # of an output's id, in the id of its place in the page
+
+
+def place(output: str, kind: str = "o") -> str:
+    """The id of an output's place in the page. kind: "o" of a text, "s" of a picture."""
+    return f"{kind}{output[:_LETTERS]}" if output else ""
+
+
+def behind(
+    store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
+) -> tuple[tuple[Behind, ...], dict[str, str]]:
+    """The drawers of the page of `content`, and for the query of each number (as text) the id of
+    its drawer: of each row, and of what figures and badges count beside them. Numbers of which no
+    output is stored have none.
+    """
+    shown = dict(_shown(content.examples, content.pictures))
+    counted = Counted(store, protocol)
+    drawers: dict[tuple[str, int, Pairs], Behind] = {}
+    titles: dict[object, str] = {}
+    ids: dict[str, str] = {}
+    names = {model: short for short, model in content.screen.names}
+    known = (
+        (query_of(protocol, row), _title(protocol, row, names))
+        for row in rows
+        if row.value is not None
+    )
+    for query, title in chain(known, _beside_rows(content)):
+        text = query.text()
+        if text in ids:
+            continue
+        found = counted.shown(query, shown)
+        if found.total:
+            name = titles.setdefault((found.labels, query.values), title)
+            key = (name, found.total, found.here)
+            if key not in drawers:
+                number = f"b{len(drawers) + 1}"
+                places = _places(found.here, shown)
+                drawers[key] = Behind(number, name, found.total, len(found.here), places, text)
+            ids[text] = drawers[key].id
+    return tuple(drawers.values()), ids
+
+
+def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
+    """(query, title) of what is counted on the page and is no row of a table."""
+    sections = (figure for section in content.sections for figure in section.figures)
+    for figure in (content.screen.figure, *sections):
+        for bar in figure.bars if isinstance(figure, Stacked) else ():
+            about = " · ".join(filter(None, (figure.title if figure else "", bar.group, bar.label)))
+            queries = filter(None, dict.fromkeys(bar.queries))
+            yield from ((OutputQuery.parse(query), about) for query in queries)
+    for badge in content.screen.badges:
+        if badge.query:
+            yield OutputQuery.parse(badge.query), badge.text
+
+
+def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
+    """Model, group and contrast, in the words of the protocol."""
+    group = [wording.title(protocol, name, level) for name, level in reading.group(row).items()]
+    parts = (names.get(row.subject, row.subject), ", ".join(group), reading.contrast_label(row))
+    return " · ".join(part for part in parts if part)
+
+
+def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
+    """(output, id of its place) of all outputs in the page; a picture before its text."""
+    for group in examples.groups:
+        for one in group.examples:
+            if one.id:
+                yield one.id, place(one.id)
+    for grid in grids:
+        for picture_row in grid.rows:
+            for cell in picture_row.cells:
+                for shot in cell:
+                    if shot.id:
+                        yield shot.id, place(shot.id, "s")
+
+
+def _places(here: Iterable[tuple[str, str]], shown: Mapping[str, str]) -> Pairs:
+    """(id of the place, label) of the outputs that a drawer names."""
+    return tuple((shown[output], label) for output, label in here)[:MOST_LISTED]
+
+
+def links(protocol: Protocol, rows: Sequence[Estimate]) -> tuple[str, ...]:
+    """The query of each row as text."""
+    return tuple(query_of(protocol, row).text() for row in rows)

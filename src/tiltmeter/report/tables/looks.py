@@ -1,0 +1,156 @@
+"""The looks of a run that stops early: the path of p of each claim, and when it was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...analyse.stopping.plan import PlannedClaim
+from ...analyse.stopping.progress import Progress, read_progress
+from ...analyse.words import numerals
+from ...analyse.words.short_model_names import short_names
+from ...protocol import Protocol, wording
+from ...store import Store
+from ..page_model import audits
+from ..page_model.figures import FigureRow, Plot, Point
+from ..page_model.page import Column, Section, Table
+
+if TYPE_CHECKING:
+    from ...stats.stopping.decision import Decision
+
+LOOKS = "looks"  # in the place of a variant
+MOST_ROWS = 40  # of the figure; the table has all
+LEAST_P = 1e-5  # the left end of the axis
+TICKS = (
+    (1e-5, ".00001"),
+    (1e-4, ".0001"),
+    (1e-3, ".001"),
+    (0.01, ".01"),
+    (0.05, ".05"),
+    (1.0, "1"),
+)
+STATES = {
+    "rejected": "tilt",
+    "not pursued": "not pursued",
+    "on": "still asked",
+    "not rejected": "no tilt found",
+}
+NOTE = (
+    "A point a look: the p that is valid at any stop, before it is adjusted over the claims. It "
+    "only falls. Not pursued: a tilt had little chance of being found by the last look, which is "
+    "no finding that there is none. How many answers a claim has differs by design."
+)
+
+
+def section(
+    store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
+) -> Section | None:
+    """None of a run that asks all, or has made no look yet. named: {model: short name}, where
+    somebody gave one.
+    """
+    found = read_progress(store)
+    if found is None or not found.made:
+        return None
+    rows = list(_rows(found, protocol, named))
+    figure, table = _figure(found, rows), _table(found, rows)
+    text = f"{found.sentence()} {found.plan.told_moves}".rstrip()
+    return Section(LOOKS, "When the run knew", text, (figure,), (table,))
+
+
+def limits(store: Store) -> Iterator[str]:
+    """What has to be minded of a run that stops early; nothing of a run that asks all."""
+    found = read_progress(store)
+    if found is not None:
+        yield (
+            f"{found.sentence()} Claims have different numbers of answers by design; p holds at "
+            "any stop, intervals are longer for it, and what was not pursued is no finding."
+        )
+
+
+Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[Decision]]"
+
+
+def _rows(found: Progress, protocol: Protocol, named: Mapping[str, str] | None) -> Iterator[Row]:
+    """Each claim, what tells it from others, and its decisions up to the one that ended it."""
+    claims = found.plan.claims
+    names = short_names([claim.subject for claim in claims], named)
+    shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]
+    every = {name for levels in shown for name in levels}
+    differ = [n for n in every if len({levels.get(n, "") for levels in shown}) > 1]
+    for claim, levels in zip(claims, shown, strict=True):
+        label = ", ".join(levels[name] for name in levels if name in differ) or claim.measure
+        path = [look.decisions[claim.key] for look in found.made]
+        yield claim, label, [one for n, one in enumerate(path, 1) if one.look == n]
+
+
+def _levels(claim: PlannedClaim, protocol: Protocol) -> dict[str, str]:
+    found = {"measure": claim.measure, "model": claim.subject}
+    for name, level in (*claim.condition.items(), *(claim.contrast or {}).items()):
+        found[name] = wording.title(protocol, name, level)
+    return found
+
+
+def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
+    series = tuple(
+        f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
+    )
+    drawn = tuple(
+        FigureRow(claim.measure, f"{label}: {STATES[path[-1].state]}", tuple(map(_point, path)))
+        for claim, label, path in rows[:MOST_ROWS]
+    )
+    said = "; ".join(f"{label}: {STATES[path[-1].state]}" for _, label, path in rows[:MOST_ROWS])
+    return Plot(
+        id=audits.slug(LOOKS, "figure"),
+        title="p at each look",
+        text=f"p of each claim at each look. {said}.",
+        note=NOTE,
+        table=audits.slug(LOOKS),
+        series=series,
+        rows=drawn,
+        scale="log",
+        domain=(LEAST_P, 1.0),
+        ticks=TICKS,
+        null=found.plan.alpha,
+        ends=("more surely a tilt", ""),
+        joined=True,
+    )
+
+
+def _point(one: Decision) -> Point:
+    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "", "", "")
+
+
+def _table(found: Progress, rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("measure"),
+        Column("claim", brief=True),
+        Column("what became of it", brief=True),
+        Column("at look", "number", brief=True),
+        Column("after round", "number"),
+        Column("p", "number", brief=True),
+        Column("p of the look", "number"),
+        Column("level", "number"),
+        Column("chance of a tilt by the last look", "number"),
+    )
+    plan = found.plan
+    cells = tuple(
+        (
+            claim.measure,
+            label,
+            STATES[path[-1].state],
+            str(path[-1].look),
+            f"{plan.looks[path[-1].look - 1]} of {plan.looks[-1]}",
+            numerals.chance(path[-1].p),
+            numerals.chance(path[-1].q),
+            numerals.chance(path[-1].level),
+            numerals.NOTHING if path[-1].chance is None else numerals.share(path[-1].chance, 2),
+        )
+        for claim, label, path in rows
+    )
+    about = (
+        f"α {plan.alpha:g}; weights of the looks {', '.join(f'{w:g}' for w in plan.weights)}; "
+        f"futility below {', '.join(f'{f:g}' for f in plan.futility)}; plan {plan.hash[:12]}"
+    )
+    return Table(
+        audits.slug(LOOKS), "Each claim at the look that decided it", about, columns, cells
+    )

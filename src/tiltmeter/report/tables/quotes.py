@@ -1,0 +1,96 @@
+"""Sample answers by label, as papers print them: the first of each in the order of their trial ids,
+which are hashes, so that none is chosen for what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...errors import UnknownName, UsageError
+from ...protocol import Protocol
+from ...records import Trial
+from ...store import Store
+from ...store.queries import labels, outputs
+from .cross_table_axes import ALIASES, Levels
+from .cross_tables import CrossTable
+
+ANSWER = "answer"
+LONGEST_CHARACTERS = 2_000  # of an answer; the run holds it whole
+
+
+def quotes(
+    store: Store,
+    protocol: Protocol,
+    attribute: str,
+    *,
+    number: int = 2,
+    by: Sequence[str] = (),
+    named: Mapping[str, str] | None = None,
+) -> CrossTable:
+    """`number` answers of each value of an attribute, and of each level of the factors in `by`, as
+    the protocol's first annotator of it says; of the only one where attribute is "". named:
+    {model: short name}.
+
+    UnknownName for an attribute that nothing labelled or a factor that the design does not have;
+    UsageError where the outputs are no texts.
+    """
+    by = tuple(ALIASES.get(name, name) for name in by)
+    for name in by:
+        if name not in (*protocol.factors, protocol.item, "model"):
+            raise UnknownName("factor", name, (*protocol.factors, protocol.item, "model"))
+    known = labels.attributes(store)
+    if not attribute and len(known) == 1:
+        attribute = known[0]
+    if attribute not in known:
+        raise UnknownName("attribute with labels", attribute, known)
+    groups: dict[Levels, list[str]] = {}
+    for output, value in sorted(_values(store, attribute).items()):
+        found = outputs.one(store, output)
+        if found is None:
+            continue
+        trial, reply = found
+        shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
+        if len(shown) < number and reply.text.strip():
+            shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
+    rows = [
+        (key, (text,)) for key in _in_order(protocol, attribute, by, groups) for text in groups[key]
+    ]
+    if not rows:
+        raise UsageError(
+            f"{store.folder} holds no texts to quote. Look at pictures with: tiltmeter explore "
+            f"{store.folder}"
+        )
+    note = (
+        f"The first {number} of each in the order of their trial ids, which are hashes, so that "
+        "none was chosen for what it says."
+    )
+    title = f"Sample answers by {attribute}"
+    return CrossTable(title, (attribute, *by), (ANSWER,), ((ANSWER,),), tuple(rows), (note,))
+
+
+def _values(store: Store, attribute: str) -> dict[str, str]:
+    """The value of each output: the first that a model or a rule gave it."""
+    found: dict[str, str] = {}
+    for output, _, value in labels.of_machines(store, (attribute,)):
+        found.setdefault(output, value)
+    return found
+
+
+def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels:
+    own = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
+    return tuple(own.get(name, "") for name in by)
+
+
+def _in_order(
+    protocol: Protocol, attribute: str, by: Sequence[str], groups: Mapping[Levels, Sequence[str]]
+) -> list[Levels]:
+    """Values in the order of a measure of them, levels in that of the design."""
+    among = [v for spec in protocol.measures if spec.attribute == attribute for v in spec.among]
+    first = {value: place for place, value in enumerate(dict.fromkeys(among))}
+    orders = [first, *(protocol.levels.get(name, {}) for name in by)]
+    return sorted(
+        groups,
+        key=lambda key: [
+            (order.get(level, len(order)), level) for order, level in zip(orders, key, strict=True)
+        ],
+    )

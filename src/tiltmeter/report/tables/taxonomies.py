@@ -1,0 +1,69 @@
+"""The attributes that a judge chose and their values, as tables: a row for each model and object
+(Table 6 of the SODA paper), and behind it every list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...gold.lists import taxonomies
+from ...instruments.images.taxonomy import Attribute
+from ...protocol import Protocol
+from ...store import Store
+from ..page_model import audits
+from ..page_model.page import Column, Section, Table
+
+TAXONOMY = "taxonomy"  # in the place of a variant
+EVERYTHING = "all"  # what an attribute without a set of its own is of
+
+
+def section(store: Store, protocol: Protocol) -> Section | None:
+    """None where the run has no taxonomy."""
+    attributes = taxonomies(store, protocol)
+    if not attributes:
+        return None
+    title = "What pictures are labelled by"
+    text = (
+        "Attributes that were chosen or given for this run, beside those that the protocol fixes. "
+        f"The file is {store.folder.name}/taxonomy.toml."
+    )
+    return Section(TAXONOMY, title, text, (), (_by_set(attributes), _lists(attributes)))
+
+
+def _by_set(attributes: Sequence[Attribute]) -> Table:
+    """Rows: sets (model and object); columns: parts (of the product, of the background)."""
+    parts = list(dict.fromkeys(one.part for one in attributes))
+    sets: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for one in attributes:
+        cells = sets.setdefault(_set(one, attributes), {})
+        cells.setdefault(one.part, []).append(one.name)
+    columns = (
+        *(Column(name, brief=True) for name in _keys(attributes)),
+        *(Column(f"of the {part}", brief=True) for part in parts),
+    )
+    rows = tuple(
+        (*key, *(", ".join(cells.get(part, ())) for part in parts)) for key, cells in sets.items()
+    )
+    return Table(audits.slug(TAXONOMY), "Chosen attributes", "", columns, rows)
+
+
+def _lists(attributes: Sequence[Attribute]) -> Table:
+    columns = (
+        *(Column(name, brief=True) for name in _keys(attributes)),
+        Column("attribute", brief=True),
+        Column("values"),
+    )
+    rows = tuple((*_set(one, attributes), one.name, ", ".join(one.values)) for one in attributes)
+    title = "Every attribute with its values"
+    return Table(audits.slug(TAXONOMY, "values"), title, "", columns, rows, folded=True)
+
+
+def _keys(attributes: Sequence[Attribute]) -> list[str]:
+    """What the sets are told apart by; a subject is called a model wherever people read."""
+    keys = dict.fromkeys(key for one in attributes for key in one.of)
+    return ["model" if key == "subject" else key for key in keys] or ["of"]
+
+
+def _set(one: Attribute, attributes: Sequence[Attribute]) -> tuple[str, ...]:
+    keys = dict.fromkeys(key for other in attributes for key in other.of)
+    return tuple(one.of.get(key, EVERYTHING) for key in keys) or (EVERYTHING,)

@@ -1,0 +1,1 @@
+"""Batches: requests held back, submitted together, collected later."""

@@ -1,0 +1,228 @@
+"""Requests that go to a provider in batches: put aside while a stage runs, handed in when it has
+nothing else to do, and taken in when the provider has ended. Then the stage runs again and finds
+the replies stored.
+
+Never twice: a batch is a row of the run before anything is sent, with what is known at each step on
+the disk before the next. What was begun and has no receipt is looked for at the provider first;
+where that cannot be told yet, it is waited for. A request that is in a batch is asked in no other
+way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from ...errors import BatchesOut, ModelError, TransientError, Unanswered
+from ...models import Model, Price
+from ...models.batch.file import FILE
+from ...models.batch.format import BatchFormat
+from ...models.http import HttpModel
+from ...records import Request
+from ...store import Store
+from ...store.queries import batches, settings
+from ...store.queries.batches import UNCONFIRMED, BatchRow, Group
+from ..engine.caller import Caller
+from ..engine.engine import Models
+from ..engine.interruption import on_interruption
+from ..engine.limits import Limits, Tally, refuse_unknown_price
+from ..engine.sources import Source
+from .lines import Room, build
+from .steps import TRIES, Batching, Steps
+
+MOST_DOUBLED = 20  # how many times the first pause between two looks the longest one is
+BUFFERED_REQUESTS = 500
+Show = Callable[[str, int | None, Tally], None]
+
+
+class Desk:
+    """The batches of a run. price: of a model's calls in a batch; show: as `Watch`; deferred:
+    requests of this stage that wait for a batch.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        limits: Limits,
+        how: Batching,
+        price: Callable[[str], Price | None],
+        show: Show | None,
+    ) -> None:
+        self._store, self._models, self._limits = store, models, limits
+        self._how, self._price, self._show = how, price, show
+        self._steps = Steps(store, models, limits, how, price)
+        self._put: list[Request] = []
+        self.deferred = 0
+        batches.clear_pool(store)
+        self._out = batches.keys_out(store)
+
+    # what the engine asks
+
+    def is_out(self, request: Request) -> bool:
+        """True if a request is in a batch, which is waited for. Unanswered where it was tried in
+        vain.
+        """
+        if self._steps.tries.get(request.key, 0) >= TRIES:
+            raise Unanswered(
+                "batches gave no answer to it, or one was lost. The same command asks it again"
+            )
+        self.deferred += request.key in self._out
+        return request.key in self._out
+
+    def puts_aside(self, model: Model, request: Request) -> bool:
+        """True if a request goes into a batch."""
+        if not self._how.hands_in:
+            return False
+        if self._steps.form(model) is None:
+            self._steps.warnings.add(f"{model.name} takes no batches: it is asked as usual.")
+            return False
+        self.deferred += 1
+        self._put.append(request)
+        if len(self._put) >= BUFFERED_REQUESTS:
+            self._flush()
+        return True
+
+    def _flush(self) -> None:
+        batches.put_aside(self._store, self._put)
+        self._put = []
+
+    # what a command does
+
+    async def take_in(self) -> None:
+        """Takes in what has ended since, and settles what was begun and has no receipt."""
+        if self._steps.rows_out():
+            with on_interruption(self._interrupt):
+                await self._look_at_all()
+
+    async def repeat(self, stage: Callable[[], Awaitable[Tally]]) -> Tally:
+        """Runs a stage again and again, until none of its requests waits for a batch."""
+        tally = await stage()
+        while await self.settle():
+            tally = await stage()
+        tally.warnings |= self._steps.warnings
+        return tally
+
+    async def settle(self) -> bool:
+        """Hands in what was put aside. False where nothing was: the stage is done. True when all
+        of it is answered: the stage goes on. Raises BatchesOut where nothing is waited for.
+        """
+        self._flush()
+        if not self.deferred:
+            return False
+        self.deferred = 0
+        with on_interruption(self._interrupt):
+            await self._hand_in_all()
+            wait = self._how.poll
+            while self._steps.rows_out():
+                self._show_all()
+                if not self._how.wait or all(map(self._steps.is_overdue, self._steps.rows_out())):
+                    raise self._out_error()
+                await self._steps.pause(wait)
+                ended = await self._look_at_all()
+                wait = self._how.poll if ended else min(2 * wait, MOST_DOUBLED * self._how.poll)
+                await self._hand_in_all()
+        return True
+
+    def _interrupt(self) -> None:
+        self._steps.stop.set()
+
+    def _out_error(self) -> BatchesOut:
+        rows = self._steps.rows_out()
+        requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
+        written = [row.told for row in rows if row.remote_id.startswith(FILE)]
+        if any(map(self._steps.is_overdue, rows)):
+            written.append(
+                "Some should have ended long ago. What is not done is stopped, then asked anew, "
+                f"with: tiltmeter jobs {self._store.folder} --cancel"
+            )
+        one, single = len(rows) == 1, requests == 1
+        return BatchesOut(
+            f"{len(rows):,} {'batch' if one else 'batches'} with {requests:,} "
+            f"{'request' if single else 'requests'} {'is' if one else 'are'} out "
+            f"({', '.join(models)}). Come back: the same command collects and goes on. "
+            f"All batches: tiltmeter jobs {self._store.folder}"
+            + "".join(f"\n{said}" for said in (*written, *sorted(self._steps.warnings)))
+        )
+
+    def _show_all(self) -> None:
+        for row in self._steps.rows_out():
+            self._show_batch(row, 0, row.told)
+
+    # handing in
+
+    async def _hand_in_all(self) -> None:
+        if not self._how.hands_in:
+            return
+        for group, _ in batches.groups(self._store):
+            model = await self._models.get(group.model)
+            form = self._steps.form(model)
+            if form is None or not isinstance(model, HttpModel):
+                continue
+            while await self._hand_in_next(group, model, form):
+                await self._steps.pause(0)
+        self._out = batches.keys_out(self._store)
+
+    async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
+        """Hands in one batch of a group; False where there is none, or no room for it now."""
+        first = next(batches.iter_pool(self._store, group), None)
+        if first is None:
+            return False
+        room, out = self._room(model, form), bool(self._steps.rows_out())
+        dear = model.price is not None and model.price.worst(first[1]) > room.dollars
+        if room.tokens <= 0 or (out and dear):  # what is out gives room when it has ended
+            return False
+        check = None if self._how.file else self._answer_singly
+        row = await build(self._store, group, model, form, room, check)
+        if row is not None:
+            return await self._steps.hand_in(row)
+        left = next(batches.iter_pool(self._store, group), None)
+        if out or left is None:
+            return False
+        await self._answer_singly(model, left[1])  # too large, or too dear: BudgetError
+        return True
+
+    def _room(self, model: HttpModel, form: BatchFormat) -> Room:
+        price, dollars = self._price(model.name), float("inf")
+        if self._limits.max_cost is not None:
+            if price is None:
+                raise refuse_unknown_price(model.name)
+            used = self._store.spent() + settings.possibly_paid(self._store)
+            dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
+        queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
+        most = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
+        return Room(form.bounds, most - queued, dollars, price)
+
+    async def _answer_singly(self, model: HttpModel, request: Request) -> None:
+        """One ordinary call, whose answer is stored as any other; its error stops the command."""
+        faults, spent, windows = list[Exception](), self._store.spent(), self._models.windows
+        caller = Caller(self._store, self._limits, windows, spent, faults.append)
+        try:
+            reply = await caller.ask(model, request, Source((), Tally()))
+        except TransientError as error:
+            raise ModelError(
+                f"{error}. Run the same command again when the server is well."
+            ) from None
+        finally:
+            caller.close()
+        self._store.write([(request, reply)], (), ())
+        batches.forget(self._store, [request.key])
+
+    async def _look_at_all(self) -> int:
+        """How many batches have ended."""
+        ended = 0
+        for row in self._steps.rows_out():
+            await self._steps.pause(0)
+            confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
+            if confirmed is None:
+                continue
+            seen = await self._steps.look(confirmed)
+            if seen is None or seen.ended:
+                ended += 1
+            self._show_batch(row, (seen.done if seen else 0) or 0, seen.said if seen else "")
+        self._out = batches.keys_out(self._store)
+        return ended
+
+    def _show_batch(self, row: BatchRow, done: int, said: str) -> None:
+        if self._show is not None:
+            waiting = f"{row.model}: {said}" if said else row.model
+            self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=waiting))

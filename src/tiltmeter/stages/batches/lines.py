@@ -1,0 +1,244 @@
+"""Requests that were put aside → the file of a batch, line by line: neither the requests nor the
+file are ever in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ...errors import StoreError
+from ...json_text import json_writer
+from ...models import Price
+from ...models.batch.format import PREFIX_CHARACTERS, BatchFormat, Bounds, custom_id
+from ...models.http import HttpModel
+from ...models.http.pictures import off_the_loop
+from ...records import Request, content_id
+from ...store import Store, now
+from ...store.queries import batches
+from ...store.queries.batches import INTENDED, BatchRow, Group
+from ..planning.cost import size
+
+FOLDER = "batches"  # in the run's folder: files that are not handed in yet
+SPARE_BYTES = 64 * 2**20  # that stay free on the disk
+LINES_A_TURN = 200  # between two turns of the event loop
+_write_json = json_writer(",", ":", sort_keys=False)
+Shape = tuple[bool, ...]  # what decides which parameters a request has
+Check = Callable[[HttpModel, Request], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Room:
+    """What a batch may still take: of its provider's bounds, and of a budget in US dollars."""
+
+    bounds: Bounds
+    tokens: float
+    dollars: float
+    price: Price | None
+    requests: int = 0
+    size_bytes: int = 0
+    used_tokens: float = 0.0
+    reserved: float = 0.0
+
+    def takes(self, request: Request, line: bytes) -> bool:
+        """True if the request fits, which then counts."""
+        tokens = size(request).tokens
+        worst = self.price.worst(request) if self.price else 0.0
+        if (
+            self.requests + 1 > self.bounds.requests
+            or self.size_bytes + len(line) > self.bounds.size_bytes
+            or (self.requests and self.used_tokens + tokens > self.tokens)
+            or self.reserved + worst > self.dollars
+        ):
+            return False
+        self.requests, self.size_bytes = self.requests + 1, self.size_bytes + len(line)
+        self.used_tokens, self.reserved = self.used_tokens + tokens, self.reserved + worst
+        return True
+
+
+@dataclass(slots=True)
+class Shapes:
+    """The shapes of requests of which one was answered singly."""
+
+    checked: set[Shape] = field(default_factory=set)
+
+    def is_new(self, request: Request) -> bool:
+        """True for the first of its shape."""
+        shape = (
+            bool(request.logprobs),
+            bool(request.schema),
+            bool(request.begin),
+            any(message.pictures for message in request.messages),
+        )
+        new = shape not in self.checked
+        self.checked.add(shape)
+        return new
+
+
+def file_of(store: Store, key: str) -> Path:
+    """Where the lines of a batch stand until they are handed in."""
+    return store.folder / FOLDER / f"{key}.jsonl"
+
+
+def remove_file(store: Store, key: str) -> None:
+    """Removes the lines of a batch that was handed in."""
+    file_of(store, key).unlink(missing_ok=True)
+    folder = store.folder / FOLDER
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+async def build(
+    store: Store,
+    group: Group,
+    model: HttpModel,
+    form: BatchFormat,
+    room: Room,
+    check: Check | None,
+) -> BatchRow | None:
+    """Writes as many requests of a group as fit into a file, and then the batch with them into the
+    run. check: asks a request singly, which the first of each shape is; None for no check. None
+    where there is nothing left to hand in.
+    """
+    since = now()
+    key = content_id(*group, since, secrets.token_hex(8))
+    shapes, fresh = Shapes(), room
+    while True:
+        sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
+        exchange = model.exchange(sample)
+        known = exchange.omitted
+        room = Room(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
+        chosen = _Chosen(store, group, model, room, shapes, check)
+        path = await _write(store, key, model, form, chosen)
+        if exchange.omitted == known:
+            break
+    if not room.requests:
+        remove_file(store, key)
+        return None
+    row = BatchRow(
+        key,
+        model.name,
+        path,
+        INTENDED,
+        remote_id="",
+        file_id="",
+        omitted=tuple(sorted(known)),
+        requests=room.requests,
+        tokens=round(room.used_tokens),
+        reserved=room.reserved,
+        told="",
+        since=since,
+        changed=since,
+    )
+    batches.intend(store, row, group, chosen.last)
+    return row
+
+
+async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchFormat) -> None:
+    """The file of a batch that was intended, as it was."""
+    await _write(store, row.key, model, form, _Again(store, row))
+
+
+class _Chosen:
+    """The requests of a group that go into a batch; one of each shape is answered singly
+    instead."""
+
+    omitted: tuple[str, ...] | None = None
+
+    def __init__(
+        self,
+        store: Store,
+        group: Group,
+        model: HttpModel,
+        room: Room,
+        shapes: Shapes,
+        check: Check | None,
+    ) -> None:
+        self._store, self._group, self._model = store, group, model
+        self._room, self._shapes, self._check = room, shapes, check
+        self.last = 0
+
+    async def requests(self) -> AsyncIterator[Request]:
+        """In the order in which they came."""
+        for number, request in batches.iter_pool(self._store, self._group):
+            if self._check is not None and self._shapes.is_new(request):
+                before = self._store.spent()
+                await self._check(self._model, request)
+                self._room.dollars -= self._store.spent() - before
+                continue
+            yield request
+            self.last = number
+
+    def takes(self, request: Request, line: bytes) -> bool:
+        """True if it fits."""
+        return self._room.takes(request, line)
+
+
+class _Again:
+    """The requests of a batch that is there."""
+
+    def __init__(self, store: Store, row: BatchRow) -> None:
+        self._store, self._row, self.omitted = store, row, row.omitted
+
+    async def requests(self) -> AsyncIterator[Request]:
+        """As they stood in the file."""
+        for request in batches.requests_of(self._store, self._row.key):
+            yield request
+
+    def takes(self, request: Request, line: bytes) -> bool:
+        """True always."""
+        return True
+
+
+async def _write(
+    store: Store, key: str, model: HttpModel, form: BatchFormat, chosen: _Chosen | _Again
+) -> str:
+    """Writes the file, which is there only once it is whole; returns the path of the single
+    call.
+    """
+    file, path = file_of(store, key), ""
+    file.parent.mkdir(exist_ok=True)
+    part = file.with_suffix(".part")
+    before, between, after = (part.encode() for part in form.frame)
+    number = 0
+    try:
+        with part.open("wb") as lines:
+            lines.write(before)
+            async for request in chosen.requests():
+                build = partial(model.exchange(request).build, request, chosen.omitted)
+                shows = any(message.pictures for message in request.messages)
+                sent = await off_the_loop(build) if shows else build()
+                name = custom_id(key[:PREFIX_CHARACTERS], request.key)
+                line = _write_json(form.line(name, sent)).encode()
+                if not chosen.takes(request, line + between):
+                    break
+                lines.write(between + line if number else line)
+                path = sent.path
+                number += 1
+                if number % LINES_A_TURN == 0:
+                    _refuse_full_disk(store)
+                    await asyncio.sleep(0)
+            lines.write(after)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _refuse_full_disk(store: Store) -> None:
+    free = shutil.disk_usage(store.folder).free
+    if free < SPARE_BYTES:
+        raise StoreError(
+            f"The disk that holds {store.folder} has {free / 2**20:.0f} MB left, too little for a "
+            "batch. Free space and run the same command again."
+        )
+
+
+def names(rows: Iterable[BatchRow]) -> set[str]:
+    """The provider's ids of batches."""
+    return {row.remote_id for row in rows if row.remote_id}

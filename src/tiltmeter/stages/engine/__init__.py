@@ -1,0 +1,1 @@
+"""The engine: requests in, stored replies out, within limits, retries and a budget."""

@@ -1,0 +1,365 @@
+"""Requests → stored replies, for subjects and judges alike: connections, limits, retries, budget,
+resume, progress.
+
+A job is a generator that yields requests, is sent their replies and returns rows (outputs or
+labels). Jobs come from sources (a subject's trials, an annotator's outputs), all of which are
+driven at once. A source has as many workers as keep its models' windows full, and draws its next
+job only when one is free, so memory does not grow with the number of trials. A request that was
+answered before is answered from the store: the same command goes on where it was. So is a question
+that others asked in the same words of a judge who draws nothing (`Request.shared`): the first is
+sent, the others wait for its reply, and if it has none the next is sent in its place.
+
+A worker takes its next job only when the rows of the last one are committed, so a killed process
+has paid for nothing beyond what was in flight. Commits are grouped: all that one turn of the event
+loop brought goes into one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack, suppress
+from typing import Protocol
+
+from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
+from ...models import Model
+from ...records import Reply, Request
+from ...store import Store
+from .caller import LOG, Caller
+from .interruption import on_interruption
+from .limits import Deferred, Limits, Stopped, Tally
+from .retries import FAILURES_IN_A_ROW
+from .sources import WAITING, Job, Row, Source
+from .window import Window
+from .writer import Call, Writer
+
+UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
+
+
+class Aside(Protocol):
+    """Where requests are put that wait for a batch (batches.py)."""
+
+    @property
+    def deferred(self) -> int:
+        """Requests of this stage that wait for a batch."""
+
+    def is_out(self, request: Request) -> bool:
+        """True if a request is in a batch, which is waited for."""
+
+    def puts_aside(self, model: Model, request: Request) -> bool:
+        """True if a request goes into a batch."""
+
+
+class Models:
+    """The models of a run, made and opened when first asked: a stage that asks none starts no
+    server and needs no key. aside: where requests go that wait for a batch; None for nowhere.
+
+    An async context manager: leaving it closes what was opened.
+    """
+
+    aside: Aside | None = None
+
+    def __init__(self, make: Callable[[str], Model]) -> None:
+        self._make = make
+        self.windows: dict[str, Window] = {}  # of those that were asked, by name
+        self._opened: dict[str, asyncio.Task[Model]] = {}
+
+    def opened(self, name: str) -> Model | None:
+        """The model of that name, where it is open already."""
+        task = self._opened.get(name)
+        return task.result() if task is not None and task.done() else None
+
+    async def get(self, name: str) -> Model:
+        """The model of that name, opened; waits where another job is opening it."""
+        task = self._opened.get(name)
+        if task is None:
+            task = self._opened[name] = asyncio.ensure_future(self._open(name))
+        return task.result() if task.done() else await asyncio.shield(task)
+
+    async def _open(self, name: str) -> Model:
+        model = self._make(name)
+        await model.open()
+        return model
+
+    async def __aenter__(self) -> Models:
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Closes every model that was opened. What one raises comes out when the others are closed,
+        and takes the place of no error of the run.
+        """
+        try:
+            async with AsyncExitStack() as stack:
+                for task in self._opened.values():
+                    stack.push_async_callback(_close, task)
+        except Exception as fault:
+            if error is None:
+                raise
+            error.add_note(f"A model could not be closed either: {fault!r}")
+
+
+async def _close(task: asyncio.Task[Model]) -> None:
+    with suppress(TiltmeterError, asyncio.CancelledError):
+        await (await task).close()
+
+
+class Engine:
+    """Drives jobs over models into a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        limits: Limits,
+        watch: Callable[[Tally], None] = lambda tally: None,
+        tally: Tally | None = None,
+    ) -> None:
+        self._store, self._models, self._limits, self._watch = store, models, limits, watch
+        self._spent = store.spent()
+        self.tally = tally or Tally(spent=self._spent)
+        self._failures = 0
+        self._most_workers = 2 * limits.concurrency + 2 * WAITING if limits.concurrency else 2048
+        self._error: Exception | None = None
+
+    async def drive(self, jobs: Iterable[Job]) -> Tally:
+        """Runs the jobs of one source; see `drive_all`."""
+        await self.drive_all([Source(jobs, self.tally, self._watch)])
+        return self.tally
+
+    async def drive_all(self, sources: Sequence[Source]) -> None:
+        """Runs all jobs of all sources at once; raises the first error that stops a run once what
+        was in flight is stored.
+        """
+        models = self._models
+        self._caller = Caller(
+            self._store, self._limits, models.windows, self._spent, self._halt, self.start
+        )
+        self._writer = Writer(self._store)
+        # calls that were answered before this drive, and shared ones of this drive, by purpose
+        self._known: dict[str, set[str]] = {}
+        # shared requests, by key; an event where another one waits
+        self._being_asked: dict[str, asyncio.Event | None] = {}
+        with on_interruption(lambda: self._interrupt(sources)):
+            async with asyncio.TaskGroup() as self._group:
+                for source in sources:
+                    self._caller.show_cost(source.tally)
+                    self.start(source)
+            for source in sources:
+                await self._store_rest(source)
+        self._caller.close()
+        for source in sources:
+            self._caller.show_cost(source.tally)
+            _log_end(source.tally)
+        if self._error is not None:
+            raise self._error
+
+    def start(self, source: Source) -> None:
+        """Puts one more worker to a source, if it has jobs left and not too many workers."""
+        if not source.is_empty and source.workers < self._most_workers:
+            source.workers += 1
+            self._group.create_task(self._work(source))
+
+    def _interrupt(self, sources: Sequence[Source]) -> None:
+        """Sends nothing further; what is in flight is stored. A second Ctrl-C ends at once."""
+        self._halt(
+            Interrupted(
+                "Stopped. Everything received is stored; the same command goes on from here."
+            )
+        )
+        for source in sources:
+            source.tally.waiting = (
+                f"stopping: {self._caller.in_flight} calls in flight are awaited and stored; "
+                "Ctrl-C again ends at once, and what they cost is lost"
+            )
+        sources[0].show()
+
+    def _halt(self, error: Exception) -> None:
+        self._error = self._error or error
+        self._caller.halt()
+
+    async def _work(self, source: Source) -> None:
+        try:
+            while not self._caller.stop.is_set():
+                try:
+                    job = source.draw()
+                    if job is None:
+                        return
+                    await self._do(job, source)
+                except Stopped:
+                    return
+                except Deferred:
+                    pass
+                except Unanswered as error:
+                    source.tally.failed += 1
+                    source.tally.last_failure = str(error)
+                except TransientError as error:
+                    self._give_up(error, source.tally)
+                # A fault in one job loses no reply of the others.
+                except Exception as error:  # noqa: BLE001
+                    self._halt(error)
+                    return
+                source.show()
+        finally:
+            source.workers -= 1
+
+    def _give_up(self, error: TransientError, tally: Tally) -> None:
+        """Leaves the trial open of a call that used up its tries, and stops the run if nothing gets
+        through.
+        """
+        tally.failed += 1
+        tally.last_failure = str(error)
+        self._failures += 1
+        if self._failures >= FAILURES_IN_A_ROW:
+            self._halt(
+                ModelError(
+                    f"{error}. {self._failures} calls in a row failed in all of their tries. What "
+                    "was received is stored; run the same command again when the server is well."
+                )
+            )
+
+    async def _do(self, job: Job, source: Source) -> None:
+        paid: list[Call] = []
+        asked = False
+        try:
+            requests = next(job)
+            asked = True
+            while True:
+                if len(requests) == 1:
+                    reply, new = await self._answer(requests[0], source)
+                    if new:
+                        paid.append((requests[0], reply))
+                    replies = [reply]
+                else:
+                    replies = await self._several(requests, source)
+                requests = job.send(replies)
+                if paid:  # a further turn follows: what this one cost is stored first, once
+                    handed, paid = paid, []
+                    await self._put(handed, ())
+        except StopIteration as end:
+            self._failures = 0
+            if asked:
+                await self._put(paid, end.value)
+                source.tally.done += 1
+                source.stored(end.value)
+                return
+            source.unasked.append(end.value)
+            if len(source.unasked) >= UNASKED_TOGETHER:
+                jobs, source.unasked = source.unasked, []
+                await self._store_unasked(jobs, source.tally)
+        except BaseException:
+            if paid:
+                await self._put(paid, ())
+            raise
+        finally:
+            job.close()
+
+    async def _store_rest(self, source: Source) -> None:
+        try:
+            if source.unasked:
+                await self._store_unasked(source.unasked, source.tally)
+        except TiltmeterError as error:
+            self._halt(error)
+
+    async def _store_unasked(self, jobs: Sequence[Sequence[Row]], tally: Tally) -> None:
+        """Stores the rows of jobs that asked nobody. They can be had again for nothing, so they
+        need not wait for a transaction each. What is refused takes no other along.
+        """
+        try:
+            await self._writer.put((), [row for rows in jobs for row in rows])
+            tally.done += len(jobs)
+        except Unanswered as error:
+            if len(jobs) > 1:
+                for one in jobs:
+                    await self._store_unasked([one], tally)
+                return
+            tally.failed += 1
+            tally.last_failure = str(error)
+
+    async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
+        """Stores; then whoever waits for one of these calls finds it, or asks."""
+        try:
+            await self._writer.put(calls, rows)
+        finally:
+            for request, _ in calls:
+                if request.shared:
+                    self._known[request.purpose].add(request.key)
+                    self._release(request)
+
+    async def _several(self, requests: Sequence[Request], source: Source) -> list[Reply]:
+        """The requests of one turn at once. Each reply is stored when it comes: it does not wait
+        for the slowest. Where one fails, its error goes on when all have ended.
+        """
+        results = await asyncio.gather(
+            *(self._answer_and_store(request, source) for request in requests),
+            return_exceptions=True,
+        )
+        replies = []
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            replies.append(result)
+        return replies
+
+    async def _answer_and_store(self, request: Request, source: Source) -> Reply:
+        reply, new = await self._answer(request, source)
+        if new:
+            await self._put([(request, reply)], ())
+        return reply
+
+    def _answer(
+        self, request: Request, source: Source
+    ) -> Coroutine[None, None, tuple[Reply, bool]]:
+        """A reply, and whether it is new (else it was in the store). A new one of a shared request
+        is to be stored with `_put`.
+        """
+        answer = self._answer_shared if request.shared else self._answer_once
+        return answer(request, source)
+
+    async def _answer_shared(self, request: Request, source: Source) -> tuple[Reply, bool]:
+        """`_answer`, of a request that others may be waiting for, or be asked already."""
+        while request.key in self._being_asked:
+            answered = self._being_asked[request.key]
+            if answered is None:
+                answered = self._being_asked[request.key] = asyncio.Event()
+            await answered.wait()
+        self._being_asked[request.key] = None
+        new = False
+        try:
+            reply, new = await self._answer_once(request, source)
+            return reply, new
+        finally:
+            if not new:
+                self._release(request)
+
+    def _release(self, request: Request) -> None:
+        answered = self._being_asked.pop(request.key)
+        if answered is not None:
+            answered.set()
+
+    async def _answer_once(self, request: Request, source: Source) -> tuple[Reply, bool]:
+        known = self._known.get(request.purpose)
+        if known is None:
+            known = self._known[request.purpose] = self._store.answered_keys(request.purpose)
+        stored = self._store.reply(request.key) if request.key in known else None
+        if stored is not None:
+            source.tally.reused += 1
+            return stored, False
+        if self._caller.stop.is_set():
+            raise Stopped
+        aside = self._models.aside
+        if aside is not None and aside.is_out(request):
+            raise Deferred
+        model = self._models.opened(request.model) or await self._models.get(request.model)
+        if aside is not None and aside.puts_aside(model, request):
+            raise Deferred
+        return await self._caller.ask(model, request, source), True
+
+
+def _log_end(tally: Tally) -> None:
+    LOG.info(
+        "%d done with %d calls, %d unanswered, $%.4f",
+        tally.done,
+        tally.calls,
+        tally.failed,
+        tally.spent,
+    )

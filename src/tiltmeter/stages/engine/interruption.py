@@ -1,0 +1,81 @@
+"""Ctrl-C, SIGTERM as job schedulers and containers send it, and a notebook's stop button: the run
+ends in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from ...system import add_signal_handlers, remove_signal_handlers
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class RemoteStop:
+    """Stops what a loop does in another thread: in order the first time, by cancelling it the
+    second, or where nothing there stops in order.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[object] | None = None
+        self._pressed = False
+        self.in_order: Callable[[], None] | None = None
+
+    def attach(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object] | None) -> None:
+        """Says which loop it is, and the task that is cancelled: at once where it was interrupted
+        before it began.
+        """
+        self._loop, self._task = loop, task
+        if self._pressed:
+            self._cancel()
+
+    def interrupt(self) -> None:
+        """Called in the thread that waits."""
+        self._pressed = True
+        stop, self.in_order = self.in_order, None
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(stop or self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+REMOTE: ContextVar[RemoteStop | None] = ContextVar("REMOTE", default=None)
+
+
+@contextmanager
+def on_interruption(stop: Callable[[], None]) -> Iterator[None]:
+    """Calls `stop` at the first signal; a second one ends the process at once.
+
+    In another thread than the main one it is called where that thread waits (`RemoteStop`). In one
+    that a program made itself, and on Windows, a signal ends at once: what was received is stored
+    all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        remote = REMOTE.get()
+        if remote is not None:
+            remote.in_order = stop
+        try:
+            yield
+        finally:
+            if remote is not None:
+                remote.in_order = None
+        return
+
+    def first() -> None:
+        remove_signal_handlers(SIGNALS)
+        stop()
+
+    handled = add_signal_handlers(SIGNALS, first)
+    try:
+        yield
+    finally:
+        if handled:
+            remove_signal_handlers(SIGNALS)

@@ -1,0 +1,30 @@
+"""A picture that came → a file of the run."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from ... import images
+from ...records import ERROR, Reply
+from ...store import Store
+
+
+async def store_picture(store: Store, reply: Reply) -> Reply:
+    """The reply with its picture stored. One that cannot be used is an outcome, and what came is
+    kept all the same.
+    """
+    try:
+        found = await asyncio.to_thread(images.check_picture, reply.picture)
+        kept = await asyncio.to_thread(store.put_blob, reply.picture, found.suffix)
+    except images.Unusable as problem:
+        blob = store.put_blob(reply.picture, ".bin") if reply.picture else ""
+        return replace(
+            reply,
+            outcome=ERROR,
+            text=f"the picture {blob or 'that came'} {problem}",
+            picture=b"",
+            blob=blob,
+        )
+    store.describe_picture(kept, found, len(reply.picture))
+    return replace(reply, picture=b"", blob=kept)

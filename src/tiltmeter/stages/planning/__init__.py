@@ -1,0 +1,1 @@
+"""Trials, rounds, shards, power and cost, before a run."""

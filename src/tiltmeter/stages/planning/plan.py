@@ -1,0 +1,355 @@
+"""Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
+
+Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of
+the design once for each subject, in a seeded random order, then round 2, and so on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import product
+from typing import TypedDict
+
+from ...errors import UnknownName, UsageError
+from ...models import reasoning
+from ...protocol import EVERY, Mode, Protocol
+from ...protocol.design.tables import SEVERAL, Row
+from ...records import Message, Request, Sampling, Trial, canonical, digest
+from . import begun
+
+CROSS = "×"  # in a level: the intersection of two
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may
+    grow later; the rest may not.
+
+    samples: draws of a prompt, None for what the protocol's mode says.
+    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a
+             subset of a larger one.
+    begin:   a begun answer in place of the mode's own.
+    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is
+             all of them.
+    cross:   intersections that are asked beside these, each a level such as gender×age of some
+             factor.
+    system:  a system prompt in place of the protocol's own; "" for none, None for the protocol's.
+    max_tokens: the limit of a reply in place of the modes' own; not of an exact reading.
+    reasoning: off, default or an effort (models/reasoning.py); None for off where that is known to
+             be possible.
+    """
+
+    subjects: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    samples: int | None = None
+    limit: int | None = None
+    seed: int = 0
+    begin: str | None = None
+    temperature: float | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cross: tuple[str, ...] = ()
+    system: str | None = None
+    max_tokens: int | None = None
+    reasoning: str | None = None
+
+    def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
+        """What may not change in a run, as plain values."""
+        return {
+            "protocol": protocol.name,
+            "version": protocol.version,
+            "digest": protocol.digest,
+            "seed": self.seed,
+            "begin": self.begin,
+            "temperature": self.temperature,
+            "system": self.system,
+            "max_tokens": self.max_tokens,
+            "reasoning": self.reasoning,
+        }
+
+
+def check(protocol: Protocol, choices: Choices) -> None:
+    """Refuses names that the protocol does not have."""
+    for language in choices.languages:
+        if language not in protocol.languages:
+            there = ", ".join(protocol.languages) or "none, leave --language out"
+            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {there}.")
+    for mode in choices.modes:
+        if mode not in protocol.modes:
+            raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
+    for factor, levels in choices.where.items():
+        if factor not in protocol.factors:
+            raise UnknownName(f"factor of {protocol.name}", factor, protocol.factors)
+        for level in levels:
+            if level != EVERY and level not in protocol.levels[factor]:
+                raise UnknownName(f"{factor} of {protocol.name}", level, protocol.levels[factor])
+    reasoning.check(choices.reasoning)
+    for name, value in (
+        ("samples", choices.samples),
+        ("limit", choices.limit),
+        ("max-tokens", choices.max_tokens),
+    ):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} must be 1 or more.")
+    for name in choices.cross:
+        _find_intersection(protocol, name)
+    if choices.system and protocol.modality == "image":
+        raise UsageError(f"{protocol.name} asks for pictures, which take no system prompt.")
+    if not choices.subjects:
+        raise UsageError("No model is named. Type for instance: --model builtin")
+
+
+def cells(protocol: Protocol, choices: Choices) -> list[Row]:
+    """The cells that the choices leave, in a seeded order that does not depend on the languages or
+    the limit.
+    """
+    check(protocol, choices)
+    languages = set(choices.languages)
+    kept = [
+        cell
+        for cell in protocol.cells
+        if not languages or languages & set(cell.get("language", "").split(SEVERAL))
+    ]
+    for factor, levels in _levels_asked(protocol, choices).items():
+        if EVERY not in levels:
+            kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
+    if choices.limit is not None:
+        first = _first(protocol, kept, choices)
+        kept = [
+            cell
+            for cell in kept
+            if _item(protocol, cell) in first or SEVERAL in cell[protocol.item]
+        ]
+    kept = _still_shared(protocol, kept)
+    return sorted(
+        kept, key=lambda cell: shuffle_key(choices.seed, *(cell[name] for name in protocol.factors))
+    )
+
+
+def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
+    """{factor: levels} that are asked: the defaults or what stands in their place, with the
+    intersections.
+    """
+    found = {**protocol.defaults, **choices.where}
+    for name in choices.cross:
+        factor, level = _find_intersection(protocol, name)
+        found[factor] = (*found.get(factor, (EVERY,)), level)
+    return found
+
+
+def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
+    """The factor and the level that an intersection is, in either order: gender×age, age×gender,
+    gender x age.
+    """
+    known = {
+        level: factor
+        for factor in protocol.factors
+        for level in protocol.levels[factor]
+        if CROSS in level
+    }
+    for level, factor in known.items():
+        first, second = level.split(CROSS, 1)
+        said = name.replace(" ", "").replace("*", CROSS)
+        if said in (
+            f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
+        ):
+            return factor, level
+    raise UnknownName(f"intersection of {protocol.name}", name, known)
+
+
+def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
+    """Without cells that several items share none of which is asked by itself."""
+    alone = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
+    return [cell for cell in kept if not alone or alone & set(cell[protocol.item].split(SEVERAL))]
+
+
+def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
+    """Prompts by level of the protocol's `tally` factor, as the choices leave them."""
+    if not protocol.tally:
+        return {}
+    return dict(
+        Counter(
+            cell[protocol.tally]
+            for cell in sorted(
+                cells(protocol, choices),
+                key=lambda cell: protocol.levels[protocol.tally].get(cell[protocol.tally], 0),
+            )
+        )
+    )
+
+
+class Other(TypedDict):
+    """How many trials a plan would have with another level of a factor."""
+
+    factor: str
+    level: str
+    trials: int
+
+
+def others(protocol: Protocol, choices: Choices) -> list[Other]:
+    """What the levels would make of the plan that a factor with a default has and the plan does not
+    ask, one at a time.
+    """
+    found: list[Other] = []
+    for factor, levels in protocol.defaults.items():
+        for level in protocol.levels[factor] if factor not in choices.where else ():
+            if level not in levels:
+                other = replace(choices, where={**choices.where, factor: (level,)})
+                number = sum(
+                    n
+                    for modes in count(protocol, other).values()
+                    for name, n in modes.items()
+                    if not protocol.modes[name].for_discovery
+                )
+                if number:  # none where the level goes with one of another factor that is not asked
+                    found.append({"factor": factor, "level": level, "trials": number})
+    return found
+
+
+def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
+    """The first items of each language in the seeded order."""
+    chosen: set[tuple[str, str]] = set()
+    items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
+    for language in {language for language, _ in items}:
+        own = sorted(
+            (item for item in items if item[0] == language),
+            key=lambda item: shuffle_key(choices.seed, item[1]),
+        )
+        chosen.update(own[: choices.limit])
+    return chosen
+
+
+def _item(protocol: Protocol, cell: Row) -> tuple[str, str]:
+    return cell.get("language", ""), cell[protocol.item]
+
+
+Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, prompt's levels and sample
+
+
+def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -> Iterator[Trial]:
+    """All trials of a plan, or those that are wanted, lazily, sample by sample."""
+    chosen = cells(protocol, choices)
+    modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
+    rounds = max(samples(choices, mode) for mode in modes)
+    prompts = [protocol.prompt_text(cell) for cell in chosen]
+    factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
+    begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
+    drawn = {mode.name: _sampling(mode, choices) for mode in modes}
+    contexts = [protocol.context(cell, choices.system) for cell in chosen]
+    id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
+    rows = list(zip(factors, prompts, begun, contexts, strict=True))
+    for sample, (cell, prompt, begins, context), mode, subject in product(
+        range(rounds), rows, modes, choices.subjects
+    ):
+        if sample >= samples(choices, mode):
+            continue
+        if wanted is not None and not wanted(subject, mode.name, cell, sample):
+            continue
+        begin = begins[mode.name] if choices.begin is None else choices.begin
+        sampling = drawn[mode.name]
+        # Else a model that heeds the seed would draw aside what is measured again.
+        apart = f"{mode.name}/" if mode.for_discovery else ""
+        seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
+        sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
+        name = (subject, mode.name, id(cell))
+        parts = id_parts.get(name)
+        if parts is None:
+            asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
+            parts = id_parts[name] = _id_parts(asked, context)
+        key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
+
+
+def _sampling(mode: Mode, choices: Choices) -> Sampling:
+    """How replies of a mode are drawn, without the seed."""
+    sampling = mode.sampling
+    if choices.temperature is not None:
+        sampling = sampling._replace(temperature=choices.temperature)
+    if choices.max_tokens is not None and not (mode.logprobs or mode.size):
+        sampling = sampling._replace(max_tokens=choices.max_tokens)
+    return sampling
+
+
+def _id_parts(
+    asked: tuple[str, str, str, Row, str, str, Sampling], context: Sequence[Message]
+) -> tuple[str, str, str]:
+    """The canonical JSON that a trial's id is made from, before, between and after its sample
+    number and its seed: all that the samples of a prompt share. asked: protocol, subject, mode,
+    cell, prompt, begin and sampling.
+    """
+    *before, prompt, begin, sampling = asked
+    after = f",{canonical(context)}]" if context else "]"
+    drawn = canonical(sampling[:-1])[:-1]
+    return (
+        f"{canonical(before)[:-1]},",
+        f",{canonical((prompt, begin))[1:-1]},{drawn},",
+        "]" + after,
+    )
+
+
+def request(trial: Trial, protocol: Protocol) -> Request:
+    """What a trial asks its subject."""
+    mode = protocol.modes[trial.mode]
+    stop, limit = begun.ending(trial, protocol)
+    sampling = trial.sampling
+    if limit and sampling.max_tokens == mode.max_tokens:  # else somebody chose another limit
+        sampling = sampling._replace(max_tokens=min(limit, mode.max_tokens))
+    return Request(
+        trial.subject,
+        trial.messages,
+        sampling,
+        trial.begin,
+        mode.logprobs,
+        nonce=f"{trial.id}/{trial.sample}",
+        size=mode.size,
+        stop=stop,
+    )
+
+
+def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
+    """Trials by subject and mode."""
+    number = len(cells(protocol, choices))
+    modes = {
+        name: number * samples(choices, protocol.modes[name])
+        for name in choices.modes or protocol.default_modes
+    }
+    return {subject: dict(modes) for subject in choices.subjects}
+
+
+def of_subject(choices: Choices, subject: str) -> Choices:
+    """The same choices of one subject."""
+    return replace(choices, subjects=(subject,))
+
+
+def only(choices: Choices, subject: str) -> Choices:
+    """The same choices of one subject, each prompt once."""
+    return replace(choices, subjects=(subject,), samples=1)
+
+
+def samples(choices: Choices, mode: Mode) -> int:
+    """How often a prompt is asked in a mode. An exact reading is the same each time, so it is done
+    once whatever --samples says; what is drawn for discovery has its own number.
+    """
+    if mode.for_discovery:
+        return mode.samples
+    return 1 if mode.logprobs else choices.samples or mode.samples
+
+
+def shuffle_key(seed: int, *names: str) -> bytes:
+    """What a seeded order sorts by."""
+    return sha256("\x1f".join((str(seed), *names)).encode()).digest()
+
+
+__all__: Sequence[str] = (
+    "Choices",
+    "cells",
+    "check",
+    "count",
+    "others",
+    "request",
+    "tally",
+    "trials",
+)

@@ -1,0 +1,172 @@
+"""The headline claims that a plan would make: each measure, mode and language with its groups, and
+the family that its p would be adjusted in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ... import registry
+from ...protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
+from ...protocol.design.tables import SEVERAL, Row
+from ...protocol.instrument_kinds import Labels
+from ...protocol.measures import measure_kind
+from . import plan
+from .plan import Choices
+
+SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGroup:
+    """The cells of one measure, mode and language, and of a group; `whole` if it is the first
+    grouping. tests: the family of its p.
+    """
+
+    measure: MeasureSpec
+    mode: Mode
+    language: str
+    group: dict[str, str]
+    cells: list[Row]
+    labels: Labels
+    tests: int = 1
+    whole: bool = True
+
+
+def family_size(protocol: Protocol, choices: Choices) -> int:
+    """How many headline claims a run has: headline measures, each of its values where it counts all
+    of them and each group where no whole is declared, over subjects, modes and languages that are
+    not pooled. Judges are not counted.
+    """
+    kept = plan.cells(protocol, choices)
+    claims = 0
+    for measure in _measures(protocol):
+        if measure.headline and measure_kind(measure.kind).detectable:
+            for language, cells in _languages(measure, kept).items():
+                each = tests_of(measure, labels_of(protocol, measure, language))
+                groups = _first_groups(protocol, measure, _asked_of(measure, cells))
+                claims += _strata(measure, choices) * each * groups
+    return max(claims, 1)
+
+
+def _first_groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> int:
+    """How many groups the first grouping has: one, or the groups that are the question."""
+    for group, _, number in _groups(protocol, measure, cells):
+        return number if group else 1
+    return 1
+
+
+def _strata(measure: MeasureSpec, choices: Choices) -> int:
+    """Subjects by modes, as far as the measure does not pool them."""
+    subjects = 1 if "subject" in measure.over else len(choices.subjects)
+    return max(subjects, 1) * max(len(choices.modes), 1)
+
+
+def _measures(protocol: Protocol) -> list[MeasureSpec]:
+    """The headline measures of the default variant, and the first tested measure of each attribute
+    that none of them is of.
+    """
+    own = {name for variant in protocol.variants.values() for name in variant.only}
+    default = [measure for measure in protocol.measures if measure.name not in own]
+    seen = {measure.attribute for measure in default if measure.headline}
+    found = []
+    for measure in default:
+        tested = measure.null is not None and measure_kind(measure.kind).detectable
+        if measure.headline or (tested and measure.attribute not in seen):
+            found.append(measure)
+            seen.add(measure.attribute)
+    return found
+
+
+def planned_groups(protocol: Protocol, choices: Choices, family: int) -> Iterator[PlannedGroup]:
+    """The groups of each measure, mode and language. family: headline claims of the run."""
+    kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
+    for name in choices.modes or (protocol.default_mode,):
+        for measure in _measures(protocol):
+            for language, cells in _languages(measure, kept).items():
+                labels = labels_of(protocol, measure, language)
+                rows = _asked_of(measure, cells) * (
+                    len(choices.subjects) if "subject" in measure.over else 1
+                )
+                part = PlannedGroup(measure, protocol.modes[name], language, {}, rows, labels)
+                strata = _strata(measure, choices) * len(_languages(measure, kept))
+                yield from _with_families(protocol, part, family, strata)
+
+
+def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
+    where = measure.where.items()
+    return [cell for cell in cells if all(cell[f] in levels for f, levels in where if f in cell)]
+
+
+def _with_families(
+    protocol: Protocol, part: PlannedGroup, family: int, strata: int
+) -> Iterator[PlannedGroup]:
+    """The groups of a measure with the family of each: the headline claims of the run for the first
+    grouping of a headline, else all groups of the measure over all strata.
+    """
+    measure = part.measure
+    groupings = list(_groups(protocol, measure, part.cells))
+    each = tests_of(measure, part.labels)
+    others = sum(number for _, _, number in groupings[measure.headline :])
+    for place, (group, cells, _) in enumerate(groupings):
+        leads = measure.headline and place == 0
+        tests = family if leads else others * each * strata
+        yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
+
+
+def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
+    """What is known of the measure's attribute from the instrument that labels it."""
+    for spec in protocol.instruments:
+        if measure.attribute in (spec.attribute, *spec.also):
+            code = language or next(iter(protocol.languages), "")
+            kind = registry.instrument_kind(spec.kind, spec.name)
+            known = kind.expected_labels(spec, measure.attribute, code)
+            return known._replace(values=len(measure.among) or known.values)
+    return Labels(1, len(measure.among))
+
+
+def tests_of(measure: MeasureSpec, labels: Labels) -> int:
+    """Rows of the measure in one group: one, or one for each value."""
+    return labels.values or SUPPOSED_VALUES if counts_every_value(measure) else 1
+
+
+def counts_every_value(measure: MeasureSpec) -> bool:
+    solver = measure_kind(measure.kind).detectable
+    return measure.values == (EVERY,) and solver in ("share", "half")
+
+
+def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row]]:
+    """The cells of each language; all together under "" where the measure pools them."""
+    found: dict[str, list[Row]] = {}
+    for cell in cells:
+        found.setdefault("" if "language" in measure.over else cell.get("language", ""), []).append(
+            cell
+        )
+    return found
+
+
+def _groups(
+    protocol: Protocol, measure: MeasureSpec, cells: list[Row]
+) -> Iterator[tuple[dict[str, str], list[Row], int]]:
+    """The whole, and of each grouping the group with the fewest items (of few items the one with
+    the fewest prompts); and how many groups the grouping has.
+    """
+    for by in measure.by:
+        # else an item by itself is no population
+        each = protocol.item in by and few_items(protocol)
+        single = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
+        if "mode" in by or (not each and (protocol.item in by or single)):
+            continue
+        groups: dict[tuple[str, ...], list[Row]] = {}
+        for cell in cells:
+            if not any(SEVERAL in cell[factor] for factor in by):
+                groups.setdefault(tuple(cell[factor] for factor in by), []).append(cell)
+        if not groups:
+            continue
+        key = min(
+            groups,
+            key=lambda key: (len({cell[protocol.item] for cell in groups[key]}), len(groups[key])),
+        )
+        if len({cell[protocol.item] for cell in groups[key]}) > 1 or each or not by:
+            yield dict(zip(by, key, strict=True)), groups[key], len(groups)

@@ -1,0 +1,310 @@
+"""What a design can tell from no tilt, before it is run: the smallest difference found with 80 %
+power, and what it takes.
+
+For each headline measure (and of an attribute that no headline is of, its first tested measure), by
+mode and language and for each of its groupings (of these the group with the fewest items), from
+stats/detectable.py: tables are drawn with the items as clusters, and the row's own test is made of
+them at α over its family. How alike the outputs of one item are (`icc`, 0 to 1) is an assumption
+that nobody knows before; a run's own differences replace it. Outputs that are no answer make the
+real n smaller.
+
+Items that are the levels of a factor, and few (four pairings), are no sample of items: there, as in
+a divergence, which shuffles outputs, the outputs are what is sampled, each by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import UsageError
+from ...protocol import EVERY, MeasureSpec, Protocol, few_items
+from ...protocol.design.tables import SEVERAL, Row
+from ...protocol.instrument_kinds import Labels
+from ...protocol.measures import measure_kind
+from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
+from ...stats.crossed.words import LEAST_WORDS
+from ...stats.multiplicity import reach
+from ...stats.power.detectable import Design, divergence_shift, planned_power, planned_shift
+from ...stats.results import ALPHA, count_of
+from .plan import Choices
+from .planned_claims import (
+    SUPPOSED_VALUES,
+    PlannedGroup,
+    counts_every_value,
+    family_size,
+    planned_groups,
+    tests_of,
+)
+
+ICC = 0.2
+CORRELATION = 0.8  # of an item's own shares at two levels; 1 to .65 if items differ
+NAMES_AT_PRICE = 10  # cue words of a side that a plan with fewer is held against
+POWER = 0.8
+MOST_SAMPLES = 10_000
+MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """One row. clusters: items, None where outputs are what is sampled; per_cluster: labels for
+    each item (and side), or of the group (of a side of a divergence); tests: the family that the
+    row's p is adjusted in; detectable in `unit`, None with a note.
+
+    twice_items, twice_samples: what is detectable at twice the cost, spent on more items or on
+    more samples; None where it cannot be said. items_needed, samples_needed: what a wanted
+    difference takes, each with the other as it is; None where it cannot. words: cue words of a
+    side, None if they are no sample; by_words: what so many, and ten at the same price, find.
+    """
+
+    measure: str
+    mode: str
+    language: str
+    group: Mapping[str, str]
+    clusters: int | None
+    per_cluster: float
+    tests: int
+    detectable: float | None
+    unit: str
+    note: str = ""
+    items_needed: int | None = None
+    samples_needed: int | None = None
+    twice_items: float | None = None
+    twice_samples: float | None = None
+    words: int | None = None
+    by_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked. icc: the intra-item correlation; correlation: of an item's two sides; wanted:
+    a difference in shares, or None.
+    """
+
+    protocol: Protocol
+    choices: Choices
+    icc: float
+    correlation: float
+    wanted: float | None
+
+
+def detectable(
+    protocol: Protocol,
+    choices: Choices,
+    icc: float = ICC,
+    wanted: float | None = None,
+    family: int | None = None,
+    correlation: float = CORRELATION,
+) -> list[Detectable]:
+    """Rows for the measures of the default variant. wanted: a difference in shares, as 0.05 for 5
+    points; family: headline claims of the run, counted where it is left out.
+    """
+    if (
+        not 0 <= icc <= 1
+        or not 0 <= correlation <= 1
+        or (wanted is not None and not 0 < wanted < 1)
+    ):
+        raise UsageError(
+            "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc "
+            "and --correlation are from 0 to 1."
+        )
+    size = family_size(protocol, choices) if family is None else family
+    asked = _Asked(protocol, choices, icc, correlation, wanted)
+    return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
+
+
+def sides_of(measure: MeasureSpec) -> int:
+    """How many conditions of an item a measure holds against each other."""
+    contrast = measure.contrast or {}
+    if "controls" in contrast and measure.kind == "joint_effect":
+        return 1 + len(contrast["controls"].split(SEVERAL))
+    return 2 if "controls" in contrast or "level" in contrast else 1
+
+
+def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
+    """2 where a level is held against a baseline over the same items, 3 and more where it is
+    against all controls together, else 1; and the cells of these sides together.
+
+    Of a measure with controls as many cells in each as are tested, whether or not items share them.
+    """
+    contrast, sides = dict(measure.contrast or {}), sides_of(measure)
+    if contrast.get("level") == EVERY:  # of all levels one: each is asked as often
+        factor, base = contrast["factor"], contrast["baseline"]
+        levels = dict.fromkeys(level for cell in cells for level in cell[factor].split(SEVERAL))
+        contrast["baseline"] = next(iter(levels), "") if base == EVERY else base
+        others = (level for level in levels if level != contrast["baseline"])
+        contrast["level"] = next(others, contrast["baseline"])
+    if "controls" in contrast:
+        controls = contrast["controls"].split(SEVERAL)
+        return sides, sides * [c for c in cells if c[contrast["factor"]] not in controls]
+    if "level" not in contrast:
+        return 1, cells
+    compared = {contrast["level"], contrast["baseline"]}
+    return 2, [
+        cell for cell in cells if compared & set(cell[contrast["factor"]].split(SEVERAL))
+    ] or cells
+
+
+def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
+    protocol, measure, mode = asked.protocol, part.measure, part.mode
+    sides, cells = _sides(measure, part.cells)
+    items = len({cell[protocol.item] for cell in cells})
+    samples = 1 if mode.logprobs else asked.choices.samples or mode.samples
+    each = len(cells) / items / sides * samples * (1 if mode.logprobs else part.labels.an_output)
+    where = (measure.name, mode.name, part.language, part.group)
+    row = Detectable(*where, items, each, part.tests, None, "share")
+    solver = measure_kind(measure.kind).detectable
+    if solver == "divergence":
+        return _divergence(row, measure, cells, samples)
+    if solver == "spread":
+        return replace(
+            row, note="depends on how far items spread: see `detectable` after a small run"
+        )
+    if not solver:
+        return replace(row, note=f"a {measure.kind} has no detectable difference of its own")
+    single = items == 1 and few_items(protocol) and not mode.logprobs
+    if items < 2 and not single:
+        return replace(row, note="one item: nothing can be said of others")
+    share = share_of(measure, part.labels)
+    if single:
+        design = Design(share, round(each), 1.0, 0.0, sides)
+    else:
+        outputs = math.inf if mode.logprobs else each
+        alike = asked.correlation if sides == 2 else 0.0
+        design = Design(share, items, outputs, asked.icc, sides, alike)
+    row = replace(
+        row,
+        clusters=None if single else items,
+        per_cluster=1.0 if mode.logprobs else each,
+    )
+    row = _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
+    return row if single else _with_words(row, protocol, measure)
+
+
+def _with_words(row: Detectable, protocol: Protocol, measure: MeasureSpec) -> Detectable:
+    """With what the row finds if its cue words are a sample: the larger of the two differences."""
+    cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
+    if cue is None or sides_of(measure) != 2 or row.clusters is None:
+        return row
+    row = replace(row, words=cue.fewest)
+    if cue.fewest < LEAST_WORDS:
+        said = f"{count_of(cue.fewest, cue.column)} a level: nothing can be said of others"
+        return replace(row, by_words=f"{said}. Give {NAMES_AT_PRICE} each")
+    found = _shift_of_words(row, cue.fewest)
+    said = f"{count_of(cue.fewest, cue.column)} a level: {_points(found)}"
+    if cue.fewest < NAMES_AT_PRICE:
+        said += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
+    if found is None or row.detectable is None:
+        return replace(row, detectable=None, by_words=said, note=row.note or said)
+    return replace(row, detectable=max(row.detectable, found), by_words=said)
+
+
+def _shift_of_words(row: Detectable, words: int = NAMES_AT_PRICE) -> float | None:
+    answers = max(1, round(row.per_cluster / words))
+    design = WordsDesign(words, row.clusters or 0, answers)
+    return planned_shift_of_words(design, level=ALPHA / row.tests)
+
+
+def _points(shift: float | None) -> str:
+    return "no difference would be found" if shift is None else f"{100 * shift:.0f} points"
+
+
+def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
+    """With the detectable difference, and where it is `compared` what twice the cost would buy."""
+    level = ALPHA / row.tests
+    shift = planned_shift(design=design, level=level, power=POWER)
+    if shift is None:
+        conditions = max(design.conditions, 2)
+        few = reach(items=design.items, tests=row.tests, alpha=ALPHA, conditions=conditions).note
+        return replace(row, note=few or "too few items to find any difference")
+    row = replace(row, detectable=shift)
+    if not compared or row.clusters is None:
+        return row
+    items = replace(design, items=2 * design.items)
+    samples = replace(design, outputs=2 * design.outputs)
+    return replace(
+        row,
+        twice_items=planned_shift(design=items, level=level, power=POWER),
+        twice_samples=None
+        if math.isinf(design.outputs)
+        else planned_shift(design=samples, level=level, power=POWER),
+    )
+
+
+def _with_needed(row: Detectable, design: Design, wanted: float | None, samples: int) -> Detectable:
+    """With the items, and the samples, that find the wanted difference."""
+    if wanted is None or row.detectable is None or wanted >= 1 - design.share:
+        return row
+    level, single = ALPHA / row.tests, row.clusters is None
+
+    def is_found(design: Design) -> bool:
+        return planned_power(design=design, shift=wanted, level=level) >= POWER
+
+    def with_samples(number: int) -> Design:
+        if single:
+            return replace(design, items=max(2, round(design.items * number / samples)))
+        return replace(design, outputs=max(1.0, design.outputs * number / samples))
+
+    items = None if single else _fewest_items(design, level, wanted, is_found)
+    more = None
+    if not math.isinf(design.outputs):
+        more = _fewest(lambda number: is_found(with_samples(number)), MOST_SAMPLES)
+    return replace(row, items_needed=items, samples_needed=more)
+
+
+def _fewest_items(
+    design: Design, level: float, wanted: float, is_found: Callable[[Design], bool]
+) -> int | None:
+    """The fewest items that find the wanted difference; many by what the most simulated find."""
+    found = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
+    if found is not None:
+        return found
+    shift = planned_shift(design=replace(design, items=MOST_ITEMS), level=level, power=POWER)
+    return None if shift is None else math.ceil(MOST_ITEMS * (shift / wanted) ** 2)
+
+
+def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
+    """The fewest that are enough; None where ``most`` are not."""
+    low, high = 0, 1
+    while not is_enough(high):
+        if high >= most:
+            return None
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def share_of(measure: MeasureSpec, labels: Labels) -> float:
+    """The share near which a tilt would lie: the null of a share, one half, or 1/K where each of K
+    values is counted.
+    """
+    if measure.null is not None and measure_kind(measure.kind).detectable == "share":
+        return measure.null
+    return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
+
+
+def _divergence(
+    row: Detectable, measure: MeasureSpec, cells: Sequence[Row], samples: int
+) -> Detectable:
+    """By simulation of one attribute, from equal shares, with as many outputs as the smallest of
+    the levels that are compared has.
+    """
+    factor = (measure.contrast or {}).get("factor", "")
+    sizes = Counter(cell[factor] for cell in cells)
+    outputs = min(sizes.values()) * samples
+    groups = len(sizes) if measure.kind == "divergence" else 2
+    values = len(measure.among) or SUPPOSED_VALUES
+    found = divergence_shift(
+        shares=[1.0] * values, outputs=outputs, groups=groups, level=ALPHA / row.tests, power=POWER
+    )
+    row = replace(row, unit="bits", clusters=None, per_cluster=float(outputs))
+    if found is None:
+        return replace(row, note=f"no tilt is found with {outputs} outputs a side")
+    tilt, bits = found
+    return replace(
+        row, detectable=bits, note=f"simulated: {tilt:.0%} of a side's outputs moved to one value"
+    )

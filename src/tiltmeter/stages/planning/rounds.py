@@ -1,0 +1,217 @@
+"""Balanced rounds: which prompts a round asks, so that a run that stops after any look holds every
+template, order and name equally often, in both arms alike.
+
+A *condition* is an item in one arm of a comparison (a word in one language of the prompt). What
+else tells its prompts apart (the template, the order of the options, name and age) is no question
+of the protocol: it takes turns. A *round* is one output of every condition; both arms of an item
+get the same of these levels in a round, and items begin with different ones. One sample of all
+prompts is as many rounds as a condition has prompts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ...protocol import MeasureSpec, Protocol
+from ...protocol.design.tables import Row
+from ...protocol.stopping import stopping_measures
+from .plan import Choices, cells, samples, shuffle_key
+
+Levels = tuple[str, ...]
+Index = tuple[int, ...]
+Ranks = Mapping[str, Mapping[str, int]]  # factor → level → its place in the design
+STRATUM = ("language",)  # beside the protocol's `apart`
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """in_sample: rounds that one sample of every prompt makes; total: of the whole plan; names: the
+    factors by which `places` finds a prompt's round inside a sample, counted from 0; turns: for
+    each round inside a sample, how often each level stands in each arm.
+    """
+
+    in_sample: int
+    total: int
+    names: Sequence[str]
+    places: Mapping[Levels, int]
+    turns: Sequence[Counter[tuple[str, ...]]]
+
+    def number(self, factors: Mapping[str, str], sample: int) -> int:
+        """The round of a trial, counted from 1."""
+        place = self.places[tuple([factors[name] for name in self.names])]
+        return sample * self.in_sample + place + 1
+
+    def is_balanced(self, look: int) -> bool:
+        """True if rounds 1 to `look` hold each level as often as the whole plan does, in its
+        proportion.
+        """
+        rest = look % self.in_sample
+        there = sum(self.turns[:rest], Counter[tuple[str, ...]]())
+        every = sum(self.turns, Counter[tuple[str, ...]]())
+        return all(there[key] * self.in_sample == n * rest for key, n in every.items())
+
+    def wanted_looks(self, shares: Iterable[float]) -> list[int]:
+        """The rounds after which a run would look, for shares of all rounds."""
+        return [max(1, math.ceil(share * self.total - 1e-9)) for share in shares]
+
+    def looks(self, shares: Iterable[float]) -> list[int]:
+        """The same, each moved to the next that is balanced. By hand: 9 rounds of 3 names × 3 ages
+        and shares ⅛, ¼, ½, 1: 2, 3, 5, 9, so 3, 3, 6 and 9.
+        """
+        found = self.wanted_looks(shares)
+        for place, look in enumerate(found):
+            while not self.is_balanced(look):
+                look += 1
+            found[place] = look
+        return found
+
+
+def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
+    """The rounds of a plan, of the first of its modes that is measured."""
+    names = tuple(dict.fromkeys((*protocol.factors, protocol.item)))
+    keys = _condition_factors(protocol)
+    conditions: dict[Levels, list[Row]] = {}
+    for cell in cells(protocol, choices):
+        conditions.setdefault(tuple(cell[name] for name in keys), []).append(cell)
+    in_sample = math.gcd(*map(len, conditions.values()))
+    turn_of = _item_turns(protocol, choices.seed, conditions.values())
+    ranks = {
+        name: {level: n for n, level in enumerate(dict.fromkeys(c[name] for c in protocol.cells))}
+        for name in protocol.factors
+    }
+    places: dict[Levels, int] = {}
+    for own in conditions.values():
+        together = len(own) // in_sample
+        ordered = _in_turns(own, ranks, turn_of[_item_key(protocol, own[0])])
+        for place, cell in enumerate(ordered):
+            places[tuple(cell[name] for name in names)] = place // together
+    turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
+    return Rounds(in_sample, in_sample * _samples(protocol, choices), names, places, turns)
+
+
+def _samples(protocol: Protocol, choices: Choices) -> int:
+    names = choices.modes or protocol.default_modes
+    modes = [protocol.modes[name] for name in names if not protocol.modes[name].for_discovery]
+    return max(samples(choices, mode) for mode in modes)
+
+
+def _condition_factors(protocol: Protocol) -> list[str]:
+    """The factors that make a condition: the item, and whatever a headline claim, or one that the
+    run stops by, compares, groups or keeps apart.
+    """
+    found = dict.fromkeys((protocol.item, *protocol.apart))
+    for spec in _leading_measures(protocol):
+        contrast = spec.contrast or {}
+        named = (contrast.get(key, "") for key in ("factor", "within"))
+        found |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
+    found |= dict.fromkeys(STRATUM)
+    return [name for name in (*protocol.factors, protocol.item) if name in found]
+
+
+def _leading_measures(protocol: Protocol) -> list[MeasureSpec]:
+    stopping = stopping_measures(protocol)
+    return [spec for spec in protocol.measures if spec.headline or spec in stopping]
+
+
+def _item_key(protocol: Protocol, cell: Row) -> Levels:
+    return (*(cell.get(name, "") for name in (*STRATUM, *protocol.apart)), cell[protocol.item])
+
+
+def _item_turns(
+    protocol: Protocol, seed: int, conditions: Iterable[Sequence[Row]]
+) -> dict[Levels, int]:
+    """Which turn each item begins with: its place among those of its stratum, shuffled by the
+    seed.
+    """
+    strata: dict[Levels, set[str]] = {}
+    for own in conditions:
+        *stratum, item = _item_key(protocol, own[0])
+        strata.setdefault(tuple(stratum), set()).add(item)
+    return {
+        (*stratum, item): place
+        for stratum, items in strata.items()
+        for place, item in enumerate(sorted(items, key=lambda one: shuffle_key(seed, one)))
+    }
+
+
+def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
+    """The prompts of one condition in the order of their rounds.
+
+    Where they are all combinations of some levels, each level of each factor comes equally often
+    as soon as the numbers allow; the first combination moves from turn to turn.
+    """
+    varying = [name for name in ranks if len({cell[name] for cell in own}) > 1]
+    known = {
+        name: sorted({cell[name] for cell in own}, key=ranks[name].__getitem__) for name in varying
+    }
+    sizes = tuple(len(levels) for levels in known.values())
+    by_index = {tuple(known[name].index(cell[name]) for name in varying): cell for cell in own}
+    if math.prod(sizes) == len(own) == len(by_index):
+        begin, rest = [], turn
+        for size in sizes:
+            begin.append(rest % size)
+            rest //= size
+        return [
+            by_index[tuple((i + b) % size for i, b, size in zip(index, begin, sizes, strict=True))]
+            for index in cross_levels(sizes)
+        ]
+    ordered = [cell for _, cell in sorted(by_index.items())]
+    ordered = ordered if len(ordered) == len(own) else list(own)
+    start = turn % len(ordered)
+    return [*ordered[start:], *ordered[:start]]
+
+
+@cache
+def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
+    """Every combination of so many levels of each factor, in an order in which all factors move at
+    each step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
+    """
+    found: tuple[Index, ...] = ((),)
+    for size in sizes:
+        before, both = len(found), math.lcm(len(found), size)
+        found = tuple(
+            (*found[step % before], (step + step // both) % size) for step in range(before * size)
+        )
+    return found
+
+
+def _count_turns(
+    protocol: Protocol,
+    conditions: Iterable[Sequence[Row]],
+    names: Sequence[str],
+    places: Mapping[Levels, int],
+    in_sample: int,
+) -> list[Counter[tuple[str, ...]]]:
+    """For each round inside a sample, the levels that take turns, in each arm of each stratum; a
+    level that one item alone has is none.
+    """
+    arms = _arm_factors(protocol)
+    turns = [Counter[tuple[str, ...]]() for _ in range(in_sample)]
+    items: dict[tuple[str, str], set[str]] = {}
+    counted = []
+    for own in conditions:
+        varying = [name for name in protocol.factors if len({cell[name] for cell in own}) > 1]
+        for cell in own:
+            arm = tuple(cell.get(name, "") for name in arms)
+            place = places[tuple(cell[name] for name in names)]
+            for name in varying:
+                items.setdefault((name, cell[name]), set()).add(cell[protocol.item])
+                counted.append((place, name, cell[name], arm))
+    for place, name, level, arm in counted:
+        if len(items[name, level]) > 1:
+            turns[place][(name, level, *arm)] += 1
+    return turns
+
+
+def _arm_factors(protocol: Protocol) -> list[str]:
+    """What tells the arms of one item apart, and strata."""
+    named = [
+        (spec.contrast or {}).get(key, "")
+        for spec in _leading_measures(protocol)
+        for key in ("factor", "within")
+    ]
+    return [name for name in dict.fromkeys((*STRATUM, *protocol.apart, *named)) if name]

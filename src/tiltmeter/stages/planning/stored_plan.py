@@ -1,0 +1,63 @@
+"""How many trials a run was meant to have: kept before the first is asked, so that a run that was
+stopped early can say how much of its plan was answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...protocol import Protocol
+from ...records import canonical
+from ...store import Store
+from ...store.queries import looks, settings
+from ...store.queries.settings import PlannedTrials
+from . import plan
+from .plan import Choices
+
+
+def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
+    """Subject → mode → levels of the factors (as JSON) → trials: its items times its samples."""
+    factors = [name for name in protocol.factors if name != protocol.item]
+    items = Counter(
+        canonical([cell[name] for name in factors]) for cell in plan.cells(protocol, choices)
+    )
+    modes = {
+        name: {
+            levels: number * plan.samples(choices, protocol.modes[name])
+            for levels, number in items.items()
+        }
+        for name in choices.modes or protocol.default_modes
+    }
+    return dict.fromkeys(choices.subjects, modes)
+
+
+def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
+    """The same of a run that stops early: what the looks so far have asked for."""
+    factors = [name for name in protocol.factors if name != protocol.item]
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for subject, mode, levels, number in looks.asked_levels(store):
+        held = found.setdefault(subject, {}).setdefault(mode, {})
+        key = canonical([levels[name] for name in factors])
+        held[key] = held.get(key, 0) + number
+    return found
+
+
+def keep_plan(store: Store, planned: PlannedTrials) -> None:
+    """Adds a plan to what a run was meant to have. What was planned before stays: of the same
+    subject, mode and levels the larger number counts.
+    """
+    store.put("planned", widen_plan(settings.planned_trials(store), planned))
+
+
+def widen_plan(planned: PlannedTrials, more: PlannedTrials) -> PlannedTrials:
+    """Two plans as one. Pure."""
+    merged = {
+        subject: {mode: dict(levels) for mode, levels in modes.items()}
+        for subject, modes in planned.items()
+    }
+    for subject, modes in more.items():
+        for mode, levels in modes.items():
+            held = merged.setdefault(subject, {}).setdefault(mode, {})
+            for key, number in levels.items():
+                held[key] = max(number, held.get(key, 0))
+    return merged

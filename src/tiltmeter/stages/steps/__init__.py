@@ -1,0 +1,1 @@
+"""Steps of a run: connect, generate, label, discover, import, merge."""

@@ -1,0 +1,63 @@
+"""Whether the models of a plan can be asked at all, before anything of it stands in the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import MissingKey, UsageError
+from ...protocol import Protocol
+from ...store import Store
+from ...store.database import is_begun
+from ...store.queries import trials
+from ..planning import plan
+from ..planning.plan import Choices
+from .connect import Connect
+
+
+def check_models(
+    protocol: Protocol, choices: Choices, judges: Sequence[str], connect: Connect, out: Path
+) -> None:
+    """Makes each model once and shows it what it would be asked: what it refuses is raised now.
+
+    A run that has all answers of a subject needs neither its key nor its server.
+    """
+    answered = _count_answered(out)
+    for subject, modes in plan.count(protocol, choices).items():
+        if sum(modes.values()) > answered.get(subject, 0):
+            _check_subject(protocol, choices, subject, connect)
+    for judge in judges:
+        try:
+            connect.model(judge, 1)
+        except MissingKey:
+            if not answered:  # a run that is there may have all labels of this judge
+                raise
+
+
+def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: Connect) -> None:
+    model = connect.model(subject, 1)
+    asked = set()
+    for trial in plan.trials(protocol, plan.only(choices, subject)):
+        if trial.mode in asked:
+            continue
+        asked.add(trial.mode)
+        request = plan.request(trial, protocol)
+        model.check(request)
+        if choices.temperature is not None and not model.sends_temperature(request):
+            raise UsageError(
+                f"{subject} is never sent a temperature, so --temperature would change nothing "
+                "but what the report says. Leave it out."
+            )
+        if len(asked) == len(choices.modes or protocol.default_modes):
+            return
+
+
+def _count_answered(out: Path) -> dict[str, int]:
+    """Subject → trials with an output; empty where there is no run yet."""
+    if not is_begun(out):
+        return {}
+    with Store(out) as store:
+        found: dict[str, int] = {}
+        for part in trials.parts(store):
+            found[part.subject] = found.get(part.subject, 0) + part.answered
+        return found

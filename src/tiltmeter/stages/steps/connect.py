@@ -1,0 +1,225 @@
+"""How models are reached: which server, at which price, with what the table of models knows of
+each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NotRequired, TypedDict
+
+from ...errors import UsageError
+from ...models import FREE, Model, Price, Queued, reasoning, table
+from ...models.http.provider import on_this_machine
+from ...models.kinds import kind_of, make_model
+from ...models.options import ModelOptions
+from ...models.workers import Workers
+from ...store import Store
+
+
+class KnownModel(TypedDict):
+    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: what a
+    call costs in a batch, in words, where batches are wanted.
+    """
+
+    name: str
+    listed: bool
+    retires_on: str | None
+    retired: bool
+    soon: bool
+    price_date: NotRequired[str]
+    price_source: NotRequired[str]
+    batch: NotRequired[str]
+
+
+class Thinking(TypedDict):
+    """How much a model is to think, as `ModelOptions` has it."""
+
+    effort: str | None
+    thinks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """How models are reached. prices: by model name, US dollars for a million tokens, in and out.
+
+    base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
+               other packages).
+    base_urls: servers by kind or by model name.
+    further:   by "" (as base_url), kind or model name, the servers beside the first, where one
+               model has several.
+    workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
+    columns:   {field: the column that has it} of files of answers.
+    named:     the models that the person who runs this named: no other one may execute code.
+    reasoning: off, default or an effort, of the subjects; None for off if that is known to be
+               possible, as of all other models.
+    subjects:  the models under audit.
+    """
+
+    base_url: str = ""
+    timeout: float = 120.0
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    builtin_from: str | None = None
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    workers: Workers | None = None
+    reasoning: str | None = None
+    subjects: tuple[str, ...] = ()
+
+    def urls(self, name: str) -> list[str]:
+        """All base URLs that the user gave for a model, the first of them as `url` says it."""
+        url = self.url(name)
+        kind = name.partition(":")[0]
+        key = next((key for key in (name, kind) if self.base_urls.get(key)), "")
+        return [url, *self.further.get(key, ())] if url else []
+
+    def url(self, name: str) -> str:
+        """The base URL that the user gave for a model, or "" for the kind's own."""
+        general = "" if kind_of(name).own_server else self.base_url
+        return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
+
+    def price(self, name: str) -> Price | None:
+        """The price given; else the table's, which at another server counts only where it is the
+        user's own row.
+        """
+        row = table.find(name)
+        return self.prices.get(name) or (
+            row.price if row and (row.own or not self.url(name)) else None
+        )
+
+    def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
+        """A model that is not open yet.
+
+        run: where the pictures lie that a model is shown, and the factors of the trials that a
+        folder of pictures answers.
+
+        Raises UsageError if the table says that the provider retired the model and no other server
+        is named.
+        """
+        if kind_of(name).executes and name not in self.named:
+            raise UsageError(
+                f"{name} would execute code that you did not name. Look at it, then name it: "
+                f"--model '{name}'"
+            )
+        row, url = table.find(name), self.url(name)
+        if row and not url:
+            table.refuse_retired(row)
+        options = ModelOptions(
+            base_url=url,
+            price=self.price(name) or kind_of(name).price,
+            timeout=self.timeout,
+            concurrency=concurrency,
+            builtin_from=self.builtin_from,
+            read=run.blob if run else None,
+            factors=run.factors if run else None,
+            columns=self.columns,
+        )
+        if row:
+            options = replace(
+                options,
+                omitted=row.omitted,
+                modality="" if row.own else row.modality,
+            )
+        options = replace(options, **self._thinking(name, row))
+        if self.workers is not None and _takes_workers(name):
+            return _on_workers(name, options, self.workers)
+        urls = self.urls(name)
+        if len(urls) < 2 or not kind_of(name).is_served:
+            return make_model(name, options)
+        from ...models.servers import Servers
+
+        return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
+
+    def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
+        """How much a model is to think; the row of the table is of the provider's own server."""
+        wanted = self.reasoning if name in self.subjects else None
+        if row is None or self.url(name):
+            asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
+            return {"effort": asked, "thinks": asked not in (None, "", reasoning.NONE)}
+        efforts = ("none", *row.efforts) if row.takes.get("think_off") is True else row.efforts
+        if wanted is None and not efforts:
+            return {"effort": None, "thinks": False}
+        asked = reasoning.effort(wanted, efforts, switchable=False)
+        thinks = row.thinks if asked == "" else asked != reasoning.NONE
+        return {"effort": asked, "thinks": thinks}
+
+    def expected_price(self, name: str) -> Price | None:
+        """The price that the model will have when it is made; None where nobody knows it."""
+        urls = self.urls(name)
+        at_home = FREE if urls and all(map(on_this_machine, urls)) else None
+        price = self.price(name) or kind_of(name).price or at_home
+        thinks = self._thinking(name, table.find(name))["thinks"]
+        return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
+
+    def batch_price(self, name: str) -> Price | None:
+        """The price of a model's calls in a batch: the full one where the table knows no other."""
+        row, price = table.find(name), self.expected_price(name)
+        share = row.batch_share if row else None
+        return price if price is None or share is None else price.times(share)
+
+    def describe(self, name: str) -> KnownModel:
+        """What the table says of a model: its end and where its price is from."""
+        row = table.find(name)
+        known = KnownModel(
+            name=name, listed=row is not None, retires_on=None, retired=False, soon=False
+        )
+        if row and not self.url(name):
+            known["retires_on"] = str(row.retires_on) if row.retires_on else None
+            known["retired"], known["soon"] = row.is_retired(), row.ends_soon()
+        if row and row.price and name not in self.prices:
+            known["price_date"], known["price_source"] = str(row.price_date), row.price_source
+        return known
+
+    def describe_batch(self, name: str) -> str:
+        """What a call to a model costs in a batch, in words."""
+        row = table.find(name)
+        if not kind_of(name).batches:
+            return "takes no batches: it is asked as usual"
+        if row is None or row.batch_share is None:
+            return "the price of a batch is not known: the full price is assumed"
+        on = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
+        return f"in a batch {row.batch_share:.0%} of the price {on}"
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raises UsageError for a base URL that none of the models would use."""
+        names = list(names)
+        if self.workers is not None and not any(map(_takes_workers, names)):
+            raise UsageError(
+                "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "
+                f"python:, …), and {', '.join(names)} is none. Leave it out, or name several "
+                "servers: --base-url URL --base-url URL"
+            )
+        named = [name for name in names if kind_of(name).is_served]
+        if self.base_url and not named:
+            raise UsageError(
+                f"--base-url names a server, and {', '.join(names)} has none. Leave it out, or "
+                "name a model there: --model openai:NAME"
+            )
+        if self.base_url and all(kind_of(name).own_server for name in named):
+            kind = named[0].partition(":")[0]
+            raise UsageError(
+                "--base-url is for openai: models. Type for instance: --base-url "
+                f"{kind}={self.base_url}"
+            )
+
+
+def _takes_workers(name: str) -> bool:
+    """True of a model that can be in processes of its own: it is behind no provider."""
+    kind = kind_of(name)
+    return kind.on_workers and kind.provider is None
+
+
+def _on_workers(name: str, options: ModelOptions, workers: Workers) -> Model:
+    from ...models.workers.pool import WorkerPool
+    from ...models.workers.ray_cluster import RayCluster
+    from ...models.workers.worker import ShownPictures
+
+    shown = ShownPictures({})
+    make = partial(make_model, name, replace(options, read=shown, factors=None))
+    model = make()
+    if isinstance(model, Queued):  # its work is done elsewhere
+        return make_model(name, options)
+    return WorkerPool(model, make, shown, workers, RayCluster.join, options.read)

@@ -1,0 +1,105 @@
+"""Sets of outputs × instruments → what an instrument must find out before it labels (a taxonomy),
+kept as an artefact.
+
+A stage between run and label, and no special case of either: a discovery is a generator of requests
+as labelling is, its calls pass through the engine, are stored and are answered from the store when
+the same command runs again. Outputs of modes that are drawn aside are what there is to learn from;
+where a run has none of a subject, those that are measured are, and the artefact `learnt_from` of
+the run says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ...instruments import Discovery, Instrument, Learner
+from ...instruments.images.taxonomy import ASIDE, LEARNT_FROM, MEASURED
+from ...protocol import Protocol
+from ...records import Output, Trial
+from ...store import Store
+from ..engine.engine import Engine, Models
+from ..engine.limits import Limits, Tally
+from ..engine.sources import Job
+
+
+async def discover(
+    store: Store,
+    protocol: Protocol,
+    instruments: Sequence[Instrument],
+    models: Models,
+    limits: Limits,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Finds out what instruments lack, for every set of outputs that is there; what was found
+    before stands.
+    """
+    engine = Engine(store, models, limits, watch)
+    learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
+    failed: list[str] = []
+    if not learners:
+        return engine.tally
+    outputs, source = _outputs_to_learn_from(store, protocol)
+    for instrument in learners:
+        instrument.take_over(
+            store.artefact(instrument.artefact, instrument.artefact_name)
+            or instrument.artefact_text()
+        )
+    try:
+        return await engine.drive(_jobs(outputs, learners, failed))
+    finally:
+        for instrument in learners:
+            _keep(store, instrument, source)
+        engine.tally.warnings.update(failed)
+
+
+def _jobs(
+    outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Learner], failed: list[str]
+) -> Iterator[Job]:
+    for instrument in learners:
+        for which, discovery in instrument.discover(outputs):
+            yield _job(instrument, which, discovery, failed)
+
+
+def _job(
+    instrument: Learner, which: Mapping[str, str], discovery: Discovery, failed: list[str]
+) -> Job:
+    successful = yield from discovery
+    if not successful:
+        kind, which_set = instrument.artefact, ", ".join(which.values())
+        failed.append(
+            f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply "
+            f"that can be used. These outputs are not labelled. Give --{kind} FILE, or another "
+            "--judge."
+        )
+    return ()
+
+
+def _outputs_to_learn_from(
+    store: Store, protocol: Protocol
+) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
+    """The outputs to learn from, and by subject whether they were drawn aside."""
+    aside: list[tuple[Trial, Output]] = []
+    measured: list[tuple[Trial, Output]] = []
+    for trial, output in store.iter_outputs():
+        mode = protocol.modes.get(trial.mode)
+        (aside if mode and mode.for_discovery else measured).append((trial, output))
+    held_out = {trial.subject for trial, _ in aside}
+    rest = [item for item in measured if item[0].subject not in held_out]
+    source = {**{trial.subject: MEASURED for trial, _ in rest}, **dict.fromkeys(held_out, ASIDE)}
+    return [*aside, *rest], source
+
+
+def _keep(store: Store, instrument: Learner, source: Mapping[str, str]) -> None:
+    """The artefact in the store, and as a file in the run's folder for a person to read, edit and
+    give to another run.
+
+    source: by subject, which of its outputs were learnt from.
+    """
+    text = instrument.artefact_text()
+    if not text or store.artefact(instrument.artefact, instrument.artefact_name) == text:
+        return
+    store.keep(instrument.artefact, instrument.artefact_name, text)
+    store.keep(LEARNT_FROM, instrument.artefact_name, json.dumps(source, ensure_ascii=False))
+    (Path(store.folder) / f"{instrument.artefact}.toml").write_text(text, encoding="utf-8")

@@ -1,0 +1,111 @@
+"""Outputs, labels or counts that exist already → a run, on which every later stage works.
+
+What a file looks like is the protocol's affair: its *importer* (`outputs` in its sources.toml,
+`IMPORTERS` in registry.py, or an entry point in the group `tiltmeter.importers`) is a function of
+the protocol and the path, or the checked copy of a release, that yields (trial, output, labels).
+All is read and checked before anything of it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from ... import intake, registry
+from ...errors import RunMismatch, UsageError
+from ...protocol import Protocol
+from ...records import Label, Output, Trial
+from ...store import Store
+from ...store.queries import labels, outputs, settings
+from ..planning.plan import Choices
+
+BATCH_ROWS = 5_000  # of one transaction
+
+Imported = tuple[Trial, Output, Sequence[Label]]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOutputs:
+    """What an import did. unlisted: items that the protocol's design does not have,
+    where it has others of them.
+    """
+
+    outputs: int
+    before: int
+    subjects: tuple[str, ...]
+    unlisted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a file or a copy of a release holds. name and sha256: of what it was read from; note:
+    the files that a copy lacks, "" if it is whole.
+    """
+
+    rows: Sequence[Imported]
+    name: str
+    sha256: str
+    note: str = ""
+
+
+def read_given(protocol: Protocol, path: Path) -> Given:
+    """All rows of a file or a copy. UsageError if the protocol has no importer, or the file is not
+    what that expects.
+    """
+    read, release = registry.importer(protocol.name), registry.source(protocol.name)
+    if release is not None and release.outputs:
+        copy = release.check(path)
+        hashes = "".join(f"{release.files[name]}  {name}\n" for name in copy.contents)
+        rows: list[Imported] = list(read(protocol, copy))
+        given = Given(rows, path.name, sha256(hashes.encode()).hexdigest(), copy.note)
+    else:
+        rows = list(read(protocol, path))
+        given = Given(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
+    if not rows:
+        raise UsageError(f"{path} holds nothing that could be imported.")
+    return given
+
+
+def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> AddedOutputs:
+    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
+    value for one of them.
+
+    source: the protocol's name or path.
+    """
+    rows = given.rows
+    subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
+    store.freeze(Choices(subjects).frozen(protocol))
+    store.put("source", source)
+    new = _new(store, rows)
+    for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
+        opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}
+        kept = [row for row in some if row[0].id in opened]
+        store.write(
+            [],
+            [output for _, output, _ in kept],
+            [label for _, _, labelled in kept for label in labelled],
+        )
+    settings.add_import(store, settings.Imported(given.name, given.sha256, list(subjects)))
+    known = protocol.levels[protocol.item]
+    items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
+    unlisted = tuple(item for item in items if item not in known)
+    if len(unlisted) == len(items) > 1:  # a source with items of its own, and no slip in one
+        unlisted = ()
+    return AddedOutputs(len(new), len(rows) - len(new), subjects, unlisted)
+
+
+def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
+    """The rows that the run does not have."""
+    there = outputs.ids(store)
+    if not there:
+        return list(rows)
+    held = labels.ranked_values(store)
+    for trial, _, given in rows:
+        if trial.id in there and not all(
+            (*label[:3], label.position, label.value) in held for label in given
+        ):
+            what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
+            raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
+    return [row for row in rows if row[0].id not in there]

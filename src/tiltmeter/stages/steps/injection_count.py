@@ -1,0 +1,88 @@
+"""How often texts that judges were shown, and judges' own replies, try to instruct their reader:
+counted after labelling.
+
+The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show
+them. What a judge is shown is told from its requests, where each answer stands between marks
+(instruments/judge.py, negotiation.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TypedDict
+
+from ...instruments.judges.injection import attempts
+from ...records import ANSWER
+from ...store import Store
+from ...store.queries import calls, outputs
+
+KIND, NAME = "injection", "counts"
+MOST_EXAMPLES = 5  # ids of outputs that are kept
+_SHOWN = "<answer "  # stands in every request that shows an answer to a judge
+
+
+class InjectionCounts(TypedDict):
+    """outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort;
+    examples: outputs' ids.
+    """
+
+    outputs: int
+    output_attempts: int
+    replies: int
+    reply_attempts: int
+    sorts: dict[str, int]
+    examples: list[str]
+
+
+def count(store: Store) -> InjectionCounts | None:
+    """What was found, or None where no judge was shown anything."""
+    shown = calls.outputs_shown(store, _SHOWN)
+    if not shown:
+        return None
+    replies = tried = 0
+    sorts: Counter[str] = Counter()
+    for outcome, text in calls.judge_replies(store, _SHOWN):
+        if outcome == ANSWER:
+            replies += 1
+            tried += bool(attempts(text))
+    found: list[str] = []
+    for trial, text in outputs.texts(store):
+        if trial in shown and (kinds := attempts(text)):
+            found.append(trial)
+            sorts.update(kinds)
+    return {
+        "outputs": len(shown),
+        "output_attempts": len(found),
+        "replies": replies,
+        "reply_attempts": tried,
+        "sorts": dict(sorted(sorts.items())),
+        "examples": found[:MOST_EXAMPLES],
+    }
+
+
+def write_counts(store: Store) -> None:
+    """Counts, and keeps the counts in a run that is open for writing."""
+    found = count(store)
+    if found is not None:
+        store.keep(KIND, NAME, json.dumps(found))
+
+
+def read_counts(store: Store) -> InjectionCounts | None:
+    """The counts of a run, or None where it was labelled by no judge."""
+    text = store.artefact(KIND, NAME)
+    found: InjectionCounts | None = json.loads(text) if text else None
+    return found
+
+
+def warning(store: Store) -> str:
+    """A line where something tried, else ""."""
+    found = read_counts(store)
+    if not found or not (found["output_attempts"] or found["reply_attempts"]):
+        return ""
+    return (
+        f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and "
+        f"{found['reply_attempts']} of {found['replies']} replies of judges, try to instruct their "
+        f"reader ({', '.join(found['examples']) or '–'}). They were shown as data; read them "
+        "before you trust these labels."
+    )

@@ -1,0 +1,209 @@
+"""Outputs × instruments → labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ... import registry
+from ...errors import ProtocolError, UsageError
+from ...instruments import Instrument, Learner, SecondJudge
+from ...instruments.judges.cascade import Cascade
+from ...protocol import InstrumentSpec, Protocol
+from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
+from ...store import Store
+from ...store.queries import settings
+from ..engine.engine import Engine, Models
+from ..engine.limits import Limits, Tally
+from ..engine.sources import Job, Source
+from .discover import discover
+from .label_jobs import LabelJobs
+from .pipeline import Pipeline
+
+
+def annotators(
+    protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None
+) -> list[Instrument]:
+    """The protocol's own instruments, and each judge beside those that a judge can second.
+
+    An instrument that judges play parts in is made with those judges, and not at all where none is
+    named: see `missing_judges`.
+    given: {what is discovered, as a taxonomy: its text} for instruments that would find it out.
+    """
+    made: list[Instrument] = []
+    given = given or {}
+    kinds = [registry.instrument_kind(spec.kind, spec.name) for spec in protocol.instruments]
+    for artefact in given:
+        if all(kind.discovers != artefact for kind in kinds):
+            raise UsageError(
+                f"No instrument of {protocol.name} takes a {artefact}; leave --{artefact} out."
+            )
+    for spec, kind in zip(protocol.instruments, kinds, strict=True):
+        if kind.discovers in given:
+            spec = replace(spec, settings={**spec.settings, kind.discovers: given[kind.discovers]})
+        made += _with_judges(spec, kind, judges)
+    if judges and not any(instrument.judge for instrument in made):
+        raise UsageError(f"No instrument of {protocol.name} takes a judge; leave --judge out.")
+    return made
+
+
+def _with_judges(
+    spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
+) -> list[Instrument]:
+    """One instrument of a protocol with the judges that label with it or beside it."""
+    if kind.asks == "team" and len(judges) > len(kind.parts):
+        raise UsageError(
+            f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
+        )
+    if kind.asks == "each":
+        return [_make_instrument(kind.make, spec, judge) for judge in judges]
+    if kind.judged:
+        return [_make_instrument(kind.make, spec, *judges)] if judges else []
+    second = kind.second
+    if second is not None and spec.unsure is not None:
+        return [_cascade(spec, kind, second, judge) for judge in judges]
+    told = replace(spec, settings={**spec.settings, **spec.told})
+    beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
+    return [_make_instrument(kind.make, spec), *beside]
+
+
+def _make_instrument(
+    make: Callable[..., ReadyInstrument], spec: InstrumentSpec, *judges: str
+) -> Instrument:
+    instrument = make(spec, *judges)
+    if not isinstance(instrument, Instrument):
+        raise ProtocolError(
+            f"instrument {spec.name}: its class is no subclass of tiltmeter.instruments.Instrument."
+        )
+    return instrument
+
+
+def _cascade(
+    spec: InstrumentSpec,
+    kind: InstrumentKind,
+    second: Callable[..., ReadyInstrument],
+    judge: str,
+) -> Instrument:
+    """An instrument whose judge is asked where it is unsure. The judge is the one that would label
+    everything: it shares its calls.
+    """
+    doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
+    asked = _make_instrument(second, spec, judge)
+    assert isinstance(asked, SecondJudge)
+    return Cascade(_make_instrument(kind.make, doubting), asked)
+
+
+def ask_where_unsure(
+    protocol: Protocol, judges: Sequence[str], sure: float | None = None
+) -> Protocol:
+    """The protocol whose judges are asked where its rules are unsure, and nowhere else. sure: how
+    sure they must be of a label of theirs, by the instrument's own bound if None. UsageError where
+    nothing can be asked so.
+    """
+    if not judges:
+        raise UsageError(
+            "--judge-for unsure needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
+        )
+    made = []
+    for spec in protocol.instruments:
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        usual = kind.unsure_settings
+        if kind.second is None or usual is None:
+            made.append(spec)
+            continue
+        if spec.told:
+            raise UsageError(
+                "In this variant a judge labels everything, as the paper's did. Leave --judge-for "
+                "out, or --variant."
+            )
+        if sure is not None and "sure" not in usual:
+            raise UsageError(
+                f"The rules of {spec.name} do not say how sure they are. Leave --sure out."
+            )
+        told = spec.settings.get("sure") if sure is None else sure
+        made.append(replace(spec, unsure=usual if told is None else {**usual, "sure": told}))
+    if all(spec.unsure is None for spec in made):
+        raise UsageError(
+            f"No instrument of {protocol.name} says where it is unsure: its judges label "
+            "everything. Leave --judge-for out."
+        )
+    return replace(protocol, instruments=tuple(made))
+
+
+def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
+    """For each instrument that waits for judges, a line that says what to type."""
+    found = []
+    for spec in protocol.instruments:
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        if kind.judged and not judges:
+            asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
+            team = kind.asks == "team"
+            how = "one model alone plays all parts" if team else "any number of them"
+            found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
+    return found
+
+
+def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
+    """Stores how judges are asked where rules are unsure. Warns of one that was asked so before and
+    labels everything now.
+    """
+    together = [one for one in instruments if isinstance(one, Cascade)]
+    for one in together:
+        settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
+    before = {one.judge for one in settings.cascades(store).values()}
+    wholly = before & {one.judge for one in instruments if isinstance(one, SecondJudge)}
+    return {
+        f"{judge} labels everything now; before, it was asked only where the rules were unsure "
+        "(--judge-for unsure)"
+        for judge in sorted(wholly)
+    }
+
+
+def open_pipeline(
+    store: Store, protocol: Protocol, judges: Sequence[str], watch: Callable[[Tally], None]
+) -> Pipeline:
+    """The pipeline to the judges of a run, as `annotate` would ask them."""
+    instruments = annotators(protocol, judges, settings.given_materials(store))
+    keep_cascades(store, instruments)
+    return Pipeline(store, protocol, instruments, watch)
+
+
+async def annotate(
+    store: Store,
+    protocol: Protocol,
+    judges: Sequence[str],
+    models: Models,
+    limits: Limits,
+    watch: Callable[[Tally], None] = lambda tally: None,
+    given: Mapping[str, str] | None = None,
+    pipeline: Pipeline | None = None,
+) -> Tally:
+    """Labels every output that an annotator has not labelled yet; what must be found out for that
+    first is found out. pipeline: that labelled while subjects were asked, whose tally goes on; what
+    it asked in vain is not asked again.
+    """
+    instruments = annotators(protocol, judges, given)
+    tally = pipeline.tally if pipeline is not None else Tally(spent=store.spent())
+    tally.warnings |= set(missing_judges(protocol, judges)) | keep_cascades(store, instruments)
+    if any(isinstance(instrument, Learner) for instrument in instruments):
+        found = await discover(store, protocol, instruments, models, limits, watch)
+        tally.warnings |= found.warnings
+        if models.aside is not None and models.aside.deferred:  # it is found out in a batch
+            return Tally(warnings=tally.warnings)
+    jobs, in_vain = LabelJobs(store, protocol), pipeline.in_vain if pipeline is not None else ()
+
+    def unlabelled(instruments: Sequence[Instrument]) -> Iterator[Job]:
+        for instrument in instruments:
+            for trial, output in store.iter_unlabelled(instrument.annotator):
+                if (instrument.annotator, trial.id) not in in_vain:
+                    job = jobs.job(instrument, trial, output)
+                    if job is not None:
+                        yield job
+
+    rules = [instrument for instrument in instruments if not instrument.judge]
+    judged = [[instrument] for instrument in instruments if instrument.judge]
+    sources = [unlabelled(some) for some in (rules, *judged)]
+    watch(tally)
+    engine = Engine(store, models, limits, watch, tally)
+    await engine.drive_all([Source(source, tally, watch) for source in sources])
+    return tally

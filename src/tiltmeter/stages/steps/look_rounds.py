@@ -1,0 +1,61 @@
+"""The rounds of one look, handed to the stages that ask and label: no more than what some open
+claim counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ...protocol import Protocol
+from ...protocol.design.tables import Row
+from ...store import Store
+from ...store.queries import looks as stored
+from ..planning import plan
+from ..planning.plan import Choices, Wanted
+from ..planning.rounds import Rounds
+
+Counts = Callable[[str, str, Mapping[str, str]], bool]  # of a subject, a mode and levels
+
+
+@dataclass(frozen=True)
+class LookRounds:
+    """The rounds of one look. number: of the look, from 1; since, until: the last round of the look
+    before, and of this one; is_open: True of prompts that a claim still asks for.
+    """
+
+    protocol: Protocol
+    choices: Choices
+    rounds: Rounds
+    number: int
+    since: int
+    until: int
+    is_open: Counts
+
+    def filter_trials(self) -> Wanted:
+        """Which trials the look uses first: those of its rounds, and before the first look all that
+        is drawn for discovery.
+        """
+        known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
+        names = self.rounds.names
+
+        def is_wanted(subject: str, mode: str, cell: Row, sample: int) -> bool:
+            if self.protocol.modes[mode].for_discovery:
+                return self.number == 1
+            if not self.since < self.rounds.number(cell, sample) <= self.until:
+                return False
+            key = (subject, mode, tuple([cell[name] for name in names]))
+            if key not in known:
+                known[key] = self.is_open(subject, mode, {name: cell[name] for name in names})
+            return known[key]
+
+        return is_wanted
+
+    def assign(self, store: Store) -> int:
+        """Adds the trials that the look uses first to the run; returns how many they are."""
+        trials = list(plan.trials(self.protocol, self.choices, self.filter_trials()))
+        aside = {name for name, mode in self.protocol.modes.items() if mode.for_discovery}
+        stored.assign(store, [(one.id, 0 if one.mode in aside else self.number) for one in trials])
+        for _ in store.iter_unanswered(trials):
+            pass
+        return len(trials)

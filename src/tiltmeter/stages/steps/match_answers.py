@@ -1,0 +1,124 @@
+"""Answers that exist already × trials of a plan → what answers nothing and what is missing, each
+with the nearest, before anything is stored.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol as Shape
+from typing import runtime_checkable
+
+from ...errors import UsageError
+from ...models.existing.answers import Answers, Line, Wanted, fold_prompt, shorten_prompt
+from ...models.kinds import kind_of
+from ...protocol import Protocol
+from ...records import Trial
+from ..planning import plan
+from ..planning.plan import Choices
+from .connect import Connect
+
+MATCHED_KINDS = ("file", "answers")
+COMPARED = 2_000  # prompts among which the nearest is looked for
+
+
+@runtime_checkable
+class HasAnswers(Shape):
+    """A model that reads its answers from a file or a table."""
+
+    def read(self) -> Answers:
+        """All of them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How the lines of one subject and the trials of a plan fit. missing: trials without a line;
+    unused: lines without a trial; prompts: of all trials.
+    """
+
+    subject: str
+    trials: int
+    missing: tuple[Trial, ...]
+    unused: tuple[Line, ...]
+    prompts: frozenset[str]
+    answers: Answers
+
+    def sentences(self) -> Iterator[str]:
+        """What a person is to know of it; nothing where all fits."""
+        if self.missing:
+            yield (
+                f"{self.subject} answers {self.trials - len(self.missing):,} of {self.trials:,} "
+                f"trials. The first without an answer: sample {self.missing[0].sample} of "
+                f"{shorten_prompt(self.missing[0].prompt)}{self._nearest_line()}. The others stay "
+                "open: add their lines and run the same command again."
+            )
+        if self.unused:
+            further = [line for line in self.unused if self._is_asked(line)]
+            yield self._further(further) if len(further) == len(self.unused) else self._strangers()
+
+    def refuse_nothing(self) -> None:
+        """UsageError where no line answers any trial."""
+        if len(self.missing) < self.trials or not self.unused:
+            return
+        raise UsageError(
+            f"No line of {self.subject} answers a trial of this audit. {self._strangers()} The "
+            "prompts that are asked are written by: tiltmeter plan … --trials trials.csv"
+        )
+
+    def _is_asked(self, line: Line) -> bool:
+        return line.prompt is not None and fold_prompt(line.prompt) in self.prompts
+
+    def _nearest_line(self) -> str:
+        near = self.answers.nearest(self.missing[0].prompt)
+        if near is None or near.prompt is None or self._is_asked(near):
+            return ""
+        return f"; the nearest is line {near.number}: {shorten_prompt(near.prompt)}"
+
+    def _further(self, lines: list[Line]) -> str:
+        return (
+            f"{len(lines):,} lines of {self.subject} are further answers to prompts that are "
+            "asked less often. More of them are taken with: --samples NUMBER"
+        )
+
+    def _strangers(self) -> str:
+        line = next(line for line in self.unused if not self._is_asked(line))
+        said = shorten_prompt(line.prompt) if line.prompt else f"id {line.id}" if line.id else ""
+        said = said or ", ".join(f"{name}={value}" for name, value in line.columns.items())
+        some = sorted(self.prompts)[:COMPARED]
+        near = difflib.get_close_matches(line.prompt or "", some, 1, 0.4)
+        nearest = f" The nearest prompt of the audit: {shorten_prompt(near[0])}." if near else ""
+        return (
+            f"{len(self.unused):,} lines of {self.subject} answer no trial, the first is line "
+            f"{line.number} ({said}).{nearest}"
+        )
+
+
+def matches(protocol: Protocol, choices: Choices, connect: Connect) -> Iterator[Match]:
+    """A match for each subject whose answers exist already."""
+    for subject in choices.subjects:
+        if kind_of(subject).name in MATCHED_KINDS:
+            model = connect.model(subject, 1)
+            if isinstance(model, HasAnswers):
+                yield _match(subject, model.read(), protocol, choices)
+
+
+def _match(subject: str, answers: Answers, protocol: Protocol, choices: Choices) -> Match:
+    used: set[int] = set()
+    missing: list[Trial] = []
+    prompts: set[str] = set()
+    trials = list(plan.trials(protocol, plan.of_subject(choices, subject)))
+    for trial in trials:
+        prompts.add(fold_prompt(trial.prompt))
+        line = answers.find(Wanted(trial.id, trial.prompt, trial.sample, _factors(trial)))
+        if line is None:
+            missing.append(trial)
+        else:
+            used.add(line.number)
+    unused = tuple(line for line in answers.lines if line.number not in used)
+    return Match(subject, len(trials), tuple(missing), unused, frozenset(prompts), answers)
+
+
+def _factors(trial: Trial) -> Callable[[], dict[str, str]]:
+    return lambda: {"mode": trial.mode, **trial.factors}

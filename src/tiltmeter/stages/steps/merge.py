@@ -1,0 +1,182 @@
+"""Runs of one plan → one run: shards that were answered on many machines, or runs of one audit with
+other subjects. It resumes, is labelled and reported as if it had been asked in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ...errors import RunMismatch, UsageError
+from ...records import Json
+from ...stats.results import count_of
+from ...store import Store, served_models
+from ...store.merging import Counts, count_rows, merge_rows
+from ...store.queries import batches, calls, looks, settings
+from ...store.queries.settings import Frozen, MergedPart, ShardRecord
+from ...store.served_models import Served
+from ..planning import shards
+from ..planning.stored_plan import widen_plan
+from . import injection_count
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A run after others were merged into it. rows: that it has; added: of them by this merge;
+    missing: shards, as "3/16", that were not merged; open: planned trials without an answer.
+    """
+
+    runs: int
+    rows: Counts
+    added: Counts
+    missing: Sequence[str]
+    open: int
+
+
+def merge(runs: Sequence[Path], out: Path) -> Merged:
+    """Joins runs into the run `out`, which is made or added to. The same run again changes nothing.
+
+    RunMismatch names what two runs differ in; UsageError where there is nothing to merge.
+    """
+    if any(run.resolve() == out.resolve() for run in runs):
+        raise UsageError(f"{out} is one of the runs to merge. Name another folder: --out RUN")
+    _refuse_strangers(runs, out)
+    with Store(out, create=True, writing=True) as store:
+        before, pictures = count_rows(store), 0
+        for run in runs:
+            with Store(run) as source:
+                adopt = partial(_adopt_settings, store, source)
+                pictures += merge_rows(store, source, adopt, (injection_count.KIND,))
+        injection_count.write_counts(store)
+        rows = count_rows(store)
+        added = rows.since(before, pictures)
+        progress = settings.progress(store)
+        left = progress.planned - progress.answered
+        return Merged(len(runs), rows, added, _missing(store), left)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of the runs before: the folder that it was met in first."""
+
+    folder: Path
+    frozen: Frozen
+    shard: tuple[Path, ShardRecord] | None
+    served: list[tuple[Path, list[Served]]]
+
+
+def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
+    """RunMismatch for runs that are not of one plan, before anything is written."""
+    known: _Known | None = None
+    there = [out] if (out / "run.sqlite").is_file() else []
+    for run in (*there, *runs):
+        with Store(run) as store:
+            if run is out and settings.shard(store):
+                raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
+            if looks.plan(store):
+                raise UsageError(
+                    f"{run} stops early: its looks are of that run alone, and it cannot be merged."
+                )
+            waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
+            if waiting:
+                raise UsageError(
+                    f"{run}: {count_of(waiting, 'request')} in batches that have not ended. The "
+                    "command that handed them in collects them; merge then."
+                )
+            known = _compare(known, store)
+
+
+def _compare(known: _Known | None, store: Store) -> _Known:
+    frozen, folder = settings.frozen(store), store.folder
+    served = list(served_models.read_served(store))
+    records = [part.shard for part in settings.merged_parts(store).values()]
+    found = [one for one in (settings.shard(store), *records) if one]
+    if known is None:
+        known = _Known(folder, frozen, None, [])
+    for key in dict.fromkeys((*known.frozen, *frozen)):
+        one, other = known.frozen.get(key), frozen.get(key)
+        if one != other:
+            what = "the protocol's file or data" if key == "digest" else key
+            _refuse(known.folder, folder, f"{what} is {_short(one)} and {_short(other)}")
+    for shard in found:
+        if known.shard is None:
+            known.shard = (folder, shard)
+        _compare_shards(known.shard, folder, shard)
+    for earlier, rows in known.served:
+        said = served_models.other_models(rows, served)
+        if said:
+            _refuse(earlier, folder, said)
+    known.served.append((folder, served))
+    return known
+
+
+def _compare_shards(known: tuple[Path, ShardRecord], folder: Path, shard: ShardRecord) -> None:
+    earlier, one = known
+    if one.of != shard.of:
+        _refuse(earlier, folder, f"the plan was cut into {one.of} and {shard.of} shards")
+    option = shards.other_option(one, shard)
+    if option:
+        _refuse(earlier, folder, f"the options were {shards.difference(one, shard, option)}")
+
+
+def _refuse(one: Path, other: Path, why: str) -> None:
+    raise RunMismatch(f"{one} and {other} are no parts of one run: {why}.")
+
+
+def _short(value: object) -> str:
+    return "none" if value is None else str(value)[:40]
+
+
+def _adopt_settings(store: Store, source: Store) -> None:
+    """The settings of a run that is merged, beside those that are there."""
+    frozen: Mapping[str, Json] | None = source.get("frozen")
+    store.freeze(frozen or {})
+    for key in ("source", "definition", "given"):
+        if store.get(key) is None and source.get(key) is not None:
+            store.put(key, source.get(key))
+    given = settings.given_materials(source)
+    if given and given != settings.given_materials(store):
+        _refuse(store.folder, source.folder, "they were given other materials to label by")
+    plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
+    if plan:
+        store.put("planned", plan)
+    for name, asked in settings.cascades(source).items():
+        settings.keep_cascade(store, name, *asked)
+    for told in settings.imports(source):
+        settings.add_import(store, told)
+    _adopt_part(store, source)
+
+
+def _adopt_part(store: Store, source: Store) -> None:
+    """What a run cost without an answer and what it left open, counted once however often it is
+    merged, also by way of a run that it was merged into.
+    """
+    held, within = settings.merged_parts(store), settings.merged_parts(source)
+    shard = settings.shard(source)
+    name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
+    paid = max(0.0, settings.possibly_paid(source) - _possibly_paid(within))
+    failed = max(0, settings.failed_trials(source) - sum(p.failed for p in within.values()))
+    own = f"{name} merged" if within else name
+    parts = {**within, **held, own: MergedPart(paid, failed, shard)}
+    newly = _possibly_paid(parts) - _possibly_paid(held)
+    settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
+    settings.keep_merged_parts(store, parts)
+    store.put("last_run", {"failed": sum(p.failed for p in parts.values()), "last_failure": ""})
+
+
+def _possibly_paid(parts: Mapping[str, MergedPart]) -> float:
+    return sum(part.possibly_paid for part in parts.values())
+
+
+def _missing(store: Store) -> list[str]:
+    """The shards of the plan that were not merged yet."""
+    records = _shards_of(settings.merged_parts(store).values())
+    there = {record.number for record in records}
+    of = records[0].of if records else 0
+    return [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
+
+
+def _shards_of(parts: Iterable[MergedPart]) -> list[ShardRecord]:
+    return [part.shard for part in parts if part.shard]

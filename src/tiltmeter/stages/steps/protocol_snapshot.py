@@ -1,0 +1,152 @@
+"""What a run keeps of its protocol, so that it is read where the protocol's file, or the process
+that declared it, is not.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from ... import registry
+from ...errors import StoreError, UsageError
+from ...protocol import Protocol
+from ...protocol.design.tables import Beside
+from ...protocol.reading import load
+from ...protocol.source.keys import MeasureKeys
+from ...protocol.source.source_lines import SourceLocation
+from ...records import Json
+from ...store import Store
+from ...store.queries import settings, trials
+
+# Version 1 of `decisions` asked the texts that `discrim_eval` reads from a copy now.
+EARLIER = {("decisions", "1"): "discrim_eval"}
+
+
+class Snapshot(NamedTuple):
+    """source: a name, the path of a file, or "" if the protocol was declared in Python;
+    definition: all of it, None if it ships with tiltmeter, texts included.
+    """
+
+    source: str
+    definition: Json
+
+    def keep(self, store: Store) -> None:
+        """Stores it in a run."""
+        store.put("source", self.source)
+        store.put("definition", self.definition)
+
+
+def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
+    """What a run is to keep of a protocol, by how it was named."""
+    given = declared.name if isinstance(given, Protocol) else str(given)
+    if registry.is_sourced(given):  # without the copy, nobody could read the run
+        return Snapshot(given, declared.definition)
+    if registry.is_protocol(given):
+        return Snapshot(given, None)
+    source = str(Path(given).resolve()) if given.endswith(".toml") else ""
+    return Snapshot(source, declared.definition)
+
+
+def protocol_of(store: Store) -> tuple[Protocol, str]:
+    """The protocol of a run, and what is to be said of it, "" for nothing.
+
+    That of its file as it is now, whose measures may be newer, as long as the design is the same;
+    else as the run kept it.
+    """
+    found, note = _protocol_of(store)
+    for mode in trials.modes(store):
+        if mode not in found.modes:
+            raise StoreError(
+                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is no mode of "
+                f"{found.name}. Restore it from a copy."
+            )
+    return found, note
+
+
+def _protocol_of(store: Store) -> tuple[Protocol, str]:
+    source, definition = settings.source(store), settings.definition(store)
+    digest = settings.frozen(store).get("digest")
+    if not definition:
+        if not source:
+            raise StoreError(
+                f"{store.folder} holds nothing yet: what was to fill it was broken off. Type that "
+                "command again."
+            )
+        if not registry.is_protocol(source):
+            raise StoreError(
+                f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
+                "is installed, and the run keeps none. Restore it from a copy."
+            )
+        frozen = settings.frozen(store)
+        if (source, str(frozen.get("version"))) in EARLIER:
+            return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
+        found = registry.protocol(source)
+        told = (
+            f"was made with another design of {found.name} (data {digest}, now "
+            f"{found.digest}): its answers stand, its "
+        )
+        return (
+            found,
+            ""
+            if found.digest == digest
+            else f"{told}measures are those of this version of tiltmeter.",
+        )
+    now, why = _from_file(source, str(definition["declared"]["name"]))
+    if now is not None and now.digest == digest:
+        return now, ""
+    return _from_run(definition), why and f"is read with the protocol that it kept: {why}"
+
+
+def _earlier(store: Store, name: str) -> Protocol:
+    """The protocol of a run whose texts do not ship any more, with the texts that it asked."""
+    rows = [
+        json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
+        for factors, prompt in trials.prompts_asked(store)
+    ]
+    data = registry.declaration(name)
+    asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
+    data["measures"] = [keys for keys in data["measures"] if _can_be_read(keys, asked)]
+    kept = [keys["name"] for keys in data["measures"]]
+    for variant in data["variants"].values():
+        variant["measures"] = [measure for measure in variant["measures"] if measure in kept]
+    place = SourceLocation("the protocol of this run", "", data)
+    beside = Beside(None, {"texts.jsonl": "\n".join(rows)})
+    return load.declare(data, beside, place, registry.instrument_kind)
+
+
+def _can_be_read(measure: MeasureKeys, asked: set[tuple[str, str]]) -> bool:
+    """True if the levels that a measure cannot do without were asked."""
+    needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
+    contrast = measure.get("contrast", {})
+    sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
+    needed |= {(contrast["factor"], side) for side in sides if side != "*"}
+    levels = sum(factor == contrast.get("factor") for factor, _ in asked)
+    return needed <= asked and (not contrast or levels > 1)
+
+
+def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
+    """The protocol as it is now, or None; why another one may have to do."""
+    if registry.is_sourced(source):
+        try:
+            return registry.protocol(source), f"{source} has another design by now."
+        except UsageError:
+            return None, ""
+    if source and not Path(source).exists():
+        return None, f"{Path(source).name} is not where it was."
+    try:
+        return registry.protocol(
+            source or name
+        ), f"{Path(source or name).name} has another design by now."
+    except UsageError:
+        if not source:
+            return None, ""
+        return None, f"{Path(source).name} cannot be read as a protocol now."
+
+
+def _from_run(definition: settings.Definition) -> Protocol:
+    data = definition["declared"]
+    place = SourceLocation("the protocol kept in the run", "", data)
+    return load.declare(
+        data, Beside(None, dict(definition["files"])), place, registry.instrument_kind
+    )

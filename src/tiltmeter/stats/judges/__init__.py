@@ -1,0 +1,1 @@
+"""Statistics of judges: agreement, error rates against gold, and estimates corrected for them."""

@@ -1,0 +1,350 @@
+"""What a judge with known errors really saw: shares and differences corrected by gold
+(Rogan–Gladen).
+
+The run and the gold are summed by the same items (clusters), so that all three uncertainties, of
+the share, of sensitivity and of specificity, and what they have in common, come from one
+linearisation.
+The intervals and what else was tried: docs/statistics.md, "A judge labels".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments, rates
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.judges.confusion import Confusion
+from tiltmeter.stats.quantiles import t_quantile
+from tiltmeter.stats.results import (
+    FEW_GOLD,
+    Caution,
+    Interval,
+    join_notes,
+    not_corrected,
+    with_cautions,
+)
+
+# Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
+LEAST_YOUDEN = 0.2
+ROUNDING = 1e-9
+HALF = 0.5  # Jeffreys' half success and half failure
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A share or a difference, as the judge says it and as gold corrects it.
+
+    ``reason`` says why there is no correction, and then ``corrected`` holds None and the numbers
+    are to be called uncorrected. ``clipped``: the estimate fell outside of what is possible and was
+    cut there. ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a judge that
+    guesses.
+    """
+
+    corrected: Interval
+    uncorrected: Interval
+    clipped: bool = False
+    youden: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A ratio of sums over items: its value, the influence of each item, and a variance beneath
+    that.
+    """
+
+    value: float
+    influence: Floats
+    floor: float = 0.0
+
+    def variance(self, clusters: float) -> float:
+        """The variance of the ratio from `clusters` (at least 2) clusters, floor included."""
+        return clusters / (clusters - 1) * float(self.influence @ self.influence) + self.floor
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One condition: what the judge reports, and its errors there."""
+
+    share: Linear
+    sensitivity: Linear
+    specificity: Linear
+    labels: tuple[float, float]  # gold labels of the class, and of the others
+    clusters: int  # the smaller of: items with outputs, items with gold
+
+    @property
+    def youden(self) -> float:
+        """Youden's index: sensitivity + specificity - 1; 0 for a judge that guesses."""
+        return self.sensitivity.value + self.specificity.value - 1
+
+    @property
+    def value(self) -> float:
+        """The share corrected for the judge's errors (Rogan and Gladen); not clipped to 0 to 1."""
+        return (self.share.value + self.specificity.value - 1) / self.youden
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What an estimate is put into: the judge's own row, the method, the possible range, what to
+    remark.
+
+    ``clusters``: the fewer of the items with outputs and the items with gold. ``weighted``: gold
+    had weights; then a few heavy errors may carry the variance, and the degrees of freedom follow
+    the kurtosis.
+    """
+
+    plain: Interval
+    method: str
+    ends: tuple[float, float]
+    clusters: int
+    youden: float | None
+    few: Caution | None
+    weighted: bool
+
+    def df(self, error: Linear) -> float:
+        """Degrees of freedom for `error`: clusters - 1, or fewer where gold has weights."""
+        own = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
+        return min(self.clusters - 1.0, own)
+
+
+def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
+    """Σx/Σn. Where no item departs from it, the floor is the variance of (x+½)/(n+1) at
+    ``trials``.
+    """
+    total = float(n.sum())
+    value = float(x.sum()) / total
+    influence = (x - value * n) / total
+    if float(influence @ influence) > 1e-24:
+        return Linear(value, influence)
+    smoothed = (trials * value + HALF) / (trials + 2 * HALF)
+    return Linear(value, np.zeros_like(influence), smoothed * (1 - smoothed) / (trials + 2 * HALF))
+
+
+def rogan_gladen(
+    *,
+    said: ArrayLike,
+    n: ArrayLike,
+    gold: Confusion | None,
+    positive: int = 1,
+    confidence: float = 0.95,
+) -> Corrected:
+    """The share of a class, corrected for the judge's sensitivity and specificity.
+
+    Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the
+    same item, with labels from this condition, or pooled over several (``confusion.pool_golds``).
+    Formula: θ = (p + Sp - 1)/(Se + Sp - 1), cut at [0, 1] and flagged. Interval (Fieller's): all θ₀
+    with
+    |p + Sp - 1 - θ₀·(Se + Sp - 1)| ≤ t·√v(θ₀), v from the items' joint influences e_p - θ₀·e_Se +
+    (1-θ₀)·e_Sp; a rate without a single error has Jeffreys' variance instead of 0; t has (items
+    with gold or with outputs, whichever are fewer) - 1 degrees of freedom. ``se`` is the delta
+    method's. Range [0, 1]. Null value: the share that the protocol names.
+    Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; Fieller (1954), J. R. Stat. Soc. B 16.
+    By hand: p = .2, Se = .9, Sp = .95: θ = .15/.85 = .1765. None with a ``reason``: no outputs, no
+    gold, no gold of the class or of the others, Se + Sp - 1 < .2. ``ValueError`` names the
+    argument: as ``rates.clustered_share``, and rows of gold that do not match.
+    """
+    x, size = arguments.shares("said", said, "n", n)
+    confidence = arguments.level("confidence", confidence)
+    plain = rates.clustered_share(successes=x, n=size, confidence=confidence)
+    reason = _refusal((size,), (gold,), positive)
+    if reason or gold is None:
+        return _uncorrected_result(plain, reason)
+    judged = _judge_errors(x, size, gold, positive)
+    if judged.youden < LEAST_YOUDEN - ROUNDING:
+        return _uncorrected_result(plain, _weak(judged.youden), judged.youden)
+    p, se, sp, value, j = (
+        judged.share,
+        judged.sensitivity,
+        judged.specificity,
+        judged.value,
+        judged.youden,
+    )
+    top = Linear(p.value + sp.value - 1, p.influence + sp.influence, p.floor + sp.floor)
+    bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
+    error = Linear(
+        value,
+        (top.influence - value * bottom.influence) / j,
+        (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
+    )
+    method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
+    frame = Frame(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
+    return _fieller(frame, top, bottom, sp.floor, error)
+
+
+def rogan_gladen_difference(
+    *,
+    said_a: ArrayLike,
+    n_a: ArrayLike,
+    said_b: ArrayLike,
+    n_b: ArrayLike,
+    gold_a: Confusion | None,
+    gold_b: Confusion | None,
+    positive: int = 1,
+    confidence: float = 0.95,
+) -> Corrected:
+    """Share in A minus share in B over the same items, each corrected by the Se and Sp of its own
+    condition.
+
+    Arrays, shape (C,), and rows of gold: entry i of all is item i. Formula: d = θ_a - θ_b ± t·√v, v
+    from the joint influences of both corrected shares. Each share may lie outside of [0, 1] here,
+    since cutting it would bias d; d itself is cut at [-1, 1] and flagged. Null value 0.
+    Source: as ``rogan_gladen``; delta method over items, Cochran (1977) ch. 11.
+    By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 - .082/.82
+    = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
+    """
+    (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
+    reason = _refusal((na, nb), (gold_a, gold_b), positive)
+    if reason or gold_a is None or gold_b is None:
+        return _uncorrected_result(plain, reason)
+    a, b = _judge_errors(xa, na, gold_a, positive), _judge_errors(xb, nb, gold_b, positive)
+    youden = min(a.youden, b.youden)
+    if youden < LEAST_YOUDEN - ROUNDING:
+        return _uncorrected_result(plain, _weak(youden), youden)
+    one, other = _delta(a), _delta(b)
+    error = Linear(
+        one.value - other.value, one.influence - other.influence, one.floor + other.floor
+    )
+    method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
+    clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
+    return linear_result(Frame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
+
+
+def _sides(
+    said_a: ArrayLike, n_a: ArrayLike, said_b: ArrayLike, n_b: ArrayLike, confidence: float
+) -> tuple[tuple[Floats, Floats, Floats, Floats], Interval]:
+    xa, na = arguments.shares("said_a", said_a, "n_a", n_a)
+    xb, nb = arguments.shares("said_b", said_b, "n_b", n_b)
+    plain = rates.clustered_difference(
+        successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
+    )
+    return (xa, na, xb, nb), plain
+
+
+def _judge_errors(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
+    w, labels = gold.weighted, gold.labels.sum(axis=0)
+    mine, everything, told = w[:, k].sum(1), w.sum((1, 2)), w[:, :, k].sum(1)
+    counts = float(labels[k].sum()), float(labels.sum() - labels[k].sum())
+    rejected = np.maximum(everything - mine - (told - w[:, k, k]), 0.0)
+    return _Judged(
+        ratio_of_sums(x, n, float((n > 0).sum())),
+        ratio_of_sums(w[:, k, k], mine, counts[0]),
+        ratio_of_sums(rejected, np.maximum(everything - mine, 0.0), counts[1]),
+        counts,
+        min(int((n > 0).sum()), int((everything > 0).sum())),
+    )
+
+
+def _delta(judged: _Judged) -> Linear:
+    """The corrected share, linearised: dθ = (dp - θ·dSe + (1-θ)·dSp)/J."""
+    t, j = judged.value, judged.youden
+    p, se, sp = judged.share, judged.sensitivity, judged.specificity
+    influence = (p.influence - t * se.influence + (1 - t) * sp.influence) / j
+    return Linear(t, influence, (p.floor + t * t * se.floor + (1 - t) ** 2 * sp.floor) / j**2)
+
+
+def _fieller(frame: Frame, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
+    """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance
+    brings it.
+    """
+    c = frame.clusters
+    if c < 2:
+        return linear_result(frame, error)
+    square = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error)) ** 2
+    together = c / (c - 1) * float(top.influence @ bottom.influence) + common
+    a = bottom.value**2 - square * bottom.variance(c)
+    b = top.value * bottom.value - square * together
+    k = top.value**2 - square * top.variance(c)
+    if a <= 0:
+        note = "Se + Sp - 1 is not told from 0: the interval is all that is possible"
+        return _result(frame, error, frame.ends, note)
+    root = math.sqrt(max(b * b - a * k, 0.0))
+    return _result(frame, error, ((b - root) / a, (b + root) / a))
+
+
+def linear_result(frame: Frame, error: Linear) -> Corrected:
+    """The value ± t·√v; without two items there is a value and no interval."""
+    if frame.clusters < 2:
+        value = min(max(error.value, frame.ends[0]), frame.ends[1])
+        note = "one cluster with outputs or gold: no interval"
+        row = with_cautions(replace(_blank(frame), value=value, note=note), frame.few)
+        return Corrected(row, frame.plain, value != error.value, frame.youden)
+    t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
+    half = t * math.sqrt(error.variance(frame.clusters))
+    return _result(frame, error, (error.value - half, error.value + half))
+
+
+def _result(
+    frame: Frame, error: Linear, limits: tuple[float, float], note: str | None = None
+) -> Corrected:
+    """Cuts value and limits at what is possible, and says so."""
+    low, value, high = (
+        min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
+    )
+    clipped = abs(value - error.value) > 1e-12
+    cut = f"cut from {error.value:.3f}" if clipped else None
+    empty = "the judge's errors in gold do not fit what it reports" if low == high else None
+    few = rates.few_clusters(frame.clusters)
+    row = replace(
+        _blank(frame),
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        df=frame.df(error),
+        se=math.sqrt(error.variance(frame.clusters)),
+        note=join_notes(cut, empty, note),
+    )
+    return Corrected(with_cautions(row, frame.few, few), frame.plain, clipped, frame.youden)
+
+
+def _blank(frame: Frame) -> Interval:
+    plain = frame.plain
+    return Interval(
+        None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters
+    )
+
+
+def is_weighted(gold: Confusion) -> bool:
+    """Whether the weighted counts of gold differ from its plain counts of labels."""
+    return not np.array_equal(gold.weighted, gold.labels)
+
+
+def few_gold(labels: tuple[float, ...]) -> Caution | None:
+    """The mark of fewer gold labels of a class than the simulations claim coverage for."""
+    if min(labels) < FEW_GOLD:
+        return Caution("few_gold", f"too few gold labels of a class ({min(labels):g})")
+    return None
+
+
+def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: int) -> str | None:
+    if any(size.sum() == 0 for size in sizes):
+        return "no outcomes"
+    for gold in golds:
+        if gold is None or gold.labels.sum() == 0:
+            return "no gold"
+        matches(gold, sizes[0], k)
+        of_class = gold.labels[:, k].sum()
+        if of_class in (0, gold.labels.sum()):
+            return "no gold of the class" if of_class == 0 else "no gold of the other classes"
+    return None
+
+
+def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
+    """Raises ValueError where gold has not as many items as `size`, or no class `k`."""
+    if len(gold.weighted) != size.size:
+        raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
+    if not 0 <= k < gold.weighted.shape[1]:
+        raise ValueError(f"positive: a class below {gold.weighted.shape[1]} expected, got {k}")
+
+
+def _weak(youden: float) -> str:
+    return f"Se + Sp - 1 = {youden:.2f}, under {LEAST_YOUDEN:g}: the judge is too close to guessing"
+
+
+def _uncorrected_result(
+    plain: Interval, reason: str | None, youden: float | None = None
+) -> Corrected:
+    return Corrected(not_corrected(plain, reason), plain, youden=youden, reason=reason)

@@ -1,0 +1,266 @@
+"""Means from many judged outputs and a random few with gold (PPI++): right whatever the judge's
+errors are.
+
+Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; what is
+needed is that the gold was drawn at random from the outputs (or with known weights).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments, rates
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.judges.confusion import Confusion, share_interval
+from tiltmeter.stats.quantiles import t_quantile
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, not_corrected, with_cautions
+
+METHOD = "ppi++, linearised over items, t"
+
+
+@dataclass(frozen=True, slots=True)
+class Powered:
+    """A mean or difference corrected by random gold, beside the judge's and gold's own.
+
+    ``power`` is λ: 0 uses the gold alone, 1 takes the judge at its word but for the bias that gold
+    shows (two numbers for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
+    """
+
+    corrected: Interval
+    uncorrected: Interval
+    gold_only: Interval
+    power: tuple[float, ...] = ()
+    clipped: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """One condition summed by item, all shape (C,): sums of the judge's values over all ``n``
+    outputs, and of judge and truth over the outputs that have gold (weighted by 1/probability where
+    they were oversampled).
+
+    ``class_sums`` makes them for the share of a class. Values may be probabilities, or scores with
+    ``share=False``.
+    """
+
+    said: ArrayLike
+    n: ArrayLike
+    gold_said: ArrayLike
+    gold_truth: ArrayLike
+    gold_n: ArrayLike
+
+
+def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
+    """``Sums`` for the share of a class, from what ``correction.rogan_gladen`` takes: row i of gold
+    is item i.
+    """
+    cells = gold.weighted
+    return Sums(
+        said,
+        n,
+        cells[:, :, positive].sum(axis=1),
+        cells[:, positive].sum(axis=1),
+        cells.sum(axis=(1, 2)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuned:
+    value: float
+    influence: Floats
+    power: float
+
+
+def prediction_powered(
+    *, sums: Sums, share: bool = True, power: float | None = None, confidence: float = 0.95
+) -> Powered:
+    """A mean: θ = Ȳ + λ(f̄ - f̄_gold), over all outputs f̄, over those with gold Ȳ and f̄_gold.
+
+    λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and
+    b_i are the influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is
+    PPI++: there f̄ is that of the outputs *without* gold, which is the same estimator with λ_PPI =
+    λ·(N-n)/N. λ = 1 is the survey
+    difference estimator. Interval: for a share Wilson's on the effective n θ(1-θ)/v; else θ ± t·√v;
+    df from ``rates.cluster_variance``, at most the items with gold - 1. A share is cut at [0, 1]
+    and flagged.
+    Source: Angelopoulos, Duchi & Zrnic (2023), arXiv 2311.01453; Cochran (1977) ch. 7.
+    By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55. None with a ``reason``:
+    no outputs, no gold, fewer than two items with gold. ``ValueError`` as elsewhere.
+    """
+    said, n, gold_said, truth, gold_n = _check_sums(sums, share)
+    plain, alone = _own(said, n, share, confidence), _own(truth, gold_n, share, confidence)
+    reason = _refusal(n, gold_n)
+    if reason:
+        return _uncorrected_result(plain, alone, reason)
+    tuned = _tune(said, n, gold_said, truth, gold_n, power)
+    items, used = int((gold_n > 0).sum()), (n > 0) | (gold_n > 0)
+    few = _few(items, truth, gold_n) if share else rates.few_clusters(items)
+    total, influence = float(n.sum()), tuned.influence[used]
+    if share:
+        value = min(max(tuned.value, 0.0), 1.0)
+        note = None if value == tuned.value else f"cut from {tuned.value:.3f}"
+        row = share_interval(
+            value,
+            influence,
+            total,
+            confidence,
+            METHOD + ", wilson on effective n",
+            note,
+            items - 1.0,
+        )
+        return Powered(with_cautions(row, few), plain, alone, (tuned.power,), value != tuned.value)
+    return Powered(
+        _t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,)
+    )
+
+
+def prediction_powered_difference(
+    *,
+    first: Sums,
+    second: Sums,
+    share: bool = True,
+    power: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+) -> Powered:
+    """The mean of ``first`` minus that of ``second`` over the same items (entry i is item i in
+    both).
+
+    Each side has the λ of its own mean, so that the difference is that of the two means printed; v
+    from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
+    0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
+    """
+    a, b = _check_sums(first, share), _check_sums(second, share)
+    arguments.same_shape("first", a[1], "second", b[1])
+    plain = _difference(a[0], a[1], b[0], b[1], share, confidence)
+    alone = _difference(a[3], a[4], b[3], b[4], share, confidence)
+    reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
+    if reason:
+        return _uncorrected_result(plain, alone, reason)
+    one, other = (
+        _tune(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
+    )
+    items = min(int((a[4] > 0).sum()), int((b[4] > 0).sum()))
+    few = rates.few_clusters(items)
+    if share:
+        few = _few(items, a[3], a[4]) or _few(items, b[3], b[4])
+    used = (a[1] + a[4] + b[1] + b[4]) > 0
+    influence, total = (one.influence - other.influence)[used], float(a[1].sum() + b[1].sum())
+    row = _t_row(one.value - other.value, influence, total, items, confidence, few)
+    if not share or row.value is None or row.low is None or row.high is None:
+        return Powered(row, plain, alone, (one.power, other.power))
+    low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
+    clipped = value != row.value
+    return Powered(
+        replace(row, low=low, value=value, high=high),
+        plain,
+        alone,
+        (one.power, other.power),
+        clipped,
+    )
+
+
+def _check_sums(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    n, gold_n = arguments.counts("n", sums.n), arguments.counts("gold_n", sums.gold_n)
+    arguments.same_shape("gold_n", gold_n, "n", n)
+    if share:
+        said, gold_said, truth = (
+            arguments.shares(name, values, which, size)[0]
+            for name, values, which, size in (
+                ("said", sums.said, "n", n),
+                ("gold_said", sums.gold_said, "gold_n", gold_n),
+                ("gold_truth", sums.gold_truth, "gold_n", gold_n),
+            )
+        )
+    else:
+        said, gold_said, truth = (
+            arguments.vector(name, getattr(sums, name))
+            for name in ("said", "gold_said", "gold_truth")
+        )
+        for name, array in (("said", said), ("gold_said", gold_said), ("gold_truth", truth)):
+            arguments.same_shape(name, array, "n", n)
+    return said, n, gold_said, truth, gold_n
+
+
+def _tune(
+    said: Floats, n: Floats, gold_said: Floats, truth: Floats, gold_n: Floats, power: float | None
+) -> _Tuned:
+    total, labels = float(n.sum()), float(gold_n.sum())
+    mean, mean_gold, own = said.sum() / total, gold_said.sum() / labels, truth.sum() / labels
+    a = (truth - own * gold_n) / labels
+    b = (said - mean * n) / total - (gold_said - mean_gold * gold_n) / labels
+    spread = float(b @ b)
+    if power is None:
+        power = min(max(-float(a @ b) / spread, 0.0), 1.0) if spread > 1e-24 else 0.0
+    return _Tuned(float(own + power * (mean - mean_gold)), a + power * b, float(power))
+
+
+def _own(x: Floats, n: Floats, share: bool, confidence: float) -> Interval:
+    """The same items without correction."""
+    if share:
+        return rates.clustered_share(successes=x, n=n, confidence=confidence)
+    used = n > 0
+    if not used.any():
+        return Interval(None, None, None, "mean over items, t", confidence, note="no outcomes")
+    total = float(n.sum())
+    mean = float(x.sum()) / total
+    row = _t_row(mean, ((x - mean * n) / total)[used], total, int(used.sum()), confidence, None)
+    return replace(row, method="mean over items, t")
+
+
+def _difference(
+    xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool, confidence: float
+) -> Interval:
+    if share:
+        return rates.clustered_difference(
+            successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
+        )
+    a, b = float(na.sum()), float(nb.sum())
+    if a == 0 or b == 0:
+        return Interval(
+            None, None, None, "difference over items, t", confidence, note="no outcomes on one side"
+        )
+    one, other, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
+    influence = ((xa - one * na) / a - (xb - other * nb) / b)[used]
+    row = _t_row(float(one - other), influence, a + b, int(used.sum()), confidence, None)
+    return replace(row, method="difference over items, t")
+
+
+def _t_row(
+    value: float, influence: Floats, n: float, items: int, confidence: float, few: Caution | None
+) -> Interval:
+    blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size)
+    if min(items, influence.size) < 2:
+        return with_cautions(replace(blank, note="one cluster: no interval"), few)
+    variance, df = rates.cluster_variance(influence)
+    if variance == 0:
+        return with_cautions(
+            replace(blank, se=0.0, note="no variance between clusters: no interval"), few
+        )
+    df = min(df, items - 1.0)
+    half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
+    row = replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
+    return with_cautions(row, few)
+
+
+def _few(items: int, truth: Floats, gold_n: Floats) -> Caution | None:
+    rare = truth if 2 * truth.sum() <= gold_n.sum() else gold_n - truth
+    if rare.sum() < FEW_GOLD:
+        return Caution("few_gold", f"too few gold labels of a class ({rare.sum():g})")
+    return rates.few_carriers(items, rates.carriers(np.maximum(rare, 0.0)))
+
+
+def _refusal(n: Floats, gold_n: Floats) -> str | None:
+    if n.sum() == 0:
+        return "no outcomes"
+    if gold_n.sum() == 0:
+        return "no gold"
+    return "gold of one item only" if (gold_n > 0).sum() < 2 else None
+
+
+def _uncorrected_result(plain: Interval, alone: Interval, reason: str) -> Powered:
+    return Powered(not_corrected(plain, reason), plain, alone, reason=reason)

@@ -1,0 +1,106 @@
+"""Is a judge good enough to be believed, and how much gold would do: Youden's J, its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.judges.confusion import Confusion, gold_share
+from tiltmeter.stats.judges.correction import few_gold
+from tiltmeter.stats.results import Interval, with_cautions
+
+METHOD = "youden, mover of two shares"
+REFUTED = 0.5  # J whose upper limit lies below it refutes the judge
+
+
+def youden(*, gold: Confusion, positive: Sequence[int], confidence: float = 0.95) -> Interval:
+    """Sensitivity + specificity - 1 of the values that a claim counts (``positive``: their codes).
+
+    A hit is any answer among ``positive`` for a truth among them. Limits from those of sensitivity
+    and specificity, square-and-add: J - √((Se - l)² + (Sp - l)²), and above alike. Range [-1, 1];
+    null value 0, a judge that guesses.
+    Source: Youden (1950), Cancer 3; the interval, Shan (2015), PLoS ONE 10 (MOVER, Zou & Donner
+    2008) over items. By hand: 40 of 50 and 45 of 50: .8 + .9 - 1 = .7. None with a note without
+    gold of the values, or of the others.
+    """
+    hits, sizes = _counts(gold, positive)
+    se, sp = (gold_share(x, n, gold, confidence) for x, n in zip(hits, sizes, strict=True))
+    labels = _labels(gold, positive)
+    blank = Interval(None, None, None, METHOD, confidence, n=sum(labels), clusters=se.clusters)
+    if se.value is None or sp.value is None:
+        missing = "of the values" if se.value is None else "of other values"
+        return replace(blank, note=f"no gold {missing}")
+    row = replace(blank, value=se.value + sp.value - 1)
+    if se.low is None or se.high is None or sp.low is None or sp.high is None:
+        return replace(row, note="gold of one item: no interval")
+    below = math.hypot(se.value - se.low, sp.value - sp.low)
+    above = math.hypot(se.high - se.value, sp.high - sp.value)
+    value = se.value + sp.value - 1
+    row = replace(row, low=max(value - below, -1.0), high=min(value + above, 1.0))
+    return with_cautions(row, few_gold(labels))
+
+
+def lowest_youden(
+    *, golds: Sequence[Confusion], positive: Sequence[int], confidence: float = 0.95
+) -> Interval:
+    """The lowest J of the levels that a claim compares, each with gold of its own.
+
+    A level whose J is not known says nothing; where none is known, that is the answer.
+    ``ValueError`` for no level.
+    """
+    found = [youden(gold=gold, positive=positive, confidence=confidence) for gold in golds]
+    if not found:
+        raise ValueError("golds: at least one level expected")
+    return min(found, key=lambda row: math.inf if row.value is None else row.value)
+
+
+def is_refuted(index: Interval) -> bool:
+    """True if gold refutes the judge: the upper limit of J lies below .5."""
+    return index.high is not None and index.high < REFUTED
+
+
+def gold_needed(
+    *, half_width: float, least_half_width: float, difference: float, labels: float
+) -> int | None:
+    """How many more gold labels bring the half-width of a corrected interval below ``difference``.
+
+    ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``:
+    what would be left of it with endless gold (the uncorrected interval's, over J where the
+    correction divides by it); ``difference``: the uncorrected one, from the null. The rest of the
+    variance, half² - least², goes with 1/labels. 0 where it is there already; None where no number
+    of labels does it, or there are none to go by. By hand: .2, .1, .15 and 50 labels:
+    50·(.04 - .01)/(.0225 - .01) = 120, so 70 more.
+    """
+    if half_width < difference:
+        return 0
+    fixed, wanted = least_half_width**2, difference**2
+    if labels <= 0 or fixed >= wanted:
+        return None
+    return math.ceil(labels * (half_width**2 - fixed) / (wanted - fixed) - 1e-9) - int(labels)
+
+
+def _counts(
+    gold: Confusion, positive: Sequence[int]
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Right answers, and truths, by item: of the values and of the others."""
+    w, chosen = gold.weighted, _positive_mask(gold, positive)
+    told = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
+    every = w.sum(axis=2)
+    hits = told[:, chosen].sum(axis=1), (every - told)[:, ~chosen].sum(axis=1)
+    return hits, (every[:, chosen].sum(axis=1), every[:, ~chosen].sum(axis=1))
+
+
+def _labels(gold: Confusion, positive: Sequence[int]) -> tuple[float, float]:
+    by_truth, chosen = gold.labels.sum(axis=(0, 2)), _positive_mask(gold, positive)
+    return float(by_truth[chosen].sum()), float(by_truth[~chosen].sum())
+
+
+def _positive_mask(gold: Confusion, positive: Sequence[int]) -> np.ndarray:
+    classes = gold.weighted.shape[1]
+    if not positive or min(positive) < 0 or max(positive) >= classes:
+        raise ValueError(f"positive: classes below {classes} expected, got {list(positive)}")
+    return np.isin(np.arange(classes), positive)

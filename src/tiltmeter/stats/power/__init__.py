@@ -1,0 +1,1 @@
+"""Power: how often a row's own test rejects, and the smallest shift that it finds."""

@@ -1,0 +1,1 @@
+"""Tests by shuffling: signs, labels and whole rows dealt anew, many draws at once."""

@@ -1,0 +1,137 @@
+"""Two models' scores of the same prompts: how far they differ, tested by shuffling whole rows
+between the models inside each prompt.
+
+What is tested is that the two draw alike, prompt by prompt; the statistic looks where their scores
+differ. Rows never leave their prompt, so what prompts (objects, cues) differ in is no evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.shuffles.dealing import pack_rows
+from tiltmeter.stats.shuffles.permutation import (
+    Permuted,
+    Statistic,
+    mean_over,
+    not_measured,
+    smallest_share,
+    summaries,
+)
+from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
+from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of, coded_groups
+
+METHOD = "{}, second less first, rows permuted between models inside each prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """The prompts of one cell (an object): the coded rows of two models for each, shape (outputs,
+    A), the same codes for both; shuffles, one a prompt; values: K of each attribute.
+    """
+
+    first: Sequence[ArrayLike]
+    second: Sequence[ArrayLike]
+    shuffles: Sequence[Shuffles]
+    values: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The two scores, their difference with null band and p, and how many cells they are over."""
+
+    first: float | None
+    second: float | None
+    difference: Permuted
+    cells: int
+
+
+def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared:
+    """A score of the second model less that of the first, mean over cells and attributes;
+    two-sided about the mean of the shuffles.
+
+    score: as ``pooled_score``. Unit: that of the score. Null value 0. Attributes that one model
+    lacks in a cell are left out of both; cells with an empty prompt are left out.
+    Source: permutation within blocks, Good (2005). By hand: one cell, first model base (0, 0) and
+    group (1, 1), second base (0, 0) and group (0, 0), "pairs": scores 1 and 0. The base's rows are
+    all alike; the group's four fall in 6 ways, of which one gives the scores (1, 0), one (0, 1),
+    and four the same score to both.
+    """
+    statistic, name = SCORES[score]
+    method = METHOD.format(name)
+    made = [_cell_scores(cell, statistic) for cell in cells if _is_full(cell)]
+    found = [one for one in made if one is not None]
+    draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
+    if not found:
+        nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
+        return Compared(None, None, nothing, 0)
+    first, second = (float(np.mean([one.seen[side] for one in found])) for side in (0, 1))
+    drawn = mean_over(np.stack([one.drawn for one in found], axis=-1))
+    sizes = tuple(sum(one.sizes[side] for one in found) for side in (0, 1))
+    smallest = max(1 / (1 + len(drawn)), math.prod(one.smallest for one in found))
+    (row,) = summaries(
+        np.array([second - first]), drawn[:, None], method, sizes, smallest, two_sided=True
+    )
+    return Compared(first, second, row, len(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _CellScores:
+    """seen: the scores of the two models; drawn: second less first in every shuffle, shape (B,)."""
+
+    seen: tuple[float, float]
+    drawn: Floats
+    sizes: tuple[int, int]
+    smallest: float
+
+
+def _is_full(cell: ComparedCell) -> bool:
+    return all(len(np.asarray(rows)) for rows in (*cell.first, *cell.second))
+
+
+def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None:
+    coded = coded_groups([*cell.first, *cell.second])
+    half = len(cell.first)
+    # the counts of a group are not what the others leave, so nothing is looked up
+    whole = replace(cell_of(coded, cell.values), complete=False)
+    pairs = [(coded[place], coded[half + place]) for place in range(half)]
+    places = _places(coded)
+    seen = [whole.onehot[rows].sum(axis=0, dtype=np.float64)[None, :] for rows in places]
+    scores = [statistic(whole, list(part))[0] for part in (seen[:half], seen[half:])]
+    measured = ~np.isnan(scores[0]) & ~np.isnan(scores[1])
+    if not measured.any():
+        return None
+    counts = _shuffled_counts(whole, places, half, cell.shuffles)
+    drawn = [mean_over(statistic(whole, list(part))[:, measured]) for part in counts]
+    sizes = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
+    smallest = math.prod(smallest_share((len(a), len(b))) for a, b in pairs)
+    first, second = (float(one[measured].mean()) for one in scores)
+    return _CellScores((first, second), drawn[1] - drawn[0], sizes, smallest)
+
+
+def _places(coded: Sequence[Codes]) -> list[slice]:
+    """Where the rows of each group stand in those of the cell."""
+    ends = np.cumsum([len(rows) for rows in coded])
+    return [slice(int(end) - len(rows), int(end)) for rows, end in zip(coded, ends, strict=True)]
+
+
+def _shuffled_counts(
+    cell: Cell, places: Sequence[slice], half: int, shuffles: Sequence[Shuffles]
+) -> tuple[list[Floats], list[Floats]]:
+    """Counts of every value in every prompt of either model, in every shuffle: (B, values) each."""
+    first, second = [], []
+    for place in range(half):
+        a, b = places[place], places[half + place]
+        rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
+        sizes = (a.stop - a.start, b.stop - b.start)
+        packed = pack_rows(rows > 0)
+        counted = [block[0] for block in shuffles[place].counts(sizes, packed)]
+        first.append(np.concatenate(counted, axis=1).T.astype(np.float64))
+        second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
+    return first, second

@@ -1,0 +1,149 @@
+"""Items that are each asked in several conditions: is one condition another than the rest, are all
+alike, and which pairs of levels a contrast of several groups has.
+
+Arrays hold one rate an item and condition, shape (C, K); an item without a rate in some condition
+(NaN) is left out, as it could not change places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.results import Test, count_of, join_notes
+from tiltmeter.stats.shuffles.resampling import TIE, monte_carlo_p
+
+ENUMERATED = 200_000  # assignments up to which all are taken: three conditions of 11 items
+TABLE_ENTRIES = 256  # sums of a group of items that one drawn byte chooses from
+BLOCK = 2_000_000  # permuted rates in flight at a time
+
+
+def tested_condition(
+    *, rates: ArrayLike, draws: int = 9_999, generator: np.random.Generator | None = None
+) -> Test:
+    """Is the tested condition (column 0) another than the mean of its controls (columns 1 to K-1)?
+
+    In each item it is drawn at random which condition is the tested one. Statistic: the mean over
+    items of t - mean of the controls, two-sided. Up to 200,000 assignments K^C all are taken;
+    beyond, ``draws`` and p = (1+b)/(1+B). With one control this is the sign flip; with two, a sign
+    flip of t - (b + c)/2 would reject 6.3 % of true nulls at .05, since that difference is skewed.
+    Null value 0. Source: Fisher (1935), The Design of Experiments, §21; Pitman (1938), Biometrika
+    29. By hand: one item (1, 0, 0): S = 1, -.5 or -.5, reached by 1 of 3: p = 1/3; two such items:
+    1/9. No item, or no second condition: p None with a note. ``ValueError``: infinite rates, no
+    generator where there are too many assignments.
+    """
+    table, left_out = _items_with_all(rates)
+    if not len(table) or table.shape[1] < 2:
+        return Test(None, None, "tested condition", note=join_notes("no items: no test", left_out))
+    conditions = table.shape[1]
+    # what the item adds to the sum where this condition is the tested one
+    adds = (conditions * table - table.sum(axis=1, keepdims=True)) / (conditions - 1)
+    value = float(adds[:, 0].mean())
+    moving = adds[np.abs(adds).max(axis=1) > TIE]
+    smallest = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(moving)
+    reach = abs(float(moving[:, 0].sum())) - TIE * float(np.abs(moving).sum())
+    if conditions ** len(moving) <= ENUMERATED:
+        sums = _all_sums(moving)
+        p = float((np.abs(sums) >= reach).mean())
+        method, taken, smallest = "tested condition, enumerated", sums.size, min(smallest, 1.0)
+    else:
+        if generator is None:
+            raise ValueError("generator: needed where the assignments are too many to take all")
+        taken = arguments.draw_count(draws)
+        reached = int((np.abs(_drawn_sums(moving, taken, generator)) >= reach).sum())
+        p, smallest = monte_carlo_p(exceeding=reached, draws=taken), 1 / (1 + taken)
+        method = "tested condition, sampled"
+    return Test(value, p, method, smallest_p=smallest, draws=taken, note=left_out)
+
+
+def _all_sums(adds: Floats) -> Floats:
+    """The sum over items for every choice of one column in each, shape (K^C,)."""
+    sums = np.zeros(1)
+    for item in adds:
+        sums = (sums[:, None] + item).ravel()
+    return sums
+
+
+def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Floats:
+    """The sum over items for random choices. One random number chooses for a group of items, from
+    a table of what the group then sums to.
+    """
+    items, conditions = adds.shape
+    group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
+    sums = np.zeros(draws)
+    for start in range(0, items, group):
+        table = _all_sums(adds[start : start + group])
+        sums += table.take(generator.integers(0, table.size, draws))
+    return sums
+
+
+def conditions_alike(
+    *, rates: ArrayLike, draws: int = 9_999, generator: np.random.Generator | None = None
+) -> Test:
+    """The omnibus test of several groups: are all conditions alike? Rates permuted within items.
+
+    Statistic: Σ_k (mean of condition k - mean of all)², in squared rates; one-sided (larger). Up
+    to 200,000 assignments all are taken, where the first item may stay as it is, since only which
+    rates stand together counts. Null value 0. Source: Pitman (1938), Biometrika 29; Welch (1937).
+    By hand: items (0, 1) and (0, 1): the second can be turned: sums (0, 2) or (1, 1), reached by 1
+    of 2: p = .5. No item, or one condition: p None with a note. ``ValueError``: as
+    ``tested_condition``.
+    """
+    table, left_out = _items_with_all(rates)
+    items, conditions = table.shape
+    if not items or conditions < 2:
+        return Test(None, None, "conditions alike", note=join_notes("no items: no test", left_out))
+    centred = table - table.mean(axis=1, keepdims=True)
+    moving = centred[np.abs(centred).max(axis=1) > TIE]
+    value = float(np.square(centred.mean(axis=0)).sum())
+    least = value * items**2 - TIE * max(1.0, float(np.square(centred).sum()))
+    orders = math.factorial(conditions) ** max(len(moving) - 1, 0)
+    if orders <= ENUMERATED:
+        p = float((np.square(_ordered_sums(moving)).sum(axis=1) >= least).mean())
+        method = "conditions alike, enumerated"
+        return Test(value, p, method, smallest_p=1 / orders, draws=orders, note=left_out)
+    if generator is None:
+        raise ValueError("generator: needed where the assignments are too many to take all")
+    taken, reached = arguments.draw_count(draws), 0
+    for sums in _permuted_sums(moving, taken, generator):
+        reached += int((np.square(sums).sum(axis=1) >= least).sum())
+    p, method = monte_carlo_p(exceeding=reached, draws=taken), "conditions alike, sampled"
+    return Test(value, p, method, smallest_p=1 / (1 + taken), draws=taken, note=left_out)
+
+
+def _ordered_sums(table: Floats) -> Floats:
+    """Sums by condition for every order of the rates of each item but the first, shape
+    (orders, K).
+    """
+    sums = table[:1] if len(table) else np.zeros((1, table.shape[1]))
+    orders = list(permutations(range(table.shape[1]))) if len(table) > 1 else []
+    for item in table[1:]:
+        sums = (sums[:, None] + item[orders]).reshape(-1, table.shape[1])
+    return sums
+
+
+def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Sums by condition with the rates of each item permuted, a block of draws at a time."""
+    block = max(1, BLOCK // table.size)
+    for start in range(0, draws, block):
+        many = min(block, draws - start)
+        yield generator.permuted(np.broadcast_to(table, (many, *table.shape)), axis=2).sum(axis=1)
+
+
+def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
+    """The items with a rate in every condition, and a word on the others."""
+    table = np.asarray(rates, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")
+    if np.isinf(table).any():
+        raise ValueError("rates: holds an infinite value")
+    kept = ~np.isnan(table).any(axis=1)
+    left = int((~kept).sum())
+    note = f"{count_of(left, 'item')} without a rate in some condition left out"
+    return table[kept], note if left else None

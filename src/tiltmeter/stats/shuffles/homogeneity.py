@@ -1,0 +1,233 @@
+"""Do items differ more than chance lets them: in their share, or in how much a cue moves it?
+
+Both tests hold what is common to all items at what was found (the number of hits of a side), and
+ask how often items would lie as far from it and from one another if they were alike. What a mean
+over items shows is thus no evidence here, and what is found here none of a mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments, special
+from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.results import Test
+from tiltmeter.stats.shuffles.resampling import TIE, monte_carlo_p
+
+METHOD, OF_MANY = "exact Breslow–Day, sampled", "Breslow–Day, chi-squared"
+FIRST_DRAWS = 999  # where a tenth of these reach what was found, no more are drawn
+LEAST = 1e-16  # of the largest of a distribution: what is below is left out
+BLOCK = 2_000_000  # entries of a block of draws × counts: 16 MB
+MOST = 20_000_000  # entries of all draws beyond the first, half a second
+WIDE = 300  # counts that an item can have, from which its law is normal and need not be drawn
+VARIED = 5.0  # variance of an item's count, from which it is taken for normal
+TOO_FEW = "fewer than two items with two outputs a side: no test"
+STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """How many hits an item can have given its margins: counts from `first` on, how probable each
+    is, their mean and variance.
+    """
+
+    first: int
+    chances: Floats
+    mean: float
+    variance: float
+
+
+def effects_alike(
+    *,
+    hits_a: ArrayLike,
+    n_a: ArrayLike,
+    hits_b: ArrayLike,
+    n_b: ArrayLike,
+    generator: np.random.Generator,
+    draws: int = 9_999,
+) -> Test:
+    """Is the odds ratio of two sides the same in every item?
+
+    Arrays: whole counts by item, shape (C,). Given an item's hits on both sides, its hits on the
+    first are hypergeometric; given their sum over items too, their law does not hang on the common
+    odds ratio (Zelen's exact test), whatever it is. Statistic: Σ(x − e)²/v, e and v the mean and
+    variance of x at the common odds ratio (Breslow–Day); p = (1+b)/(1+B) from draws of that law,
+    of which a first 999 are enough where p is large; of hundreds of outputs an item by χ². Outcomes
+    inside an item and side that are less various than draws with one probability (prompts that
+    differ) make p larger.
+    Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
+    sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 against 0 of 2,
+    and 0 of 2 against 2 of 2: x is (2, 0), and given the sum 2 it is (2, 0), (1, 1) or (0, 2) in
+    1/18, 16/18, 1/18: p near 1/9.
+    One output a side says nothing: items with fewer than 2 on either are left out. p None with
+    fewer than two others; 1 where the margins leave one arrangement. ``ValueError``: counts that
+    are not whole, successes > n, shapes that differ.
+    """
+    xa, na = arguments.shares("hits_a", hits_a, "n_a", n_a)
+    xb, nb = arguments.shares("hits_b", hits_b, "n_b", n_b)
+    arguments.same_shape("n_a", na, "n_b", nb)
+    kept = (na > 1) & (nb > 1)
+    hits, a, b, both = (_whole("hits_a", one[kept]) for one in (xa, na, nb, xa + xb))
+    first, last = np.maximum(0, both - b), np.minimum(a, both)
+    logs = _log_factorials(int(max(a.max(initial=0), b.max(initial=0))))
+    supports = [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
+    weights = [
+        -(logs[x] + logs[i - x] + logs[t - x] + logs[j - t + x])
+        for x, i, j, t in zip(supports, a, b, both, strict=True)
+    ]
+    return _test(hits, supports, weights, generator, arguments.draw_count(draws))
+
+
+def shares_alike(
+    *, hits: ArrayLike, n: ArrayLike, generator: np.random.Generator, draws: int = 9_999
+) -> Test:
+    """Is the share the same in every item?
+
+    As ``effects_alike`` with one side: given all hits, those of the items are multivariate
+    hypergeometric, and the statistic is Pearson's χ². By hand: two items with 2 of 2 and 0 of 2:
+    given 2 hits, (2, 0) or (0, 2) in 2 of 6 arrangements: p near 1/3.
+    """
+    x, size = arguments.shares("hits", hits, "n", n)
+    kept = size > 1
+    found, sizes = _whole("hits", x[kept]), _whole("n", size[kept])
+    logs = _log_factorials(int(sizes.max(initial=0)))
+    supports = [np.arange(one + 1) for one in sizes]
+    weights = [-(logs[one] + logs[one[::-1]]) for one in supports]
+    return _test(found, supports, weights, generator, arguments.draw_count(draws))
+
+
+def _whole(name: str, values: Floats) -> Codes:
+    if (values != np.rint(values)).any():
+        raise ValueError(f"{name}: whole numbers of outputs expected")
+    return values.astype(np.int64)
+
+
+def _log_factorials(most: int) -> Floats:
+    found: Floats = special.gammaln(np.arange(most + 1) + 1.0)
+    return found
+
+
+def _test(
+    found: Codes,
+    supports: Sequence[Codes],
+    weights: Sequence[Floats],
+    generator: np.random.Generator,
+    draws: int,
+) -> Test:
+    """supports, weights: the counts that each item can have, and the logarithm of how many
+    arrangements each stands for.
+    """
+    if found.size < 2:
+        return Test(None, None, METHOD, note=TOO_FEW)
+    free = [n for n, support in enumerate(supports) if support.size > 1]
+    total = int(found[free].sum())
+    ends = [sum(int(supports[n][end]) for n in free) for end in (0, -1)]
+    if total in ends:
+        return Test(0.0, 1.0, METHOD, smallest_p=1.0, draws=1)
+    laws = _common_laws([supports[n] for n in free], [weights[n] for n in free], total)
+    if laws is None:
+        return Test(None, None, METHOD, note="the common odds ratio was not found: no test")
+    variances = np.array([law.variance for law in laws])
+    parts = (found[free] - np.array([law.mean for law in laws])) ** 2 / variances
+    if max(law.chances.size for law in laws) > WIDE:
+        return _chi_squared(parts[variances >= VARIED])
+    observed, reached, done = float(parts.sum()), 0, 0
+    room = max(FIRST_DRAWS, MOST // sum(law.chances.size for law in laws))
+    for number in (min(FIRST_DRAWS, draws), min(draws, room) - FIRST_DRAWS):
+        if number > 0 and reached * 10 <= done:
+            drawn = _draw_statistics(laws, total, number, generator)
+            reached += int((drawn >= observed * (1 - TIE)).sum())
+            done += number
+    p = monte_carlo_p(exceeding=reached, draws=done)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
+
+
+def _chi_squared(parts: Floats) -> Test:
+    """p of Σ parts by its limit, χ² with one degree of freedom fewer than items (Wilson & Hilferty
+    1931, PNAS 17): where outputs are so many that nothing is gained by drawing.
+    """
+    free = parts.size - 1
+    if free < 1:
+        return Test(None, None, OF_MANY, note=TOO_FEW)
+    statistic, spread = float(parts.sum()), 2 / (9 * free)
+    z = ((statistic / free) ** (1 / 3) - (1 - spread)) / spread**0.5
+    return Test(statistic, float(special.ndtr(-z)), OF_MANY, df=float(free))
+
+
+def _common_laws(
+    supports: Sequence[Codes], weights: Sequence[Floats], total: int
+) -> list[_Law] | None:
+    """The law of each item at the common odds at which ``total`` is what they are expected to have
+    together: the search for it is Newton's; None where that does not end.
+    """
+    starts = np.cumsum([0, *(support.size for support in supports[:-1])])
+    x, logs = np.concatenate(supports).astype(np.float64), np.concatenate(weights)
+    sizes = [support.size for support in supports]
+    log_odds = 0.0
+    for _ in range(STEPS):
+        tilted = logs + log_odds * x
+        chances = np.exp(tilted - np.repeat(np.maximum.reduceat(tilted, starts), sizes))
+        chances /= np.repeat(np.add.reduceat(chances, starts), sizes)
+        means = np.add.reduceat(chances * x, starts)
+        variances = np.add.reduceat(chances * (x - np.repeat(means, sizes)) ** 2, starts)
+        short = total - float(means.sum())
+        if abs(short) < CLOSE * x.size:
+            return [
+                _law(support, own, mean, variance)
+                for support, own, mean, variance in zip(
+                    supports, np.split(chances, starts[1:]), means, variances, strict=True
+                )
+            ]
+        log_odds += min(1.0, max(-1.0, short / max(float(variances.sum()), 1e-300)))
+    return None
+
+
+def _law(support: Codes, chances: Floats, mean: float, variance: float) -> _Law:
+    first, chances = _trim(int(support[0]), chances)
+    return _Law(first, chances, float(mean), float(variance))
+
+
+def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
+    """Without the ends that are as good as impossible."""
+    kept = np.flatnonzero(chances > LEAST * chances.max())
+    return first + int(kept[0]), chances[kept[0] : kept[-1] + 1]
+
+
+def _draw_statistics(
+    laws: Sequence[_Law], total: int, draws: int, generator: np.random.Generator
+) -> Floats:
+    """The statistic of each draw of the items' counts given their sum, shape (draws,): the last
+    item's given the sum, then the one's before given what is left.
+    """
+    sums = [_trim(laws[0].first, laws[0].chances)]
+    for law in laws[1:]:
+        sums.append(_trim(sums[-1][0] + law.first, np.convolve(sums[-1][1], law.chances)))
+    widest = max(law.chances.size for law in laws)
+    size = max(1, BLOCK // widest)
+    blocks = [min(size, draws - start) for start in range(0, draws, size)]
+    return np.concatenate([_draw_block(laws, sums, total, number, generator) for number in blocks])
+
+
+def _draw_block(
+    laws: Sequence[_Law],
+    sums: Sequence[tuple[int, Floats]],
+    total: int,
+    draws: int,
+    generator: np.random.Generator,
+) -> Floats:
+    left, statistics = np.full(draws, total), np.zeros(draws)
+    for law, (first, chances) in zip(reversed(laws[1:]), reversed(sums[:-1]), strict=True):
+        # how far the rest of the sum lies in the law of the items before, for each count
+        places = (left - law.first - first)[:, None] - np.arange(law.chances.size)
+        inside = (places >= 0) & (places < chances.size)
+        joint = np.where(inside, chances.take(places, mode="clip"), 0.0) * law.chances
+        joint = joint.cumsum(axis=1)
+        drawn = (joint <= (generator.random(draws) * joint[:, -1])[:, None]).sum(axis=1)
+        counts = law.first + drawn
+        statistics += (counts - law.mean) ** 2 / law.variance
+        left = left - counts
+    return statistics + (left - laws[0].mean) ** 2 / laws[0].variance

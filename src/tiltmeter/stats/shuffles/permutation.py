@@ -1,0 +1,413 @@
+"""The permutation kernel: whole rows (outputs with all their attributes) change groups together.
+
+What a cell and its shuffles are is in shuffling.py.
+
+No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
+difference (docs/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band under
+shuffling, the chance-adjusted value and p.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.results import join_notes
+from tiltmeter.stats.shuffles.divergence import chance_adjusted
+from tiltmeter.stats.shuffles.resampling import monte_carlo_p
+from tiltmeter.stats.shuffles.shuffling import (
+    Cell,
+    Shuffles,
+    cell_of,
+    coded_groups,
+    looked_up,
+    plogp,
+    plogp_of_both,
+)
+
+TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
+ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
+BAND = (0.025, 0.975)
+MOST_LOOKED_UP = 100_000  # pairs of counts of two groups whose bits are worked out beforehand
+# the counts of every value in every group → one number an attribute, for each draw
+Statistic = Callable[[Cell, list[Floats]], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """A statistic beside what shuffling makes of it.
+
+    ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean
+    under shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
+    (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B
+    and the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one an
+    attribute. ``None`` is "not measured" and ``note`` says why.
+    """
+
+    value: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+    adjusted: float | None
+    p: float | None
+    smallest_p: float | None
+    draws: int
+    sizes: tuple[int, ...]
+    method: str
+    note: str | None = None
+    attributes: tuple[Permuted, ...] = ()
+
+
+def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles) -> Permuted:
+    """Divergence of a cued group from the base, base ∪ group shuffled (SODA's BDS).
+
+    Arrays: codes, shapes (n_base, A) and (n_group, A). Unit: bits, mean over attributes. Range of
+    ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided
+    (larger).
+    Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
+    1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
+    An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
+    and said. ``ValueError``: codes that are no integers or below -1, attributes that differ.
+    """
+    method = "JS divergence, rows permuted"
+    return _permute([base, group], mean_divergence, method, shuffles, two_sided=False)
+
+
+def pairs_within(
+    *, groups: Sequence[ArrayLike], shuffles: Shuffles, root: bool = False
+) -> Permuted:
+    """Mean divergence over the pairs of a dimension's groups, shuffled among them (SODA's CDS).
+
+    Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source as
+    ``base_against_group``, which this equals for two groups. Empty groups are left out, and said.
+    ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling .8326;
+    ``adjusted`` has no meaning then).
+    """
+    statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
+    return _permute(
+        list(groups), statistic, f"JS {name} over pairs, rows permuted", shuffles, two_sided=False
+    )
+
+
+def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
+    """For each value of one attribute its share against all others: mean divergence over the pairs
+    of groups, shuffled.
+
+    Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row a value that
+    occurs, by code; each is what ``pairs_within`` finds for the codes "this value" and "another",
+    with one set of shuffles for all values. Unit, range,
+    null value, errors and source as there. By hand: (0, 1) and (0, 2): value 0 has its half in
+    both, JS 0; 1 and 2 have shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
+    """
+    method = "JS divergence over pairs, rows permuted"
+    return _permute(list(groups), _value_divergence, method, shuffles, two_sided=False)
+
+
+def concentration_difference(
+    *, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, values: Sequence[int] | None = None
+) -> Permuted:
+    """VAC(group) - VAC(base), base ∪ group shuffled, two-sided about the mean of the shuffles.
+
+    VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K an
+    attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1];
+    null value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
+    Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 +
+    .3607 and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K below
+    what is seen.
+    """
+    method = "VAC difference (Miller-Madow), rows permuted"
+    return _permute(
+        [base, group], mean_concentration, method, shuffles, two_sided=True, values=values
+    )
+
+
+def _permute(
+    groups: list[ArrayLike],
+    statistic: Statistic,
+    method: str,
+    shuffles: Shuffles,
+    *,
+    two_sided: bool,
+    values: Sequence[int] | None = None,
+) -> Permuted:
+    coded = coded_groups(groups)
+    sizes = tuple(len(rows) for rows in coded)
+    filled = [rows for rows in coded if len(rows)]
+    note = f"{len(coded) - len(filled)} empty groups left out" if len(filled) < len(coded) else None
+    if len(filled) < 2 or (len(coded) == 2 and note):
+        return not_measured(method, shuffles.draws, sizes, "an empty group: nothing to compare")
+    cell = cell_of(filled, values)
+    observed, shuffled = shuffled_statistic(cell, statistic, shuffles)
+    smallest = max(1 / (1 + shuffles.draws), smallest_share(cell.sizes))
+    measured = ~np.isnan(observed)
+    if not measured.all():
+        note = join_notes(
+            note,
+            f"{int((~measured).sum())} attributes not measured on every side: left out of the mean",
+        )
+    if measured.any():
+        mean = shuffles.keep((statistic, cell.key), lambda: mean_over(shuffled[:, measured]))
+        observed = np.append(observed, observed[measured].mean())
+        shuffled = np.column_stack([shuffled, mean])
+    rows = summaries(observed, shuffled, method, sizes, smallest, two_sided)
+    if not measured.any():
+        return not_measured(
+            method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows)
+        )
+    return replace(rows[-1], note=note, attributes=tuple(rows[:-1]))
+
+
+def shuffled_statistic(
+    cell: Cell, statistic: Statistic, shuffles: Shuffles
+) -> tuple[Floats, Floats]:
+    """The statistic of each attribute as it is, shape (A,), and in every shuffle, shape (B, A)."""
+    observed = statistic(cell, cell.counts())[0]
+    pair = len(cell.sizes) == 2
+    if statistic in SUMS and pair and cell.complete and cell.kinds is None:
+        table, whole = SUMS[statistic]
+        return observed, whole(cell, cell.sum_values(table(cell), shuffles))
+
+    def shuffle() -> Floats:
+        return np.concatenate([statistic(cell, one) for one in cell.shuffle_counts(shuffles)])
+
+    # pairs are many and quick: of them only means are kept
+    return observed, (shuffle() if pair else shuffles.keep((statistic, cell.key, "each"), shuffle))
+
+
+def summaries(
+    observed: Floats,
+    shuffled: Floats,
+    method: str,
+    sizes: tuple[int, ...],
+    smallest: float,
+    two_sided: bool,
+) -> list[Permuted]:
+    """One row a column of ``shuffled``, with value, band and p. A shuffle that empties a side tells
+    nothing against the null.
+    """
+    draws = len(shuffled)
+    rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
+    void = np.isnan(rows)
+    some_void = bool(void.any())
+    defined = draws - void.sum(axis=1) if some_void else np.full(observed.size, draws)
+    measured = (defined > 0) & ~np.isnan(observed)
+    low, high = np.full((2, observed.size), np.nan)
+    known = rows if measured.all() else rows[measured]
+    low[measured], high[measured] = (
+        np.nanquantile(known, BAND, axis=1) if void[measured].any() else band_of(known)
+    )
+    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if some_void else shuffled).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
+        below = (
+            np.abs(rows - centre[:, None]) < np.abs(observed - centre)[:, None] - TIE
+            if two_sided
+            else rows < observed[:, None] - TIE
+        )
+    reached = draws - below.sum(axis=1)
+    found = []
+    for i in range(observed.size):
+        if not measured[i]:
+            found.append(not_measured(method, draws, sizes, "not measured on every side"))
+            continue
+        value, mean = float(observed[i]), float(expected[i])
+        adjusted = math.nan if two_sided else chance_adjusted(divergence=value, expected=mean)
+        p = monte_carlo_p(exceeding=int(reached[i]), draws=draws)
+        limits = (float(low[i]), float(high[i]))
+        above = None if math.isnan(adjusted) else adjusted
+        found.append(Permuted(value, mean, *limits, above, p, smallest, draws, sizes, method))
+    return found
+
+
+def band_of(rows: Floats) -> Floats:
+    """The quantiles ``BAND`` of each row, shape (2, rows): those of ``np.quantile`` to the last
+    digit. Rows without NaN.
+    """
+    last = rows.shape[1] - 1
+    at = last * np.array(BAND)
+    below = np.floor(at).astype(np.intp)
+    above = np.minimum(below + 1, last)
+    ordered = np.sort(rows, axis=1)  # numpy sorts four times as fast as it partitions
+    low, high, part = ordered[:, below].T, ordered[:, above].T, (at - below)[:, None]
+    gap = high - low
+    found: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
+    return found
+
+
+def mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
+    """√(JS·ln 2) per draw and attribute, mean over the pairs of groups that are measured."""
+    return mean_divergence(cell, counts, root=True)
+
+
+def mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
+    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are
+    measured.
+    """
+    return _mean_over_pairs(cell, counts, list(combinations(range(len(counts)), 2)), root)
+
+
+def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
+    """JS divergence in bits per draw and attribute of the first group from each other, their
+    mean.
+    """
+    return _mean_over_pairs(cell, counts, [(0, j) for j in range(1, len(counts))], root=False)
+
+
+def _mean_over_pairs(
+    cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
+) -> Floats:
+    outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
+    found = []
+    for i, j in pairs:
+        n, m = cell.sizes[i], cell.sizes[j]
+        if cell.complete and (n + 1) * (m + 1) <= max(MOST_LOOKED_UP, counts[i].size):
+            each = _pair_bits(n, m).take((counts[i] * (m + 1) + counts[j]).astype(np.intp))
+        else:
+            p, q = (cell.shares(counts[g], outcomes[g]) for g in (i, j))
+            each = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+        bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
+        void = (outcomes[i] == 0) | (outcomes[j] == 0)
+        found.append(np.where(void, np.nan, bits) if void.any() else bits)
+    return found[0] if len(found) == 1 else mean_over(np.stack(found, axis=-1))
+
+
+@lru_cache(maxsize=64)
+def _pair_bits(n: int, m: int) -> Floats:
+    """What a value adds to the JS divergence of two groups, by its counts out of n and of m: shape
+    (n + 1, m + 1).
+    """
+    p, q = np.arange(n + 1)[:, None] / n, np.arange(m + 1)[None, :] / m
+    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+    return bits
+
+
+def _root_or_bits(bits: Floats, root: bool) -> Floats:
+    """√(bits·ln 2), the distance, or the bits."""
+    return np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2)) if root else bits
+
+
+def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
+    """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs
+    of groups.
+    """
+    shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
+    parts = [
+        looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
+        for c, n, p in zip(counts, cell.sizes, shares, strict=True)
+    ]
+    bits = np.zeros_like(counts[0])
+    for i, j in combinations(range(len(counts)), 2):
+        bits += np.clip(
+            (parts[i] + parts[j]) / 2 - plogp_of_both((shares[i] + shares[j]) / 2), 0.0, 1.0
+        )
+    return bits / math.comb(len(counts), 2)
+
+
+def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
+    """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
+    the first; NaN where K is 1 or a side is empty.
+    """
+    found = _concentrations(cell, counts)
+    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
+    return difference
+
+
+def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
+    """VAC per draw and attribute, mean over all groups; NaN where K is 1 or a side is empty."""
+    found = _concentrations(cell, counts)
+    mean: Floats = sum(found[1:], start=found[0]) / len(found)
+    return mean
+
+
+def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
+    """VAC of each group, with Miller and Madow's entropy."""
+    found = []
+    for group, c in enumerate(counts):
+        n = cell.outcomes(c, group)
+        bias = ((c > 0) @ cell.member - 1) / (2 * np.maximum(n, 1) * math.log(2))
+        bits = bias - cell.plogp(c, n, group) @ cell.member
+        found.append(
+            np.where(
+                (n == 0) | (cell.supports < 2),
+                np.nan,
+                1 - bits / np.log2(np.maximum(cell.supports, 2)),
+            )
+        )
+    return found
+
+
+def _pair_table(cell: Cell) -> Floats:
+    """What a value adds to the JS divergence of two complete groups."""
+    (p, q) = (count / n for count, n in zip(cell.first_counts(), cell.sizes, strict=True))
+    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+    return bits
+
+
+def _concentration_table(cell: Cell) -> Floats:
+    """What a value takes from the entropy of the second group less that of the first, in bits; both
+    lose what Miller and Madow take off for each value that is seen.
+    """
+    first, second = (
+        plogp(count / n) - (count > 0) / (2 * n * math.log(2))
+        for count, n in zip(cell.first_counts(), cell.sizes, strict=True)
+    )
+    return second - first
+
+
+def _whole_concentration(cell: Cell, sums: Floats) -> Floats:
+    n, m = cell.sizes
+    bits = sums + (1 / m - 1 / n) / (2 * math.log(2))
+    found: Floats = np.where(
+        cell.supports < 2, np.nan, bits / np.log2(np.maximum(cell.supports, 2))
+    )
+    return found
+
+
+# Statistics that are, of two complete groups, a sum over values of something that hangs on the
+# count in the first alone; and what is made of the sum.
+SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], Floats]]] = {
+    mean_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
+    mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),
+    mean_concentration: (_concentration_table, _whole_concentration),
+}
+
+
+def mean_over(values: Floats) -> Floats:
+    """The mean over the last axis of what is not NaN."""
+    missing = np.isnan(values)
+    if not missing.any():
+        mean: Floats = values.mean(axis=-1)
+        return mean
+    with np.errstate(invalid="ignore"):
+        mean = np.where(missing, 0.0, values).sum(axis=-1) / (~missing).sum(axis=-1)
+    return mean
+
+
+def smallest_share(sizes: tuple[int, ...]) -> float:
+    """The share of arrangements that look like the observed one: groups of one size can be
+    swapped.
+    """
+    swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
+    logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
+    return swaps * math.exp(-logs) if logs < 50 else 0.0
+
+
+def not_measured(
+    method: str,
+    draws: int,
+    sizes: tuple[int, ...],
+    note: str,
+    attributes: tuple[Permuted, ...] = (),
+) -> Permuted:
+    """What could not be measured, with the reason."""
+    return Permuted(
+        None, None, None, None, None, None, None, draws, sizes, method, note, attributes
+    )

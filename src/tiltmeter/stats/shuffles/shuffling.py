@@ -1,0 +1,331 @@
+"""Cells of coded rows and their shuffles, for the statistics of permutation.py.
+
+A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
+attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose
+which rows form a group (dealing.py); how many rows of each value it has are then bits to count.
+``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does not
+grow with the draws.
+
+Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind
+go to each group, which is multivariate hypergeometric. The distribution is the same, and the time
+does not grow with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.shuffles import hypergeometric
+from tiltmeter.stats.shuffles.dealing import WORD, Numbers, Words, count_dealt, deal_rows, pack_rows
+from tiltmeter.stats.shuffles.hypergeometric import Counts
+
+BLOCK = 25_000_000  # bytes that are dealt at a time where they are not kept
+# Counts in flight at a time: an array of so many doubles comes from memory that the process has; a
+# larger one is fetched from the system anew each time, which costs more than all that is computed.
+IN_FLIGHT = 16_000
+TABLES = 16_000  # drawn counts of a group in flight at a time
+CACHE_BYTES = 64_000_000  # of dealt rows and their counts, kept for who asks again
+# rows for each kind of row and group but the last: from here on a drawn count is cheaper than
+# shuffled rows
+ALIKE = 20
+TINY = np.finfo(np.float64).tiny
+
+
+Kept = TypeVar("Kept", Words, Numbers, Floats)
+
+
+class KeptArrays:
+    """Arrays that were computed: the latest, up to a number of bytes. A key holds all that goes
+    into one.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._bytes = 0
+        self._kept: dict[object, Words | Numbers | Floats] = {}
+
+    def get(self, key: object, compute: Callable[[], Kept]) -> Kept:
+        """The array of a key; computed where it is not kept."""
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = compute()
+            self._bytes += found.nbytes
+            while self._kept and self._bytes > self.most_bytes:
+                self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
+        self._kept[key] = found
+        return cast(Kept, found)
+
+
+class KeptDraws:
+    """What was drawn, for cells that are shuffled alike, and what came of it. Draws take more
+    bytes and are soon asked for again, so they do not drive out results.
+    """
+
+    def __init__(self, draw_bytes: int = CACHE_BYTES, result_bytes: int = 0) -> None:
+        self.draws, self.results = KeptArrays(draw_bytes), KeptArrays(result_bytes)
+
+
+class Shuffles:
+    """The shuffles of a run: the same ones for every cell of the same sizes.
+
+    They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
+    cell's result does not depend on which cells came before it. Cells of one size share their
+    shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
+    kept: where what is drawn is kept; given by who makes shuffles of the same seed more than once.
+    """
+
+    def __init__(
+        self, *, draws: int, generator: np.random.Generator, kept: KeptDraws | None = None
+    ) -> None:
+        self.draws = arguments.draw_count(draws)
+        self._seed = int(generator.integers(2**63))
+        self._kept = kept or KeptDraws()
+        self._counted: tuple[object, list[list[Counts]]] = (None, [])
+
+    def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
+        """Which rows each group but the last has, shape (groups - 1, words, a block of draws)."""
+        for start, draws in self._spans(sizes):
+            yield self._deal(sizes, start, draws)
+
+    def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
+        """How many rows of each column each group but the last has, shape (groups - 1, columns, a
+        block of draws). packed: the columns of all rows as bits.
+        """
+        for start, draws in self._spans(sizes):
+
+            def count(start: int = start, draws: int = draws) -> Numbers:
+                return count_dealt(self._deal(sizes, start, draws), packed)
+
+            key = (self._seed, start, draws, sizes, packed.tobytes())
+            yield count() if draws < self.draws else self._kept.draws.get(key, count)
+
+    def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
+        """What comes of all these shuffles; computed where it is not kept. key: all that goes into
+        it beside them.
+        """
+        return self._kept.results.get((self._seed, self.draws, key), compute)
+
+    def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """(first draw, how many) of each block: one of all, where that is kept."""
+        draw_bytes = 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
+        whole = self.draws * draw_bytes <= CACHE_BYTES
+        block = self.draws if whole else max(1, BLOCK // draw_bytes)
+        for start in range(0, self.draws, block):
+            yield start, min(block, self.draws - start)
+
+    def _deal(self, sizes: tuple[int, ...], start: int, draws: int) -> Words:
+        def deal() -> Words:
+            return deal_rows(sizes, draws, np.random.default_rng([self._seed, start, *sizes]))
+
+        if draws < self.draws:
+            return deal()
+        return self._kept.draws.get((self._seed, start, draws, sizes), deal)
+
+    def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
+        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
+        both margins fixed.
+
+        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it
+        kind by kind, a count is hypergeometric given those before.
+        """
+        key = (sizes, tuple(alike.tolist()))
+        if key != self._counted[0]:
+            self._counted = key, list(self._tables(alike, sizes))
+        yield from self._counted[1]
+
+    def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
+        generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
+        first, block = (
+            hypergeometric.draw_counts(alike, sizes[0], self.draws, generator),
+            max(1, TABLES // alike.size),
+        )
+        for start in range(0, self.draws, block):
+            found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
+            left = alike - found[0]  # rows of each kind that have no group yet
+            for size in sizes[1:-1]:
+                found.append(hypergeometric.draw_from_left(left, rows, size, generator))
+                left, rows = left - found[-1], rows - size
+            yield [*found, left]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One-hot rows of all groups, and which columns belong to which attribute."""
+
+    onehot: NDArray[np.float32]  # rows × values
+    member: Floats  # values × attributes, 0/1
+    sizes: tuple[int, ...]
+    supports: Floats  # values an attribute
+    complete: bool
+    # one-hot kinds of rows and how many there are of each, where many are alike
+    kinds: tuple[Floats, Counts] | None
+
+    def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
+        """Counts of every value in every group, a block of shuffles at a time."""
+        if self.kinds is None:
+            piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
+            for counted in shuffles.counts(self.sizes, self._packed):
+                for at in range(0, counted.shape[-1], piece):
+                    yield self._with_last([one[:, at : at + piece].T for one in counted])
+            return
+        onehot, alike = self.kinds
+        for table in shuffles.tables(alike, self.sizes):
+            yield [count @ onehot for count in table]
+
+    def counts(self) -> list[Floats]:
+        """Counts of every value in every group as they are, shape (1, values) each."""
+        ends = np.cumsum(self.sizes)[:-1]
+        first = np.split(self.onehot, ends)[:-1]
+        return self._with_last([rows.sum(axis=0, dtype=np.float64)[None] for rows in first])
+
+    def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
+        """The counts of all groups but the last as doubles, and those of the last."""
+        found = [np.asarray(one, dtype=np.float64) for one in counts]
+        return [*found, self._totals - sum(found[1:], start=found[0])]
+
+    def outcomes(self, counts: Floats, group: int) -> Floats:
+        """How many rows of a group are measured, per draw and attribute."""
+        if self.complete:
+            return np.full((1, self.member.shape[1]), float(self.sizes[group]))
+        return counts @ self.member
+
+    def shares(self, counts: Floats, outcomes: Floats) -> Floats:
+        """The shares of the values inside their attribute; 0 where nothing is measured."""
+        return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
+
+    def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:
+        """Of two complete groups, what the values of each attribute add up to in every shuffle,
+        shape (draws, attributes). table: what each value adds by its count in the first group,
+        shape (values, 1 + the most rows that have one of them).
+
+        What the first has not, the second has: so all is looked up, and no logarithm is left to
+        each shuffle.
+        """
+        owners = self.member.argmax(axis=1).tolist()
+        found = np.zeros((self.member.shape[1], shuffles.draws))
+        start = 0
+        for (counted,) in shuffles.counts(self.sizes, self._packed):
+            end = start + counted.shape[-1]
+            sums = list(found[:, start:end])
+            for owner, row, counts in zip(owners, table, counted, strict=True):
+                sums[owner] += row.take(counts)
+            start = end
+        return found.T
+
+    def first_counts(self) -> tuple[Floats, Floats]:
+        """Of two groups, the counts that a value can have in the first, and those it then has in
+        the second: shape (values, 1 + the most rows that have one of them).
+        """
+        totals = self._totals[:, None]
+        first: Floats = np.minimum(np.arange(totals.max() + 1), totals)
+        return first, totals - first
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What tells its rows, attributes and supports from those of another cell."""
+        parts = (self._packed, self.member, self.supports)
+        return (self.sizes, *(part.tobytes() for part in parts))
+
+    @cached_property
+    def _packed(self) -> Words:
+        """The one-hot rows as bits."""
+        return pack_rows(self.onehot > 0)
+
+    @cached_property
+    def _totals(self) -> Floats:
+        """How many rows have each value."""
+        found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
+        return found
+
+    def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
+        """p·log2 p of these shares."""
+        return (
+            looked_up(plogp, counts, self.sizes[group])
+            if self.complete
+            else plogp(self.shares(counts, outcomes))
+        )
+
+
+def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
+    """A function of counts out of n as shares: there are n + 1 of them, and logarithms are what a
+    shuffle costs.
+    """
+    found: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
+    return found
+
+
+def plogp(p: Floats) -> Floats:
+    """p·log2 p, 0 at p = 0."""
+    product: Floats = np.log2(np.maximum(p, TINY))
+    product *= p
+    return product
+
+
+def plogp_of_both(p: Floats) -> Floats:
+    """p·log2 p of "this value" and of "another"."""
+    return plogp(p) + plogp(1 - p)
+
+
+def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
+    """Checked rows of codes, of one width where there are any."""
+    if not groups:
+        raise ValueError("groups: at least one expected")
+    coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
+    width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
+    for i, rows in enumerate(coded):
+        if len(rows) and rows.shape[1] != width:
+            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
+    return coded
+
+
+def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
+    """The cell of groups of rows. values: how many values each attribute could have; those that are
+    seen, otherwise.
+    """
+    pooled = np.concatenate(groups)
+    attributes = pooled.shape[1]
+    if values is not None and len(values) != attributes:
+        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
+    width = int(pooled.max(initial=-1)) + 1
+    named = pooled + np.arange(attributes) * width  # a code, and whose it is
+    ordered = np.sort(named[pooled >= 0])  # so few are sorted faster than `unique` finds them
+    owners, seen = np.divmod(ordered[np.diff(ordered, prepend=-1) > 0], max(width, 1))
+    found = np.bincount(owners, minlength=attributes)
+    supports = np.array(found if values is None else values, dtype=np.float64)
+    for a in np.flatnonzero(supports < found):
+        raise ValueError(
+            f"values: {values} has fewer than the {found[a]} values seen of attribute {a}"
+        )
+    member = np.eye(attributes)[owners]
+    onehot = (pooled[:, owners] == seen).astype(np.float32)
+    sizes = tuple(len(g) for g in groups)
+    return Cell(
+        onehot,
+        member,
+        sizes,
+        supports,
+        bool((pooled >= 0).all()),
+        _kinds(onehot, attributes, len(groups)),
+    )
+
+
+def _kinds(
+    onehot: NDArray[np.float32], attributes: int, groups: int
+) -> tuple[Floats, Counts] | None:
+    """The values of one attribute, and none of them, as kinds of rows; None where rows are better
+    moved whole.
+    """
+    rows, values = onehot.shape
+    if attributes > 1 or rows < ALIKE * (groups - 1) * values:
+        return None
+    alike = onehot.sum(axis=0, dtype=np.int64)
+    alike = np.append(alike, rows - alike.sum())
+    return np.eye(values + 1, values)[alike > 0], alike[alike > 0]

@@ -1,0 +1,100 @@
+"""Reads the answers of languages_looked.csv and languages_kept.csv by each instrument and counts: read, lost, wrong."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tiltmeter.instruments import dialogue
+from tiltmeter.instruments.choice.choice import parse
+from tiltmeter.instruments.picks.picks import Picks
+from tiltmeter.instruments.text.prose import outcome
+from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.records import INVALID, REFUSAL
+
+HERE = Path(__file__).parent
+UNCOUNTED = {INVALID, REFUSAL, "neither", "both", "other_language", "answer"}
+
+
+class Case(NamedTuple):
+    """One answer with the label that it was written for."""
+
+    language: str
+    instrument: str
+    shape: str
+    text: str
+    expected: str
+
+
+@lru_cache
+def known() -> Mapping[str, Any]:
+    return tomllib.loads((HERE / "languages.toml").read_text("utf-8"))
+
+
+def cases(half: str) -> list[Case]:
+    with (HERE / f"languages_{half}.csv").open(encoding="utf-8", newline="") as file:
+        return [
+            Case(*row[:3], row[3].replace("\\n", "\n").replace("\\\\", "\\"), row[4])
+            for row in list(csv.reader(file))[1:]
+        ]
+
+
+@lru_cache
+def picks(code: str) -> Picks:
+    rows = [{"language": code, "class": "any", "word": word} for word in known()[code]["words"]]
+    return Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": 3}))
+
+
+def read(case: Case) -> str:
+    """The label that the instrument gives."""
+    kind, _, options = case.instrument.partition(":")
+    if kind == "choice":
+        forms = {name: [form] for name, form in known()[case.language][options].items()}
+        return parse(case.text, forms, case.language)
+    if kind == "picks":
+        picked = picks(case.language).picks_of(case.text, case.language)
+        return picked if isinstance(picked, str) else "|".join(pick.lexeme for pick in picked)
+    if kind == "dialogue":
+        return dialogue.read(case.text, case.language)
+    return outcome(case.text, case.language) or "answer"
+
+
+def count(half: str) -> dict[tuple[str, str], Counter[str]]:
+    """{(instrument, language): how many were read, lost, wrong}."""
+    table: dict[tuple[str, str], Counter[str]] = {}
+    for case in cases(half):
+        label = read(case)
+        result = "read" if label == case.expected else "lost" if label in UNCOUNTED else "wrong"
+        table.setdefault((case.instrument.partition(":")[0], case.language), Counter())[result] += 1
+        if half == "looked" and result != "read" and len(sys.argv) > 2:
+            print(
+                result,
+                case.language,
+                case.instrument,
+                "|",
+                label,
+                "|",
+                case.expected,
+                "|",
+                repr(case.text),
+            )
+    return table
+
+
+if __name__ == "__main__":
+    table = count(sys.argv[1])
+    codes = list(known())
+    print(f"{'':10}" + "".join(f"{code:>5}" for code in codes), "  all  wrong")
+    for kind in ("choice", "picks", "dialogue", "refusal"):
+        cells = [table[kind, code] for code in codes]
+        total = sum(cells, Counter())
+        shares = "".join(f"{100 * cell['read'] / cell.total():5.0f}" for cell in cells)
+        print(
+            f"{kind:10}{shares}{100 * total['read'] / total.total():6.0f}{total['wrong']:5}/{total.total()}"
+        )
