@@ -8,9 +8,10 @@ import csv
 import json
 import shutil
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from ... import registry
 from ...errors import UnknownName, UsageError
@@ -67,7 +68,8 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
         raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
     source = registry.protocol_file(name)
     definition = registry.protocol(name).definition or {}
-    files = {file: Path(file).name for file in definition.get("files", {})}
+    declared = cast("Mapping[str, str]", definition.get("files", {}))
+    files = {file: Path(file).name for file in declared}
     beside = {source.parent / file: folder / copied for file, copied in files.items()}
     for extra in ("README.md", "LICENSE"):
         if (source.parent / extra).is_file():
