@@ -50,6 +50,7 @@ SECTIONS = {  # of the help, with the verbs of each
     "Check": {
         "annotate": "Label outputs by hand in the browser; settle disagreement.",
         "validate": "Judges against people; draws what people are to label.",
+        "language": "Try a language's pack, start one, learn from unread answers.",
     },
     "Compare": {
         "compare": "What differs between runs of one protocol, with intervals.",

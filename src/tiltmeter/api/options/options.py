@@ -131,7 +131,7 @@ def limits(options: AskOptions) -> Limits:
     allowed, processes = _filled(Limits, options), workers(options)
     if processes is None:
         return allowed
-    most = max(allowed.concurrency, IN_FLIGHT * processes.number)
+    most = max(allowed.most_in_flight, IN_FLIGHT * processes.number)
     return replace(allowed, concurrency=most)
 
 

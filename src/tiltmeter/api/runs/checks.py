@@ -164,7 +164,7 @@ def check_all(
     """Holds thresholds against the estimates that they speak of, and a gate against the claims."""
     from ...analyse.claims.gate import hold
     from ...analyse.claims.thresholds import judge
-    from ...analyse.claims.verdicts import Word
+    from ...analyse.words.verdict_words import Word
 
     return CheckResult(
         tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
