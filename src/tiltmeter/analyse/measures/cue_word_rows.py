@@ -98,7 +98,7 @@ def fit_prompts(
     prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
 ) -> Populations | None:
     """The tests of prompts in each population; None of prompts that are not known."""
-    if prompts is None or prompts.design.items < 2:
+    if prompts is None:
         return None
     reference = math.log(null) if ratio else null
     return populations(

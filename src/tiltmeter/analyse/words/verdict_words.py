@@ -107,17 +107,13 @@ class Word(StrEnum):
         state="rejected",
     )
     TILT_OF_THESE = VerdictRecord(  # shown by these cue words, not told of words like them
-        word="tilt with these names",
-        code="these",
-        chip="tilt with these names",
+        "tilt with these names",
+        Look("△", "open", weight=4),
         sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
-        symbol="△",
-        colour="open",
-        weight=4,
         wording="tilt",
         legend="tilt with these names: of names like them it cannot be told",
         counted="with a tilt of these names alone",
-        settled=True,
+        passes=True,
         change="Different with these names alone",
     )
     NO_DIFFERENCE = VerdictRecord(
