@@ -229,8 +229,10 @@ def test_word(row: Estimate, null: float | None) -> Word:
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
     found = adjusted < alpha and holds is not True
+    if found and not _of_these_words(row):
+        return Word.TILT
     if found or _these_tilt(row, alpha):
-        return Word.TILT if found and not _of_these_words(row) else Word.TILT_OF_THESE
+        return Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
