@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...errors import UsageError
-from ...errors import UsageError
 from ...records import Json
 from ...store import now
 from ...store.queries import outputs, trials
