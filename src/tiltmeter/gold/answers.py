@@ -63,8 +63,8 @@ class Choice(NamedTuple):
 
 
 class Wording(TypedDict):
-    """What the annotation page says of reasons to skip, and of the marks of a taxonomy. closed: what
-    can be said beside the values of a closed list; colours: what those of a palette mean.
+    """What the annotation page says of reasons to skip, and of the marks of a taxonomy. closed:
+    what can be said beside the values of a closed list; colours: what those of a palette mean.
     """
 
     closed: dict[str, str]
