@@ -122,7 +122,7 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
-    """How many prompts and items, and how answers are obtained."""
+    """Yields the numbers of prompts and items, and the modes."""
     from ..protocol.design import cue_words
 
     more = (
@@ -155,7 +155,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """What stands before every prompt, and some of the prompts."""
+    """Yields the text before every prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -166,7 +166,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 
 def _limits(declared: Protocol) -> Iterator[Section]:
-    """What to know before it is relied on."""
+    """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
 
