@@ -113,5 +113,10 @@ def closed_list(forms: Forms) -> ClosedList:
     return ClosedList(words, wording.partly_fill("ask", meanings=meanings, words=", ".join(words)))
 
 
+def wording() -> Mapping[str, Json]:
+    """The prompts of a judge of closed lists."""
+    return _texts().table
+
+
 def _texts() -> Texts:
     return texts("judge")
