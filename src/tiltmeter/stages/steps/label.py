@@ -302,6 +302,7 @@ async def annotate(
         if isinstance(by, Unread):
             await Engine(store, models, limits).drive(checks(by))
             tally.warnings.add(_agreement(store, by))
+            watch(tally)
     return tally
 
 
