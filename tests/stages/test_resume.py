@@ -87,7 +87,7 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
         )
         calls = one(store, "SELECT count(*) FROM calls")
         assert one(store, "SELECT count(*) FROM calls WHERE purpose = 'subject'") == trials
-    assert calls <= count["total"] <= calls + KILLS * CONCURRENCY
+    assert calls <= count["total"] <= calls + KILLS * 2 * CONCURRENCY  # of each model
     assert min(stages.count("run"), stages.count("label")) >= 3, (
         f"the kills missed a stage: {stages}"
     )

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from ..api import Watch
-from ..api.runs.progress import Bar, progress_text, stage_title
+from ..api.runs.progress import ProgressBar, progress_text, stage_title
 from ..report.page_model.sanitize import visible
 from ..stages.engine.limits import Tally
 
@@ -66,7 +66,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
             more = _more(tally, now - started[stage])
             done = progress_text(tally, now - started[stage])
             held = tally.done + tally.before
-            notices.count(repr(Bar(stage, held, total, done)))
+            notices.count(repr(ProgressBar(stage, held, total, done)))
             progress.update(tasks[stage], completed=held, more=more)
 
         try:
@@ -83,7 +83,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 def _more(tally: Tally, elapsed: float) -> str:
-    """What stands behind the bar."""
+    """Returns the text behind the bar."""
     return escape(visible(progress_text(tally, elapsed)))
 
 

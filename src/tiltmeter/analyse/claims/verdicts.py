@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from ...protocol import Protocol
@@ -17,7 +16,9 @@ from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
-from ..words import headlines, sentences
+from ..words import headlines, populations, sentences
+from ..words.populations import THESE
+from ..words.verdict_words import BY_STATE, Word
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -27,30 +28,6 @@ LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
 _MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
-
-
-class Word(StrEnum):
-    """A verdict, in the order of precedence."""
-
-    NOT_MEASURED = "not measured"
-    JUDGE_REFUTED = "judge refuted"
-    NOT_SETTLED = "direction not settled"
-    TILT = "tilt"
-    NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
-    STILL_ASKED = "still asked"  # a run that stops early goes on with it
-    NO_DIFFERENCE = "no difference found"
-    ITEMS_DIFFER = "items differ"  # no difference found on average, over items that are not alike
-    UNDECIDED = "undecided"
-    NO_TEST = "no test made"
-    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
-    DIFFERENT = "different"
-    EQUIVALENT = "equivalent"
-
-
-# verdicts that say which way the items of a claim lie
-BY_ITEMS = (Word.ITEMS_DIFFER, Word.UNDECIDED)
-# of a claim that a run stops by, whose p alone decides; at the last look as of any run
-STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
 
 
 class Caution(NamedTuple):
@@ -67,6 +44,7 @@ class Verdict:
     value, low, high and reference are in `unit`; they are those that gold corrects where
     `correction` is not "none". query: names the outputs that were counted. between_items: what the
     test of whether its items differ found (`Estimate.between_items`), where one was made.
+    population: of which items and cue words it speaks (`records.Population`).
     """
 
     word: Word
@@ -94,6 +72,7 @@ class Verdict:
     n: float
     clusters: int | None
     between_items: Mapping[str, float] | None
+    population: Mapping[str, Json]
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
@@ -128,7 +107,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
     word = _word(claim, known, unsettled, scarce or few)
-    told = sentences.items_differ(spec, row) if word in BY_ITEMS and _items_differ(row) else ""
+    told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
@@ -141,16 +120,19 @@ def judge(claim: Claim, background: Background) -> Verdict:
     open_ = [text for text in (scarce, few) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
+    if word == Word.TILT_OF_THESE:
+        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
+    said = headlines.write(
+        word,
+        spec,
+        claim.slots,
+        row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
+        [c.code for c in cautions],
+    )
     return Verdict(
         word=word,
-        headline=headlines.write(
-            word.value,
-            spec,
-            claim.slots,
-            row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
-            [c.code for c in cautions],
-        ),
-        sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
+        headline=populations.headline(said, word, row, claim.nouns),
+        sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
         instrument=row.instrument,
@@ -173,6 +155,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         n=row.n,
         clusters=row.clusters,
         between_items=row.between_items,
+        population=populations.of_verdict(row),
         cautions=cautions,
         query=claim.query,
         signature=row.signature,
@@ -247,16 +230,37 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.NOT_MEASURED
     if row.p is None:
         return Word.NO_TEST
-    if row.stopped and row.stopped["state"] in STOPPED:
-        return STOPPED[row.stopped["state"]]
+    if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
+        word = BY_STATE[row.stopped["state"]]
+        return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
-    if adjusted < alpha and holds is not True:
-        return Word.TILT
+    found = adjusted < alpha and holds is not True
+    if found or _these_tilt(row, alpha):
+        return Word.TILT if found and not _of_these_words(row) else Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
+
+
+def _not_like_these(row: Estimate) -> bool:
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    named = row.population
+    p = None if named is None else named["p_like_these"]
+    return _of_these_words(row) or (p is not None and p >= ALPHA)
+
+
+def _of_these_words(row: Estimate) -> bool:
+    """True if a row has too few cue words to speak of words like them."""
+    return row.population is not None and row.population["cue_words"] == THESE
+
+
+def _these_tilt(row: Estimate, alpha: float) -> bool:
+    """True if the test of these cue words finds a tilt, in the family of such tests."""
+    named = row.population
+    p = None if named is None else named["p_these_adjusted"]
+    return p is not None and p < alpha
 
 
 def _holds(row: Estimate, null: float | None) -> bool | None:

@@ -79,6 +79,8 @@ def with_cue_words(
         words_sd=round(fit.words_sd, 6),
         items_n=prompts.design.items,
         df=None,
+        se=fit.both.se,
+        se_items=fit.items.se,
         p_these=(None if these is None else these.p) if few_items else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,

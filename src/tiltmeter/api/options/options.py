@@ -40,7 +40,7 @@ JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How judges and subjects are asked. given: the material that a person gives, by kind; shard:
+    """The way of asking judges and subjects. given: the material from a person, by kind; shard:
     the part of the plan that is asked, None for all of it.
     """
 
@@ -133,12 +133,12 @@ def limits(options: AskOptions) -> Limits:
     allowed, processes = _filled(Limits, options), workers(options)
     if processes is None:
         return allowed
-    most = max(allowed.concurrency, IN_FLIGHT * processes.number)
+    most = max(allowed.most_in_flight, IN_FLIGHT * processes.number)
     return replace(allowed, concurrency=most)
 
 
 def batching(options: BatchOptions) -> Batching:
-    """What goes to a provider in batches."""
+    """The requests that go to a provider in batches."""
     file = options.get("batch_file")
     return _filled(
         Batching,

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...analyse.claims.evidence import Claim
-from ...analyse.claims.verdicts import Word
 from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.short_model_names import short_names
+from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
 from ...protocol.design.thin_design import NO_CUE, cues_not_asked
 from ...stats.results import ALPHA
@@ -225,7 +225,7 @@ def _by_instruments(judged: Sequence[Judged], lead: Judged, text: str) -> str:
         if place != (one.verdict.measure, other.subject, other.condition, other.contrast):
             continue
         if one.word != Word.TILT:
-            found[other.instrument] = sentences.CHIPS[one.word.value]
+            found[other.instrument] = one.word.chip
         elif one.verdict.direction != lead.verdict.direction:
             found[other.instrument] = one.verdict.direction
     if lead.word != Word.TILT or not found:
