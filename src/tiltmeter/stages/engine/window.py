@@ -17,7 +17,7 @@ FASTEST, SLOW = 2.0, 1.25  # what a size grows by: at first, and once a limit wa
 LEAST_SAMPLE = 8  # calls whose mean latency says something
 WORTH = 0.3  # of the growth in size: the growth in calls/s that is worth it
 UNNOTICED_S = 0.1  # of latency, that nobody minds
-FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 300.0  # for which a limit that was met is believed
+FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 60.0  # for which a limit that was met is believed
 SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
 BELOW = 0.96  # of the rate at which a server answered before it refused
 JUST_BELOW = 0.98  # of a pace that was refused once
@@ -203,6 +203,8 @@ class Window:
             if before == math.inf and taken < LEAST_SAMPLE:
                 return  # too few to tell a rate
             if before != math.inf:
+                if taken < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
+                    return  # they did not come that fast
                 rate = max(rate, SMALLEST_CUT * before)
         below = BELOW
         if before == self._pace and self._share(REFUSED) <= TOLERATED:
