@@ -28,6 +28,7 @@ def command(url: str, out: Path, *more: str) -> list[str]:
         "tiltmeter",
         "run",
         "roles",
+        "--no-pilot",
         "--language",
         "en",
         "--model",

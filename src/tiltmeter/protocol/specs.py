@@ -64,7 +64,7 @@ class InstrumentSpec:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """What is computed from labels.
+    """A declared measure: a number computed from labels.
 
     kind:     a name in `measures.names()` (share, difference, …).
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
@@ -115,7 +115,7 @@ class MeasureSpec:
 
     @property
     def signed(self) -> bool:
-        """Whether its values are differences, which have a sign."""
+        """True if its values are differences, which have a sign."""
         return self.contrast is not None or measure_kind(self.kind).signed
 
 

@@ -40,7 +40,7 @@ JUDGE_FOR = ALL, UNSURE = "all", "unsure"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How judges and subjects are asked. given: the material that a person gives, by kind; shard:
+    """The way of asking judges and subjects. given: the material from a person, by kind; shard:
     the part of the plan that is asked, None for all of it.
     """
 
@@ -136,7 +136,7 @@ def limits(options: AskOptions) -> Limits:
 
 
 def batching(options: BatchOptions) -> Batching:
-    """What goes to a provider in batches."""
+    """The requests that go to a provider in batches."""
     file = options.get("batch_file")
     return _filled(
         Batching,

@@ -330,8 +330,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """What goes to a provider in batches (`Batching`). With `batch`, `errors.BatchesOut` is raised
-    if they have not ended: the same call collects them.
+    """The requests that go to a provider in batches (`Batching`). With `batch`, BatchesOut is
+    raised if they have not ended: the same call collects them.
     """
 
     batch: Annotated[

@@ -92,7 +92,7 @@ def run(
         part = shards.with_judge_for(part, declared)
 
     async def work() -> set[str] | None:
-        """What labelling warned of; None where something is left to ask."""
+        """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
         with Store(out, create=True, writing=True) as store:
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))

@@ -8,9 +8,10 @@ import csv
 import json
 import shutil
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from ... import registry
 from ...errors import UnknownName, UsageError
@@ -59,7 +60,33 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     return [*written, write_schema(target.parent / SCHEMA)]
 
 
-def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+def write_shipped(folder: Path, name: str) -> list[Path]:
+    """Copies a shipped protocol into a folder, with the files that it names, its README and the
+    schema. Its design is the same until one of them is changed.
+    """
+    if not registry.is_protocol(name):
+        raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
+    source = registry.protocol_file(name)
+    definition = registry.protocol(name).definition or {}
+    declared = cast("Mapping[str, str]", definition.get("files", {}))
+    files = {file: Path(file).name for file in declared}
+    beside = {source.parent / file: folder / copied for file, copied in files.items()}
+    for extra in ("README.md", "LICENSE"):
+        if (source.parent / extra).is_file():
+            beside[source.parent / extra] = folder / extra
+    text = source.read_text("utf-8")
+    for file, copied in files.items():
+        text = text.replace(json.dumps(file), json.dumps(copied))
+    target = folder / f"{name}.toml"
+    _refuse_existing((target, *beside.values()))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, copy in beside.items():
+        shutil.copyfile(path, copy)
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    return [target, *beside.values(), write_schema(folder / SCHEMA)]
+
+
+def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
     that does not lie below its folder is copied there. One that has no column for the item, or is
     no CSV, is written there as CSV.

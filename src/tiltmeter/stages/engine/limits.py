@@ -48,6 +48,7 @@ class Limits:
 class Tally:
     """What happened; `spent` in US dollars includes what the run had cost before.
 
+    before:        how many were done when it began.
     possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
                    may have charged; also those before.
     waiting:       what is waited for, "" for nothing unusual.
@@ -58,6 +59,7 @@ class Tally:
     """
 
     done: int = 0
+    before: int = 0
     failed: int = 0
     calls: int = 0
     reused: int = 0

@@ -8,6 +8,7 @@ from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
 from ...records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
 from ...store import Store
+from ...store.queries import outputs
 from ..engine.engine import Engine, Models
 from ..engine.limits import Limits, Tally
 from ..engine.sources import Job, Source
@@ -60,6 +61,8 @@ async def generate(
         expected = (pipeline.expect(trial, one) for trial, one in jobs)
         return Source(expected, engine.tally, watch, pipeline.take, pipeline.is_behind)
 
+    if wanted is None and shard is None:
+        engine.tally.before = outputs.number_of(store, choices.subjects)
     subjects = [source(subject) for subject in choices.subjects]
     annotators = pipeline.open(subjects, engine.start) if pipeline is not None else ()
     await engine.drive_all([*subjects, *annotators])
