@@ -339,7 +339,8 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
     for kind in map(BY_CODE.__getitem__, row.cautions):
-        yield Caution(kind, kind.record.mark)
+        if kind.record.mark:
+            yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

@@ -165,13 +165,7 @@ def prediction_powered_difference(
     clipped = value != row.value
     note = join_notes(CUT if clipped else None, row.note)
     return Powered(
-        replace(
-            row,
-            low=low,
-            value=value,
-            high=high,
-            note=join_notes(CUT if clipped else None, row.note),
-        ),
+        replace(row, low=low, value=value, high=high, note=note),
         plain,
         alone,
         (one.power, other.power),
