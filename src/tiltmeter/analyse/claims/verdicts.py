@@ -15,6 +15,7 @@ from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
+from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
 from ..words.caution_kinds import BY_CODE, Caution, CautionKind
 from ..words.populations import THESE
@@ -205,7 +206,7 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
-    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
+    flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
@@ -368,7 +369,8 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
     for kind in map(BY_CODE.__getitem__, row.cautions):
-        yield Caution(kind, kind.record.mark)
+        if kind.record.mark:
+            yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

@@ -80,6 +80,7 @@ class CautionKind(StrEnum):
     FEW_CUE_WORDS = CautionRecord(
         "few_cue_words", "Fewer than five words on a side are a small sample of words like them."
     )
+    ZERO_COUNT = CautionRecord("zero_count")  # of a ratio: no caution, but it is not said how often
     FEW_GOLD = CautionRecord(
         "few_gold", "Little gold of a class: the corrected interval may be off."
     )
