@@ -300,7 +300,8 @@ def test_unequal_numbers_are_dealt_anew_and_not_flipped(
     protocol = three_groups({"level": "c", "baseline": "a"})
     model = "planted:protocol=groups,raise=0.3,raise.c=0.8,refuse.c=0.67"
     run = tiltmeter.run(protocol, model=model, out="run")
-    (verdict,) = run.verdicts()
+    verdict, refused = run.verdicts()
+    assert (refused.measure, refused.word) == ("gap_refused", Word.TILT)
     assert "shuffle" in (verdict.test or "") and verdict.word == Word.NOT_SETTLED, verdict.sentence
     assert codes(verdict) == {"bounds_hold_null", "missing_differs"}
     # 120 answers each: the bounds that a hand computes from the outcomes of both sides

@@ -105,19 +105,21 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
+    alone = _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few)
+    word = _word(claim, known, unsettled, scarce or few or alone)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution("gold_scarce", scarce)] if scarce else []),
         *([Caution("too_few_items", few)] if few else []),
+        *([Caution("one_annotator", alone)] if alone else []),
         *([Caution("items_differ", told)] if told else []),
     ]
     rest = _cautions(claim, {caution.code for caution in first}, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    open_ = [text for text in (scarce, few) if text]
+    open_ = [text for text in (scarce, few, alone) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -209,6 +211,15 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
         half_width=half, least_half_width=least, difference=difference, labels=known.labels
     )
     return sentences.scarce_gold(known.labels, more)
+
+
+def _of_one_person(claim: Claim, known: GoldFacts) -> str:
+    """That the labels of one person alone make a tilt, or end it; "" if they do not."""
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    if known.people != 1 or row is raw or null is None:
+        return ""
+    words = {test_word(one, null) for one in (row, raw)}
+    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:

@@ -30,6 +30,7 @@ BORDERLINE = ("is undecided: the number is borderline", "is borderline")  # end 
 # in their place, by the code of the caution that is the reason
 REASONS = {
     "gold_scarce": "is undecided: too few labels by people to tell a tilt from errors of labels",
+    "one_annotator": "is undecided: the labels of one person alone say so",
     "too_few_items": "cannot be told: so few items can show no difference",
 }
 REVERSES = "_reverses"  # ends the code of a caution that a factor reverses the direction
