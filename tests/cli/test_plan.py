@@ -154,7 +154,7 @@ def test_calls_are_those_of_the_run_to_the_unit(
 ) -> None:
     options = options | {"prices": {name: Price(2.0, 8.0) for name in (model, *judges)}}
     plan = planned(protocol, model, judge=judges, **options)
-    api.run(protocol, model, tmp_path / "run", judge=judges, **options)
+    api.run(protocol, model, tmp_path / "run", judge=judges, pilot=False, **options)
     asked, calls = done(tmp_path / "run"), done(tmp_path / "run", calls=True)
     assert asked == said(plan)
     assert sum(said(plan, "calls").values()) == plan["totals"]["calls"]

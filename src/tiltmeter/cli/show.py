@@ -92,7 +92,7 @@ def _description(name: str, prompts: int) -> list[Section]:
     from ..stages.planning import plan
 
     release = registry.source(name)
-    data = _list("Published data", release.lines() if release else (), 5)
+    data = _data(release.lines() if release else ())
     try:
         declared = _load(name)
     except MissingCopy as error:
@@ -220,6 +220,12 @@ def _list(title: str, lines: Sequence[str], worth: int) -> Section:
         return Section((), ())
     told = ("", f"{title}:", *(f"  - {line}" for line in lines))
     return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+
+
+def _data(lines: Sequence[str]) -> Section:
+    """Where published data that the protocol reads is to be had; in brief that there is some."""
+    brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
+    return _list("Published data", lines, 1)._replace(brief=brief)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:

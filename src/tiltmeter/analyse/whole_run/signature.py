@@ -13,7 +13,6 @@ from typing import Any
 from ...protocol import Protocol
 from ...records import __version__, content_id
 
-
 # of the rules by which rows are tested and verdicts made; 2: cue words are a sample
 RULES = 2
 

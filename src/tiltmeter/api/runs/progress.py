@@ -96,11 +96,11 @@ class NotebookBars:
             self._show(Lines(tally.lines), display_id=True)
             return
         recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
-        if recent and tally.done != total and not tally.waiting:
+        if recent and tally.done + tally.before != total and not tally.waiting:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)
-        bar = ProgressBar(stage, tally.done, total, progress_text(tally, elapsed))
+        bar = ProgressBar(stage, tally.done + tally.before, total, progress_text(tally, elapsed))
         if stage in self._handles:
             self._handles[stage].update(bar)
         else:

@@ -42,6 +42,7 @@ class TableKeys(TypedDict, total=False):
     slots: Texts
     where: Mapping[str, str | Texts]
     add: Mapping[str, str]
+    leaves_out: str
 
 
 class ModeKeys(TypedDict, total=False):
