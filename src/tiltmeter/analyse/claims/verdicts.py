@@ -250,10 +250,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
+    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """
     named = row.population
     p = None if named is None else named["p_like_these"]
-    return _of_these_words(row) or (p is not None and p >= ALPHA)
+    looks = int(row.stopped["looks"]) if row.stopped else 1
+    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
 
 def _of_these_words(row: Estimate) -> bool:
