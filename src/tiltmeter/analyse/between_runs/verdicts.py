@@ -142,6 +142,7 @@ def _gold(
         levels = {name: found[key[:2]] for name, found in pairs.items() if key[:2] in found}
         facts[key] = GoldFacts(
             sum(one.labels for one in own.values()),
+            min(one.people for one in own.values()),
             " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
             background.errors_between(RUN, levels, key, protocol.item),
         )

@@ -98,19 +98,21 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
+    alone = _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few)
+    word = _word(claim, known, unsettled, scarce or few or alone)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
         *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
+        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
         *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
     rest = _cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    open_ = [text for text in (scarce, few) if text]
+    open_ = [text for text in (scarce, few, alone) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -204,6 +206,15 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     return sentences.scarce_gold(known.labels, more)
 
 
+def _of_one_person(claim: Claim, known: GoldFacts) -> str:
+    """That the labels of one person alone make a tilt, or end it; "" if they do not."""
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    if known.people != 1 or row is raw or null is None:
+        return ""
+    words = {test_word(one, null) for one in (row, raw)}
+    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
+
+
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
@@ -240,10 +251,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
+    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """
     named = row.population
     p = None if named is None else named["p_like_these"]
-    return _of_these_words(row) or (p is not None and p >= ALPHA)
+    looks = int(row.stopped["looks"]) if row.stopped else 1
+    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
 
 def _of_these_words(row: Estimate) -> bool:

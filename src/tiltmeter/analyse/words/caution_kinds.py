@@ -53,6 +53,9 @@ class CautionKind(StrEnum):
     TOO_FEW_ITEMS = CautionRecord(
         "too_few_items", reason="cannot be told: so few items can show no difference"
     )
+    ONE_ANNOTATOR = CautionRecord(
+        "one_annotator", reason="is undecided: the labels of one person alone say so", gold=True
+    )
     ITEMS_DIFFER = CautionRecord("items_differ")
     NO_ANSWERS = CautionRecord("no_answers")
     LOW_MASS = CautionRecord("low_mass")
