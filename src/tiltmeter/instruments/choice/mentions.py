@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from ...languages.letters import is_unspaced
+from ...languages.letters import is_unspaced, script
 from ...languages.phrases import Language
 from ...records import BOTH, NEITHER
 
@@ -52,6 +52,8 @@ class Marker:
 
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
+        self._compounds = bool(language.data.get("compounds"))
+        self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
         self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
@@ -104,6 +106,15 @@ class Marker:
             canonical = canonical.replace(sentence, " ")
         return canonical
 
+    def favours(self, prompt: str) -> bool:
+        """True if a statement of the prompt names one option and not the others."""
+        sentences = (self.mark(sentence) for sentence in self._asked(prompt)) if prompt else ()
+        return any(
+            "?" not in sentence and len(values(sentence) & self._options) == 1
+            for sentence in sentences
+            if self.content(sentence)
+        )
+
     def goes_on(self, text: str) -> bool:
         """True if a text begins with what joins one option to the next: or, a slash, a comma."""
         joint = self._language.role("join").match(self._language.canonical(text), 1)
@@ -151,7 +162,9 @@ class Marker:
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
-        return f"@{meaning}" if meaning else found[0]
+        if not meaning or (self._compounds and _is_part(found)):
+            return found[0]
+        return f"@{meaning}"
 
     def clauses(self, marked: str) -> Iterator[Clause]:
         """The clauses of marked text, but for those that list the options. A condition bars the
@@ -195,6 +208,14 @@ class Marker:
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
         )
+
+
+def _is_part(found: re.Match[str]) -> bool:
+    """True if a word of Han alone stands beside another character of Han: 父 in 祖父."""
+    around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
+    return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
+        script(c) == "CJK" for c in around if c.isalpha()
+    )
 
 
 def _pad(text: str) -> str:
