@@ -37,6 +37,7 @@ _MARKS = {
     }.items()
     for mark in marks
 }
+_BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
 _TAG = re.compile(
@@ -59,6 +60,7 @@ class Language:
     def __init__(self, known: Pack) -> None:
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
+        self._reads_boxes = "boxed" in known.list_of("conclusion")
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
         self._contractions = [(_ending(short), full) for short, full in pairs]
@@ -71,6 +73,8 @@ class Language:
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
+        if not self._reads_boxes and "\\" in text:
+            text = _BOX.sub(" ", text)
         text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)
         for short, full in self._contractions:
             text = short.sub(full, text)

@@ -201,15 +201,22 @@ class Reader:
         """
         whole = self._language.data.get("named") or len(_SENTENCE.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
-        named = _union(values(clause.text) for clause in free if not self._denies(clause))
+        named = _union(
+            values(clause.text)
+            for before, clause in zip((None, *clauses), clauses, strict=False)
+            if clause in free and not self._denies(clause, before)
+        )
         options = {self._options[int(value)] for value in named if value.isdigit()}
         passing = self._in_passing and not (self._language.data.get("named") and _short(clauses))
         if len(options) != 1 or THIRD in named or passing or not whole:
             return ""
         return options.pop()
 
-    def _denies(self, clause: Clause) -> bool:
+    def _denies(self, clause: Clause, before: Clause | None = None) -> bool:
+        """True for a negation in a clause or its lead, or in the clause that it hangs on."""
         text = f"{clause.lead}{clause.text}"
+        if before and self._language.role("that").match(clause.text, 1):
+            text = f"{before.text}{text}"
         return any(self._language.has(text, role) for role in _DENYING)
 
     def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
@@ -245,7 +252,7 @@ class Reader:
             wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
             return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
         bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
-        if bare or self._decided.search(clause.text):
+        if bare or (self._decided.search(clause.text) and not self._doubts(clause)):
             return mentions
         found = (
             None
@@ -256,6 +263,12 @@ class Reader:
         # "they" has other uses
         doubtful = THIRD in completed and not clause.lead and not self._begins(clause)
         return [completed] if completed and not doubtful else []
+
+    def _doubts(self, clause: Clause) -> bool:
+        """True if a language that knows few phrases has a negation in the clause ("I would not say
+        that it is …").
+        """
+        return bool(self._language.data.get("named")) and self._denies(clause)
 
     def _begins(self, clause: Clause) -> set[str]:
         """The values of a mention with a verb at the start of the answer."""
