@@ -38,6 +38,7 @@ _MARKS = {
     for mark in marks
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
 _TAG = re.compile(
@@ -91,7 +92,7 @@ class Language:
         for no phrases.
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
-        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else r"(?!)")
+        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, script
-from ...languages.phrases import Language
+from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
@@ -59,10 +59,16 @@ class Marker:
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
-        articles = language.role("articles").pattern
-        self._article = re.compile(rf"{articles} (?=@)")
-        names = ("prefer", "prefer_last", "together", "reject_before")
-        self._pairs = {name: language.role(name) for name in names}
+        self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
+        self._has_articles = bool(language.pack.list_of("articles"))
+        steps = (
+            ("prefer", _keep_first),
+            ("prefer_last", _keep_last),
+            ("reject_before", _reject_all),
+            ("together", _join_all),
+        )
+        known = [(language.role(name), change) for name, change in steps]
+        self._pairs = [(role, change) for role, change in known if role.pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
@@ -147,11 +153,10 @@ class Marker:
         """The text with its mentions marked."""
         role = self._language.role
         text = self._mention.sub(self._option_mark, canonical)
-        text = _pad(role("forced").sub("", self._article.sub("", text)))
-        text = self._pairs["prefer"].sub(_keep_first, text)
-        text = self._pairs["prefer_last"].sub(_keep_last, text)
-        text = self._pairs["reject_before"].sub(lambda found: found[0].replace("@", "~"), text)
-        text = self._pairs["together"].sub(_join_all, text)
+        text = self._article.sub("", text) if self._has_articles else text
+        text = _pad(role("forced").sub("", text))
+        for pairs, change in self._pairs if "@" in text else ():
+            text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         text = self._rejected.sub(
             lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
@@ -239,6 +244,11 @@ def _keep_last(found: re.Match[str]) -> str:
     """Of "not @0 but @1" the last stays, the first is rejected."""
     *others, last = MENTION.findall(found[0])
     return " ".join((*(f"~{other[1:]}" for other in others), last))
+
+
+def _reject_all(found: re.Match[str]) -> str:
+    """ "should not be @0": rejected."""
+    return found[0].replace("@", "~")
 
 
 def _join_all(found: re.Match[str]) -> str:

@@ -68,6 +68,7 @@ from .blank import Blank
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
+TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
@@ -118,7 +119,7 @@ class Reader:
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
         if value in self._options:
-            offers_both = self._language.has(canonical, "both")
+            offers_both = len(text) > TWO_SENTENCES and self._language.has(canonical, "both")
             return BOTH if offers_both and self._blank.several(canonical, prompt) else value
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:

@@ -71,6 +71,7 @@ class Entries:
         )
         self._because = re.compile(between(reasons, words.unspaced))
         self._frames = frames_of(words.code)
+        self._heads = tuple(before for before, _ in self._frames)
         hyphen = r"|(?<=\w-)(?=\w)" if words.unspaced else ""
         self._cut = re.compile(f"{_MARK}(?:{_CUT}{hyphen})")
         self._headings = {key(name) for classes in words.classes.values() for name in classes}
@@ -114,6 +115,8 @@ class Entries:
     def _framed(self, text: str) -> Unit | None:
         """Listed words in a sentence that the language's pack has ("I'd choose {words}.")."""
         lower = text.lower()
+        if not lower.startswith(self._heads):
+            return None
         for before, after in self._frames:
             fits = lower.startswith(before) and lower.endswith(after)
             if fits and len(text) > len(before + after):
