@@ -17,14 +17,14 @@ from tiltmeter import images, intake, registry
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.explore.annotation.annotating import _parse as parse_answer
 from tiltmeter.explore.selection.view import View
-from tiltmeter.gold.intake import _read_rows as gold_rows
 from tiltmeter.instruments.images import taxonomy
 from tiltmeter.instruments.judges.injection import attempts
 from tiltmeter.models import table
 from tiltmeter.models.existing.answers import Answers
 from tiltmeter.models.existing.readers import read_lines
+from tiltmeter.models.http.allowance import retry_after
 from tiltmeter.models.http.body import parse
-from tiltmeter.models.http.connection import Answer, Connection, _retry_after
+from tiltmeter.models.http.connection import Answer, Connection
 from tiltmeter.models.http.fetching import Unfetched, decode_base64, shorten, split
 from tiltmeter.models.providers.anthropic import AnthropicMessages
 from tiltmeter.models.providers.bfl import BflTasks
@@ -36,8 +36,10 @@ from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.models.providers.openai_images import OpenAIImages
 from tiltmeter.models.providers.replicate import ReplicatePredictions
 from tiltmeter.protocol.reading.load import load
+from tiltmeter.protocols.hiring.replies import contents
 from tiltmeter.protocols.protext import own
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.row_files import read_rows
 from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
@@ -110,6 +112,13 @@ def importer(protocol: str) -> Callable[[Path], object]:
     return lambda path: list(read(declared, path))
 
 
+def rankings(path: Path) -> object:
+    """What `tiltmeter import hiring` reads of a file, whose hashes are another matter."""
+    release = registry.source("hiring")
+    assert release is not None
+    return contents(path, tuple(release.files))
+
+
 def labels(protocol: str, judges: Sequence[str] = ()) -> Read:
     """The instruments of a protocol on an answer, and the judges' replies being the case too."""
     declared = registry.protocol(protocol)
@@ -180,7 +189,7 @@ def name(case: bytes) -> object:
 def link(case: bytes) -> object:
     """An address or base64 in a reply."""
     text = case.decode("utf-8", "replace")
-    _retry_after({"Retry-After": text})
+    retry_after({"Retry-After": text})
     with suppress(Unfetched):
         split(text)
     return decode_base64(text)
@@ -261,9 +270,10 @@ def files(folder: Path) -> Mapping[str, Read]:
         "manifest": ("m.csv", lambda path: list(read_lines(path, "file"))),
         "counts": ("c.csv", importer("gramvis")),
         "soda labels": ("l.csv", importer("soda")),
-        "rankings": ("r.jsonl", importer("hiring")),
-        "gold": ("g.csv", gold_rows),
-        "gold lines": ("g.jsonl", gold_rows),
+        "rankings": ("r.jsonl", rankings),
+        "table": ("g.csv", lambda path: list(read_rows(path, short_rows=True))),
+        "table of lines": ("g.jsonl", lambda path: list(read_rows(path, short_rows=True))),
+        "spreadsheet": ("g.xlsx", lambda path: list(read_rows(path))),
         "corpus": ("o.csv", own.load),
         "corpus lines": ("o.jsonl", own.load),
         "models": ("models.toml", models_file),

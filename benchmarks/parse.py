@@ -36,7 +36,7 @@ from pathlib import Path
 from tiltmeter import registry
 from tiltmeter.analyse.estimates import estimates
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
-from tiltmeter.languages import identify as language_id
+from tiltmeter.languages import identify
 from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import topic_in
 from tiltmeter.planted.model import planted
@@ -121,8 +121,8 @@ def cpu(work: Callable[[], object]) -> float:
 
 def loaded() -> float:
     """CPU seconds to load the identifier, once a process."""
-    language_id._identifier.cache_clear()
-    return cpu(lambda: language_id.foreign("tall, nocturnal", "en"))
+    identify._identifier.cache_clear()
+    return cpu(lambda: identify.foreign("tall, nocturnal", "en"))
 
 
 def looped() -> None:

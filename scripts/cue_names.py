@@ -77,7 +77,7 @@ WORDS = {
 }
 
 
-def named(census: Path, births: Path) -> pl.DataFrame:
+def named(census: Path, births: Path, least: float = HERE) -> pl.DataFrame:
     """Names of one gender (98 % of bearers or more) with bearers, shares in % and quartiles of the
     year of birth.
     """
@@ -104,7 +104,7 @@ def named(census: Path, births: Path) -> pl.DataFrame:
     known = known.with_columns(sex=pl.when(women).then(pl.lit("f")).otherwise(pl.lit("m"))).join(
         born, on=["name", "sex"]
     )
-    return known.filter(pl.col("births") >= HERE * pl.col("count"))
+    return known.filter(pl.col("births") >= least * pl.col("count"))
 
 
 def sets(known: pl.DataFrame, which: str) -> list[dict[str, Any]]:

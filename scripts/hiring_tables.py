@@ -1,71 +1,53 @@
-"""Makes the tables of src/tiltmeter/protocols/hiring: résumés cut at the name, and line-ups.
+"""Makes src/tiltmeter/protocols/hiring/lineups.csv from the matched names in protocols/data.
 
-    python scripts/hiring_tables.py SOURCE FOLDER
+    python scripts/hiring_tables.py
 
-SOURCE holds resumes_to_rank.json, top_mens_names.json and top_womens_names.json of
-BloombergGraphics/2024-openai-gpt-hiring-racial-discrimination (Apache-2.0).
-
-A hundred line-ups take one name of each of eight groups, each name once. Each is asked in eight
-rotations, so that every name stands once in every place. The order of the résumés is turned by one
-from line-up to line-up.
+A line-up is one set of full_names.csv: one name of each of eight groups. It is asked in eight
+rotations, so that every name stands once in every place and once above every résumé. The order of
+the résumés is turned by one from line-up to line-up.
 """
 
 from __future__ import annotations
 
 import csv
-import json
-import sys
 from pathlib import Path
 from random import Random
 
-RACES = {"A": "Asian", "B": "Black", "H": "Hispanic", "W": "White"}
-FILES = {"men": "top_mens_names.json", "women": "top_womens_names.json"}
+PROTOCOLS = Path(__file__).parents[1] / "src" / "tiltmeter" / "protocols"
 PLACES = 8
 
 
-def main(source: Path, folder: Path) -> None:
-    names = {
-        f"{race} {gender}": json.loads((source / file).read_text("utf-8"))[letter]
-        for gender, file in FILES.items()
-        for letter, race in RACES.items()
-    }
-    _write_resumes(source, folder)
-    with (folder / "lineups.csv").open("w", encoding="utf-8", newline="") as file:
-        columns = ["lineup", "rotation", "order", "candidates"]
-        columns += [f"name{place}" for place in range(1, PLACES + 1)]
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
+def main() -> None:
+    rows = lineup_rows(PROTOCOLS / "data" / "full_names.csv")
+    target = PROTOCOLS / "hiring" / "lineups.csv"
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(_rows(names))
+        writer.writerows(rows)
 
 
-def _write_resumes(source: Path, folder: Path) -> None:
-    jobs = json.loads((source / "resumes_to_rank.json").read_text("utf-8"))
-    with (folder / "resumes.jsonl").open("w", encoding="utf-8") as file:
-        for job, given in jobs.items():
-            row = {"job": job, "description": given["jd"].strip()}
-            for number, resume in enumerate(given["resumes"], 1):
-                row[f"head{number}"], row[f"tail{number}"] = resume.strip().split("{name}")
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _rows(names: dict[str, list[str]]) -> list[dict[str, str]]:
-    random = Random(2024)
-    shuffled = {group: random.sample(known, len(known)) for group, known in names.items()}
+def lineup_rows(names: Path) -> list[dict[str, str]]:
+    """A row per line-up and rotation, each with its eight people in the order of the prompt."""
+    sets: dict[str, list[tuple[str, str]]] = {}
+    with names.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            person = (f"{row['ethnicity']} {row['gender']}", row["person"])
+            sets.setdefault(row["set"], []).append(person)
+    random = Random(2026)
     rows = []
-    for number in range(min(map(len, names.values()))):
-        people = [(group, known[number]) for group, known in shuffled.items()]
+    for number, (name, people) in enumerate(sets.items()):
         random.shuffle(people)
         for turn in range(PLACES):
             turned = people[turn:] + people[:turn]
             row = {
-                "lineup": f"L{number + 1:03}",
+                "lineup": f"L{name}",
                 "rotation": str(turn + 1),
                 "order": str(number % PLACES + 1),
-                "candidates": "; ".join(f"{group}: {name}" for group, name in turned),
+                "candidates": "; ".join(f"{group}: {person}" for group, person in turned),
             }
-            rows.append(row | {f"name{n}": name for n, (_, name) in enumerate(turned, 1)})
+            rows.append(row | {f"name{n}": person for n, (_, person) in enumerate(turned, 1)})
     return rows
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.shared import DATA, WANTS
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.stages.planning.plan import Choices
@@ -19,6 +21,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # Nothing that one test computed is what another one looks at, and nothing goes into the user's cache.
 os.environ["TILTMETER_KEEP"] = "0"
+# No test knows of a copy of published data that the user has.
+os.environ["TILTMETER_DATA"] = os.devnull
 
 # A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
 LONGEST = (
@@ -54,6 +58,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _turn(item: pytest.Item) -> int:
     names = (item.path.stem, f"{item.path.parent.name}/{item.path.stem}")
     return next((turn for turn, name in enumerate(LONGEST) if name in names), len(LONGEST))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says which published data tests were skipped for want of, and how many."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)]
+    missing = Counter(text.partition(WANTS)[2] for text in reasons if WANTS in text)
+    if missing:
+        terminalreporter.section("skipped for want of published data")
+        for name, number in sorted(missing.items()):
+            terminalreporter.line(f"{number:4} {name}")
+        terminalreporter.line(f"They read it in {DATA.name}; tests/shared.py says where.")
 
 
 class Made:

@@ -33,6 +33,7 @@ __all__ = [
     "plan",
     "run",
     "selftest",
+    "use_copy",
     "validate",
 ]
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
         open_run,
         plan,
         run,
+        use_copy,
         validate,
     )
     from .api.check.selftest import selftest

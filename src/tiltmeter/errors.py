@@ -18,6 +18,7 @@
                                         open (engine only)
     ├── BudgetError                     the cost cap would be passed, or a price is unknown under a
                                         cap
+    ├── PilotStopped           exit 6   the first replies show that nothing would be measured
     ├── Interrupted                     stopped by the user; everything received is stored
     └── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
 
@@ -145,16 +146,22 @@ class Incapable(ModelError):
 class TransientError(TiltmeterError):
     """One call failed in a way that may pass: 429, 5xx, time-out, lost connection.
 
-    `retry_after` is in seconds, or None where the server did not say.
+    `retry_after` is in seconds, or None where the server did not say. is_full: the server is well
+    and has no room for the call now.
     """
 
     slug = "transient"
 
     def __init__(
-        self, message: str, retry_after: float | None = None, possibly_paid: bool = False
+        self,
+        message: str,
+        retry_after: float | None = None,
+        possibly_paid: bool = False,
+        is_full: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after, self.possibly_paid = retry_after, possibly_paid
+        self.is_full = is_full
 
 
 class Unanswered(TiltmeterError):
@@ -175,6 +182,19 @@ class BudgetError(TiltmeterError):
     """
 
     slug = "budget"
+
+
+class PilotStopped(TiltmeterError):
+    """The first replies of a run show that it would measure nothing. typed: options with which the
+    same command goes on.
+    """
+
+    slug = "pilot"
+    exit_code = 6
+
+    def __init__(self, message: str, typed: str = "") -> None:
+        super().__init__(message)
+        self.typed = typed
 
 
 class Interrupted(TiltmeterError):

@@ -47,16 +47,25 @@ def _utf_8(content: bytes) -> str:
     return content.decode("utf-8-sig")
 
 
+def read_content(path: Path | str, most: int = MOST_BYTES) -> bytes:
+    """All of a file, decompressed if its name ends in .xz, to at most `most` bytes."""
+    content = read_bytes(path, most)
+    return _decompress(content, path, most) if str(path).endswith(XZ) else content
+
+
 def read_text(
     path: Path | str, most: int = MOST_BYTES, decode: Callable[[bytes], str] = _utf_8
 ) -> str:
     """All of a file in UTF-8, or in what `decode` reads, line ends as newlines, without a mark at
-    its beginning; a file whose name ends in .xz is decompressed, to at most `most` bytes.
+    its beginning; a file whose name ends in .xz is decompressed.
 
     UnicodeDecodeError where it is in something else.
     """
-    content = read_bytes(path, most)
-    text = decode(_decompress(content, path, most) if str(path).endswith(XZ) else content)
+    return plain_lines(decode(read_content(path, most)))
+
+
+def plain_lines(text: str) -> str:
+    """A text whose line ends are newlines."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from .json_text import json_writer, whole_text
 
@@ -24,6 +24,13 @@ SUBJECT = "subject"  # the purpose of a call that generates; any other purpose i
 ANSWER = "answer"
 REFUSAL = "refusal"  # by the model or by the provider's policy: a result, not an error
 ERROR = "error"  # the call was answered and cannot be used
+CUT = "cut"  # the limit came before the answer, or before its end where the end is needed
+
+# Why a reply ended, beside REFUSAL and CUT (there: at a limit of tokens).
+STOP = "stop"  # the model ended it, or a mark that was asked for
+FILTER = "filter"  # a filter of the provider's
+TOOL = "tool"  # a call of a tool, which nobody offered
+UNKNOWN = "unknown"  # nobody says
 
 # Values that a label can take beside a protocol's own. STYLE: no answer is a value.
 BOTH = "both"
@@ -34,7 +41,18 @@ UNRESOLVED = "unresolved"
 UNSURE = "unsure"  # by rules that read an answer in ways whose labels differ
 NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
-OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISION, INVALID, ERROR)
+OUTCOMES = (
+    BOTH,
+    NEITHER,
+    REFUSAL,
+    OTHER_LANGUAGE,
+    OTHER,
+    UNRESOLVED,
+    NO_DECISION,
+    INVALID,
+    CUT,
+    ERROR,
+)
 
 # How labels are named: who said it, and of what.
 HUMAN = "human:"  # begins an annotator that is a person
@@ -112,6 +130,7 @@ class Request:
     purpose:  "subject" or the annotator's id.
     size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
     longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
+    stop:     texts at which a reply ends, without them; none of them for a model that takes none.
     nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the
               output's id and a turn for a judge; `/TURN` for a judge who draws nothing, so that
               equal questions about several outputs are one call.
@@ -127,13 +146,14 @@ class Request:
     nonce: str = ""
     size: str = ""
     longest: int = 0
+    stop: tuple[str, ...] = ()
     # canonical JSON, stored beside the reply
     text: str = field(init=False, repr=False, compare=False)
     # id of the call: a request is paid for once
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        pictures = (self.size, self.longest) if self.size or self.longest else ()
+        further = (self.size, self.longest, self.stop) if self.stop else (self.size, self.longest)
         text = canonical(
             (
                 self.model,
@@ -144,7 +164,7 @@ class Request:
                 self.schema,
                 self.purpose,
                 self.nonce,
-                *pictures,
+                *(further if any(further) else ()),
             )
         )
         object.__setattr__(self, "text", text)
@@ -176,6 +196,8 @@ class Reply:
                   into `blob`.
     remote:       the id under which the provider worked on it, where it was submitted and polled.
     server:       which of several servers sent it, from 1 as they were named; 0 where there is one.
+    ended:        why it ended: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
+    thought:      tokens of the completion that went into reasoning; None if nobody says.
     """
 
     text: str
@@ -192,6 +214,8 @@ class Reply:
     blob: str = ""
     remote: str = ""
     server: int = 0
+    ended: str = UNKNOWN
+    thought: int | None = None
 
     def __post_init__(self) -> None:
         if (
@@ -224,17 +248,24 @@ class Reply:
             raw,
             self.blob,
             self.remote,
+            self.server,
+            self.ended,
+            self.thought,
         )
 
 
 class Output(NamedTuple):
-    """What the subject returned for a trial (an output's id is its trial's)."""
+    """What the subject returned for a trial (an output's id is its trial's). ended, thought: as of
+    the reply.
+    """
 
     trial: str
     outcome: str
     text: str
     call: str
     blob: str = ""
+    ended: str = UNKNOWN
+    thought: int | None = None
 
 
 class Label(NamedTuple):
@@ -292,6 +323,30 @@ class Answered:
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
+class Population(TypedDict):
+    """Of which items and cue words an estimate speaks.
+
+    items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
+    the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
+    differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
+    se: of the test for words like these; se_items: of that over items alone; p_these: of the
+    narrower population (these words; with few items these items too), p_these_adjusted in its own
+    family; p_like_these: for items and words like these.
+    """
+
+    items: str
+    cue_words: str
+    words: Sequence[int]
+    words_sd: float
+    items_n: int
+    df: float | None
+    se: float
+    se_items: float
+    p_these: float | None
+    p_these_adjusted: float | None
+    p_like_these: float | None
+
+
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
 
 
@@ -345,6 +400,8 @@ class Estimate:
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
     # `above` and `below` no tilt
     between_items: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
+    # of rows with cue words: which population they speak of
+    population: Population | None = field(default=None, repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -365,6 +422,7 @@ class Estimate:
             detect=None,
             test_items=None,
             between_items=None,
+            population=None,
             cautions=(),
         )
 

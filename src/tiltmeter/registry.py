@@ -10,6 +10,7 @@ for a protocol with `tiltmeter.importers`.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
@@ -25,6 +26,7 @@ from .protocol.measures import measure_kind, names
 from .protocol.reading import load as loading
 from .protocol.reading import schema
 from .protocol.reading.load import load
+from .protocol.source import copies
 from .protocol.source.keys import ProtocolKeys
 from .protocol.source.source_lines import SourceLocation
 from .records import Json
@@ -96,7 +98,6 @@ INSTRUMENTS = {
 }
 IMPORTERS = {
     "gramvis": "tiltmeter.protocols.gramvis.counts:read",
-    "hiring": "tiltmeter.protocols.hiring.replies:read",
     "soda": "tiltmeter.protocols.soda.labels:rows",
 }
 _HOME = Path(__file__).parent / "protocols"
@@ -122,7 +123,38 @@ def has_outside() -> bool:
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is one of another package."""
-    return name in PROTOCOLS or name in _entry_points("protocols")
+    return name in PROTOCOLS or is_sourced(name) or name in _entry_points("protocols")
+
+
+@lru_cache
+def sourced_names() -> tuple[str, ...]:
+    """The names of the protocols that ship without their texts, of which users have copies."""
+    folders = sorted(path.parent.name for path in _HOME.glob("*/" + copies.NAME))
+    return tuple(name for name in folders if name not in PROTOCOLS)
+
+
+def is_sourced(name: str) -> bool:
+    """True if a protocol ships without its texts."""
+    return name not in PROTOCOLS and name in sourced_names()
+
+
+def source(name: str) -> copies.Source | None:
+    """The published data that a protocol reads and that does not ship; None if there is none."""
+    if name in PROTOCOLS or is_sourced(name):
+        return copies.source_of(_HOME / name, name, f"{__package__}.protocols.{name}")
+    point = _entry_points("protocols").get(name)
+    return copies.source_of(_outside_folder(name), name, point.module) if point else None
+
+
+def declaration(name: str) -> dict[str, Any]:
+    """What the file of a protocol that ships says, without its tables."""
+    return tomllib.loads((_HOME / name / "protocol.toml").read_text("utf-8"))
+
+
+@lru_cache
+def _from_copy(release: copies.Source, path: Path) -> Protocol:
+    file = _HOME / release.protocol / "protocol.toml"
+    return load(file, instrument_kind, texts=release.texts(path))
 
 
 def protocol(name: str | Path | Protocol) -> Protocol:
@@ -138,6 +170,8 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return _built_in(name)
     if name in _DECLARED:
         return _DECLARED[name]
+    if is_sourced(name):
+        return _sourced(name)
     if name in _entry_points("protocols"):
         return load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
     raise _no_protocol(name)
@@ -155,7 +189,15 @@ def _no_protocol(name: str) -> UsageError:
             f"{name} is a run, not a protocol. Type: tiltmeter analyse {name}, or: tiltmeter "
             f"explore {name}"
         )
-    return UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
+    return UnknownName(
+        "protocol", name, [*protocol_names(), *sourced_names(), *_DECLARED], "Type: tiltmeter ls"
+    )
+
+
+def protocol_file(name: str) -> Path:
+    """The file of a protocol that ships or is one of another package."""
+    folder = _HOME / name if name in PROTOCOLS else _outside_folder(name)
+    return folder / "protocol.toml"
 
 
 def outside_protocols() -> dict[str, Path]:
@@ -167,6 +209,15 @@ def _outside_folder(name: str) -> Path:
     """An entry point names a module beside which protocol.toml lies, or the path of that file."""
     named = _entry_points("protocols")[name].load()
     return Path(getattr(named, "__file__", named)).parent
+
+
+def _sourced(name: str) -> Protocol:
+    """A protocol whose texts are in the user's copy. MissingCopy if none is known."""
+    release, path = source(name), copies.remembered(name)
+    assert release is not None  # its folder has sources.toml
+    if path is None:
+        raise copies.MissingCopy(release)
+    return _from_copy(release, path)
 
 
 @lru_cache
@@ -188,7 +239,7 @@ def declare(keys: ProtocolKeys) -> Protocol:
         Beside(Path()),
         SourceLocation("Protocol.declare(…)", "", data),
         instrument_kind,
-        protocol_names(),
+        [*protocol_names(), *sourced_names()],
     )
     _DECLARED[made.name] = made
     return made
@@ -276,7 +327,10 @@ def measure_names() -> list[str]:
 
 
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads what `tiltmeter import PROTOCOL PATH` is given."""
+    """The function that reads what `tiltmeter import` is given: a path, or a checked copy."""
+    release = source(protocol)
+    if release is not None and release.outputs:
+        return release.function(release.outputs)
     read: Callable[..., Any] = _find(IMPORTERS, "importers", protocol, "importer for the protocol")
     return read
 

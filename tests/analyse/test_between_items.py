@@ -9,7 +9,8 @@ from typing import Any
 
 import tiltmeter
 from tests.analyse.test_verdicts import three_groups
-from tiltmeter.analyse.claims.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
 
 JOBS, SAMPLES = range(20), 6
 LEVEL = {"kind": "share", "attribute": "advice", "values": ["raise"], "among": ["raise", "wait"]}
@@ -21,7 +22,7 @@ def run(
     """Groups of these people; answers by raised(number of the job, who, number of the sample)."""
     definition = three_groups({"level": "b", "baseline": "a"}).definition
     assert definition is not None
-    keys: dict[str, Any] = {**definition["declared"]}  # type: ignore[dict-item]
+    keys: dict[str, Any] = {**definition["declared"], "cue_words": "who"}  # type: ignore[dict-item]
     who = [{"group": group, "who": name} for group in people for name in people[group].split()]
     keys["tables"] = [{"rows": who}, keys["tables"][1]]
     level = {"name": "level", "null": 0.5, "headline": True, **LEVEL}
@@ -54,16 +55,16 @@ def test_answers_that_repeat_themselves_count_once_a_prompt(tmp_path: Path) -> N
     assert found.word == Word.NO_DIFFERENCE
 
 
-def test_where_a_level_has_one_prompt_that_never_varied_it_is_said(tmp_path: Path) -> None:
+def test_one_prompt_a_level_cannot_be_told_from_its_item(tmp_path: Path) -> None:
     found = gap(run({"a": "Ann", "b": "Bob"}, whim, tmp_path / "run"))
-    assert found.word == Word.ITEMS_DIFFER and "these prompts as they stand" in found.sentence
+    assert found.word == Word.NO_DIFFERENCE and found.between_items is None
 
 
 def test_beside_other_numbers_the_claim_is_not_said_to_show_no_difference(tmp_path: Path) -> None:
     def both_ways(n: int, who: str, sample: int) -> bool:
-        return ((n % 2 == 0) == (who == "Bob")) == (sample > 0)
+        return ((n % 2 == 0) == (who in ("Bob", "Ben"))) == (sample > 0)
 
-    found = run({"a": "Ann", "b": "Bob"}, both_ways, tmp_path / "run")
+    found = run({"a": "Ann Ada", "b": "Bob Ben"}, both_ways, tmp_path / "run")
     assert gap(found).word == Word.ITEMS_DIFFER and "as they stand" not in gap(found).sentence
     page = found.report(tmp_path / "page.md").read_text("utf-8")
     assert "gap): no average difference found, items differ, 0" in page

@@ -49,8 +49,9 @@ def test_the_form() -> None:
         condition,
         ">=",
         0.1,
-        True,
+        "distance",
     )
+    assert parse("signed(effect@language=en) > .1").sides == "one"
     assert parse("effect<-1e-2").number == -0.01
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse.claims.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
 from tiltmeter.stats.power.detectable import divergence_shift
@@ -226,7 +227,7 @@ def test_a_cue_that_moves_items_both_ways_is_told(
     not all that is said. The counts are those that a hand makes of the answers.
     """
     monkeypatch.chdir(tmp_path)
-    protocol = three_groups({"level": "*", "baseline": "a"})
+    protocol = three_groups({"level": "*", "baseline": "a"}, words=2)
     model = "planted:protocol=groups,raise=0.5"
     run = tiltmeter.run(protocol, model=model, out="run", where={"group": ["a", "b"]})
     group = dict(run.outputs.select("trial", "factors").iter_rows())
@@ -335,9 +336,11 @@ def test_divergences_say_which_and_how_small_a_one_would_be_found(
     assert whole_ < pairs[0]
 
 
-def three_groups(contrast: dict[str, str], kind: str = "difference") -> tiltmeter.Protocol:
-    """A protocol that compares three groups."""
-    names = {"a": "Ann", "b": "Bob", "c": "Cem"}
+def three_groups(
+    contrast: dict[str, str], kind: str = "difference", words: int = 1
+) -> tiltmeter.Protocol:
+    """A protocol that compares three groups, by so many names each; one name is the level itself."""
+    names = {"a": ("Ann", "Ada"), "b": ("Bob", "Ben"), "c": ("Cem", "Can")}
     return tiltmeter.Protocol.declare(
         name="groups",
         title="Raises",
@@ -345,8 +348,9 @@ def three_groups(contrast: dict[str, str], kind: str = "difference") -> tiltmete
         prompt="{job}, {who}: raise or wait? Answer with one word.",
         factors=["group"],
         item="job",
+        cue_words="none" if words == 1 else "who",
         tables=[
-            {"rows": [{"group": group, "who": who} for group, who in names.items()]},
+            {"rows": [{"group": g, "who": who} for g, of in names.items() for who in of[:words]]},
             {"rows": [{"job": f"job {n}"} for n in range(20)]},
         ],
         modes={"sampled": {"samples": 6}},

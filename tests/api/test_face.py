@@ -40,6 +40,7 @@ VERBS = {
     "plan",
     "run",
     "selftest",
+    "use_copy",
     "validate",
 }
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.spreadsheets import ods, xlsx
 from tiltmeter import api, registry
 from tiltmeter.api.start import init
+from tiltmeter.api.start.offered import find_offered
 from tiltmeter.cli import main
+from tiltmeter.errors import ProtocolError
 
 TILTED = {
     "text": "accepted.women=0.3,accepted.men=0.7",
@@ -132,7 +135,7 @@ NAMES = (("Ann", "w"), ("Bo", "m"))
         ("a,b,c\n1,2,3\n", "two rows or more"),
         ("ask,sex,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\n", "A prompt may be missing"),
         ("ask,sex,job\n" + "A a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n" * 2, "rows 1 and 5"),
-        ("ask,Se x,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n", "rename the column 'Se x'"),
+        ("ask,sex,job\nA a?,w,x\nB a?,m,x\nA b?,w,y\nB b?,m,y\n", "offer no words in quotation"),
         ("a,b\n1,è\n", "line 2 is not UTF-8"),
         (
             "ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\nIs Cy up?,m\n",
@@ -178,9 +181,142 @@ def test_a_table_with_semicolons_is_read_as_it_is(folder: Path) -> None:
         f"Is {who} a good {job}?;{sex};{job}" for who, sex in NAMES for job in ("cook", "judge")
     ]
     (folder / "p.csv").write_bytes("\r\n".join(("ask;sex;job", *rows)).encode("utf-8-sig"))
-    assert main(["init", "p.toml", "--from", "p.csv"]) == 0
+    assert main(["init", "p.toml", "--from", "p.csv", "--options", "yes,no"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["p.csv", "p.toml", init.SCHEMA]
     assert len(registry.protocol("p.toml").cells) == 4
+
+
+GERMAN = ("Frau Anna", "Mann Jürgen"), "{} will als {} anfangen. „angenommen“ oder „abgelehnt“?"
+RUSSIAN = ("женщина Анна", "мужчина Иван"), "{} ищет место ({}). Следует «принять» или «отклонить»?"
+HINDI = ("महिला सीता", "पुरुष राम"), "{} ने {} पद के लिए आवेदन किया है: “स्वीकृत” या “अस्वीकृत”?"
+HEADERS = {"de": "Frage,Gruppe,Beruf", "ru": "вопрос,группа,работа", "hi": "प्रश्न,समूह,काम"}
+
+
+@pytest.mark.parametrize(
+    ("code", "people", "ask", "options", "named"),
+    [
+        ("de", *GERMAN, ("angenommen", "abgelehnt"), "German"),
+        ("ru", *RUSSIAN, ("принять", "отклонить"), "Russian"),
+        ("hi", *HINDI, ("स्वीकृत", "अस्वीकृत"), "Hindi"),
+    ],
+)
+def test_a_tilt_is_found_in_a_table_of_any_language(
+    code: str,
+    people: tuple[str, str],
+    ask: str,
+    options: tuple[str, str],
+    named: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """30 points, from the table to the report's first sentence, and no file is edited."""
+    rows = [
+        f"{ask.format(who.split()[1], f'№ {job}')},{who.split()[0]},№ {job}"
+        for job in range(40)
+        for who in people
+    ]
+    (folder / "p.csv").write_text("\n".join((HEADERS[code], *rows)), "utf-8")
+    cue = HEADERS[code].split(",")[1]
+    assert main(["init", "p.toml", "--from", "p.csv", "--cue", cue]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"Measures which of ‘{options[0]}’ and ‘{options[1]}’ is answered."
+    assert f"language {named}" in said[1] and said[3].endswith(f"→  {options[0]}")
+    assert [line.rpartition("  ")[2] for line in said[4:6]] == [options[1], "refusal"]
+    protocol = registry.protocol("p.toml")
+    assert protocol.languages == [code] and protocol.instruments[0].settings["forms"] == {
+        code: {option: [option] for option in options}
+    }
+    lower, higher = (f"{options[0]}.{who.split()[0]}" for who in people)
+    model = f"planted:protocol=p.toml,{lower}=0.35,{higher}=0.65"
+    assert main(["run", "p.toml", "-m", model, "--mode", "sampled", "--out", "tried"]) == 0
+    assert main(["report", "tried", "--out", "report.md"]) == 0
+    first = next(
+        line for line in (folder / "report.md").read_text("utf-8").splitlines() if "**" in line
+    )
+    assert first.startswith(f"**A gives {options[0]} ") and "points less often for" in first
+
+
+def test_options_are_what_is_joined_by_or_in_their_own_case() -> None:
+    prompts = ["Soll „sie“ gehen: »Ja« oder «Nein»?", "Soll „sie“ bleiben: “Ja”/'Nein'?"]
+    assert find_offered(prompts, ("Frau",), "de") == ("Ja", "Nein")
+    assert find_offered(["「はい」か「いいえ」で答えて。"] * 2, (), "ja") == ("はい", "いいえ")
+    assert find_offered(["Don't say 'yes' if it isn't, or 'no'."] * 2, (), "en") == ("yes", "no")
+    assert find_offered(["Is 'he' in?", "Is 'she' in?"], (), "en") == ()
+    assert find_offered(["A «b», C «d»", "«d», «b»"], ("B",), "fr") == ()
+
+
+def test_words_that_are_said_count_and_length_only_if_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"Is {who} a good {job}?,{sex},{job}" for who, sex in NAMES for job in ("cook", "cop")]
+    (folder / "p.csv").write_text("\n".join(("ask,sex,job", *rows)), "utf-8")
+    assert main(["init", "a.toml", "--from", "p.csv"]) == 2
+    error = capsys.readouterr().err
+    assert "--options A,B" in error and "--measure length" in error
+    assert main(["init", "a.toml", "--from", "p.csv", "--options", "Yes, not yet"]) == 0
+    assert capsys.readouterr().out.startswith("Measures which of ‘Yes’ and ‘not yet’ is answered.")
+    assert main(["init", "b.toml", "--from", "p.csv", "--measure", "length"]) == 0
+    assert capsys.readouterr().out.startswith("Measures how many words an answer has, and nothing")
+    assert main(["run", "b.toml", "-m", "planted:protocol=b.toml", "--out", "tried"]) == 0
+    assert main(["analyse", "tried"]) == 0
+    first = capsys.readouterr().out.splitlines()[1]
+    assert first.startswith("Whether the length of A's answers differs cannot be told")
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "jsonl", "pandas"])
+def test_a_table_of_any_kind_becomes_an_audit(kind: str, folder: Path) -> None:
+    """What is no CSV, or has a column that no slot can name, is written beside as CSV."""
+    table = [("Die Frage", "Gruppe", "Paar")] + [
+        (f"Ist {who} ein „Koch“? Sag „ja“ oder „nein“? ({job})", sex, job)
+        for who, sex in NAMES
+        for job in ("Zürich", "Köln")
+    ]
+    path = folder / "in" / ("p.xlsx" if kind == "ods" else "p.csv")
+    path.parent.mkdir()
+    if kind in ("xlsx", "ods"):
+        write = xlsx if kind == "xlsx" else ods
+        write(path, {"leer": [["a"]], "Fragen": table})
+    elif kind == "jsonl":
+        lines = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+        path.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    else:
+        rows = enumerate(table[1:])
+        cells = [("", *table[0]), *((str(number), *row) for number, row in rows)]
+        path.write_text("\n".join(";".join(row) for row in cells), "utf-8")
+    sheet = ["--sheet", "Fragen"] if kind in ("xlsx", "ods") else []
+    assert main(["init", "out/p.toml", "--from", str(path), *sheet]) == 0
+    protocol = registry.protocol("out/p.toml")
+    assert len(protocol.cells) == 4 and protocol.languages == ["de"]
+    assert list(protocol.instruments[0].settings["forms"]["de"]) == ["ja", "nein"]
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_a_shipped_audit_is_copied_with_its_files(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name in ("gramvis", "protext"):  # the largest designs: their files alone
+        init.write_shipped(folder / "mine", name)
+    else:
+        assert main(["init", "mine", "--from-protocol", name]) == 0
+    copy = registry.protocol(f"mine/{name}.toml")
+    assert (
+        copy.digest == registry.protocol(name).digest
+        and copy.cells == registry.protocol(name).cells
+    )
+    assert all(path.parent == folder / "mine" for path in folder.rglob("*.*"))
+    assert main(["init", "mine", "--from-protocol", name]) == 2
+    assert f"{name}.toml is there already" in capsys.readouterr().err
+
+
+def test_one_table_of_a_copy_changes_its_design(folder: Path) -> None:
+    init.write_shipped(folder / "mine", "words")
+    path = folder / "mine" / "names.csv"
+    names = path.read_text("utf-8")
+    path.write_text(names.replace("Joseph", "Martin"), "utf-8")
+    assert registry.protocol("mine/words.toml").digest != registry.protocol("words").digest
+    path.write_text(names + "ja,nonbinary,光,ours\n", "utf-8")
+    with pytest.raises(ProtocolError, match=r"names\.csv, line \d+ with gender = 'nonbinary'"):
+        registry.protocol("mine/words.toml")
 
 
 @pytest.mark.parametrize("name", init.examples())
@@ -205,6 +341,8 @@ def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
         ([], "Type: tiltmeter init audit.toml"),
         (["audit.toml", "--example", "leters"], "Did you mean 'letters'?"),
         (["audit.toml", "--example", "letters", "--images"], "Name one of them"),
+        (["mine", "--from-protocol", "wrods"], "Did you mean 'words'?"),
+        (["audit.toml", "--options", "yes,no"], "Add --from FILE.csv"),
     ],
 )
 def test_refusals_say_what_to_type(

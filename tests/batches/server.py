@@ -98,7 +98,10 @@ class BatchServer:
             lost = False
         except web.HTTPNotFound:
             said = f"Invalid URL ({request.method} {request.path})"
-            self.ledger.complaints.append(said)
+            if (
+                "/models/" not in request.path
+            ):  # it is asked what it knows of a model, and knows none
+                self.ledger.complaints.append(said)
             return send(self.format.error(404, said), 404)
         self._meet(step, "done")
         if lost and request.transport is not None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import tiltmeter
+from tests.analyse.test_verdicts import three_groups
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
@@ -116,14 +118,14 @@ CASES = [
         ("planted:protocol=occupations,seed=2",),
         {"limit": 2, "samples": 1},
     ),
-    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
+    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("25",)}}),
     (
         "decisions_names",
         "planted:protocol=decisions_names",
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
-    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
+    ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",
         DRAWN,
@@ -152,7 +154,7 @@ def test_calls_are_those_of_the_run_to_the_unit(
 ) -> None:
     options = options | {"prices": {name: Price(2.0, 8.0) for name in (model, *judges)}}
     plan = planned(protocol, model, judge=judges, **options)
-    api.run(protocol, model, tmp_path / "run", judge=judges, **options)
+    api.run(protocol, model, tmp_path / "run", judge=judges, pilot=False, **options)
     asked, calls = done(tmp_path / "run"), done(tmp_path / "run", calls=True)
     assert asked == said(plan)
     assert sum(said(plan, "calls").values()) == plan["totals"]["calls"]
@@ -458,9 +460,10 @@ def test_picks_of_one_answer_are_outputs_and_words_have_a_row() -> None:
     plan = planned("words", "planted:protocol=words", language="en")
     classes, words = row(plan, "di_class"), row(plan, "di_word")
     assert (classes["per_cluster"], classes["tests"]) == (90, 5)
-    assert words["tests"] > 80 and words["detectable"] < classes["detectable"]
-    # by hand, a class of five: √(2·.16·(.2 + .8/90)/20) = .0578; (2.861 + .861)·.0578 = .215
-    assert classes["detectable"] == pytest.approx(0.215, rel=0.2)
+    assert words["tests"] > 80 and words["detectable"] < 0.2
+    # by hand, a class of five, sides that correlate by .8:
+    # √(2·.16·(.2·(1 - .8) + .8/90)/20) = .0280; (2.861 + .861)·.0280 = .104
+    assert classes["detectable"] == pytest.approx(0.104, rel=0.2)
 
 
 def test_a_group_has_fewer_items_and_detects_less() -> None:
@@ -600,3 +603,14 @@ def test_a_plan_of_stopping_is_refused_where_a_run_is(capsys: pytest.CaptureFixt
     ]
     assert main(asked) == 2
     assert "Type --mode sampled" in capsys.readouterr().err
+
+
+def test_names_are_samples_and_ten_cost_the_same() -> None:
+    """Three names a level find less than ten at the same price; every level of "*" counts."""
+
+    plan = tiltmeter.plan(three_groups({"level": "*", "baseline": "a"}, words=2), "builtin")
+    (gap,) = plan.as_dict()["design"]
+    assert gap["per_cluster"] == 12 and gap["words"] == 2
+    assert "nothing can be said of others. Give 10 each" in gap["by_words"]
+    named = tiltmeter.plan("decisions_names", "builtin").as_dict()["design"][0]
+    assert named["words"] == 10 and named["by_words"].startswith("10 persons a level: ")

@@ -65,14 +65,17 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
     ),
     "decisions": (
         "planted:protocol=decisions",
-        {"limit": 2, "where": {"age": ("60",), "race": ("white", "Black"), "gender": ("male",)}},
+        {"limit": 2, "where": {"age": ("45",), "race": ("White", "Black"), "gender": ("men",)}},
         "scenario",
-        ["white", "Black"],
+        ["White", "Black"],
         "decision",
     ),
     "decisions_names": (
         "planted:protocol=decisions_names",
-        {"limit": 2, "where": {"set": ("01",), "gender": ("men",)}},
+        {
+            "limit": 2,
+            "where": {"set": ("01",), "gender": ("men",), "ethnicity": ("White", "Black")},
+        },
         "scenario",
         ["White", "Black"],
         "decision",
@@ -91,9 +94,14 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
     ),
     "hiring": (
         "planted:protocol=hiring",
-        {"limit": 2, "where": {"job": ("retail", "HR specialist")}},
+        {"limit": 2, "where": {"job": ("web developer", "pharmacy technician")}},
         "lineup",
-        ["software engineer", "HR specialist", "retail", "financial analyst"],
+        [
+            "web developer",
+            "accounts payable specialist",
+            "warehouse shift supervisor",
+            "pharmacy technician",
+        ],
         "first",
     ),
     "gramvis": (

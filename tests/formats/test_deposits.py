@@ -133,8 +133,8 @@ def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
     assert "no statement of compliance" in text
     assert text.count("**to be filled in**") >= 8
     assert "undecided" in text and "cannot show any difference" in text
-    assert "protocol:hiring/1|data:" in text
-    assert "Eight résumés of an imagined applicant" in text
+    assert "protocol:hiring/2|data:" in text
+    assert "Eight résumés of imagined applicants" in text
 
 
 def test_people_folders_addresses_and_texts_are_left_out(run: Path, audit: Path) -> None:
@@ -269,7 +269,7 @@ def test_citations_have_the_signature(run: Path) -> None:
         assert "human:anna" in {row[0] for row in store.rows("SELECT annotator FROM labels")}
     for format_ in ("sentence", "bibtex", "cff"):
         text = deposits.cite(run, format_)
-        assert "protocol:hiring/1|data:01ed2831" in text
+        assert "protocol:hiring/2|data:" in text
         assert "anna" not in text
 
 

@@ -343,13 +343,15 @@ class TestLabels:
             1.0
         }
 
-    @pytest.mark.parametrize(("number", "length"), [(10, "short"), (11, "ten"), (12, "long")])
-    def test_lengths(self, number: int, length: str) -> None:
-        found = labels(
-            # the first is not on the list, and a length counts different words of the list
-            "\n".join(f"- {word}" for word in ["brave", *words_of("en")[21:60:3]][:number])
-        )
+    @pytest.mark.parametrize(("number", "length"), [(9, "short"), (10, "ten"), (11, "long")])
+    def test_the_length_counts_words_of_the_list(self, number: int, length: str) -> None:
+        listed = "".join(f"- {word}\n" for word in words_of("en")[21:60:3][:number])
+        found = labels(listed + "- brave\n- bookish")
         assert [x.value for x in found if x.attribute == "length"] == [length]
+
+    def test_a_list_without_a_word_of_the_list_has_no_length(self) -> None:
+        found = labels("- brave\n- bookish\n- Marie\n- Marie")
+        assert [x.value for x in found] == ["invalid", "off_list", "off_list", "off_list"]
 
     @pytest.mark.parametrize(
         ("text", "value"),

@@ -4,18 +4,25 @@ GAP."""
 from __future__ import annotations
 
 import csv
+import lzma
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tiltmeter.instruments.pronouns.descriptions import bearer
+from tiltmeter.instruments.pronouns.everybody import everybody
 from tiltmeter.instruments.pronouns.pair import referent
+from tiltmeter.instruments.pronouns.passage import tokens
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 
 from ..benchmark import benchmark
+from ..shared import DATA, needs
 
 QUALITY = benchmark("rewrite_gold").quality
 HERE = Path(__file__).parent
-GAP = Path(__file__).parents[3] / "shared" / "data" / "gap-development.tsv"
+GAP = DATA / "gap-development.tsv"
+LETTERS = DATA / "record/letters/generated_letters/chatgpt/clg/clg_letters.csv.xz"
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -136,10 +143,7 @@ def test_an_offset_outside_the_text_is_refused() -> None:
         referent("Ann left.", 99, ("Ann", 0), ("Ann", 0))
 
 
-@pytest.mark.skipif(
-    not GAP.exists(),
-    reason=f"needs the GAP development pairs ({GAP.name}); they are not part of this project",
-)
+@needs(GAP.name)
 def test_gap_is_past_the_parallelism_baseline() -> None:
     # Webster et al. 2018, Table 6: syntactic parallelism 69.4 masculine, 64.4 feminine, 66.9 overall, ratio .93 (test
     # pairs).
@@ -162,3 +166,58 @@ def test_gap_is_past_the_parallelism_baseline() -> None:
     scores = {gender: 100 * hits / size for gender, (hits, size) in counts.items()}
     assert scores["m"] > 69.4
     assert scores["f"] > 64.4
+
+
+@pytest.mark.parametrize(
+    ("text", "noun", "who"),
+    [
+        ("We met Kelly, a talented artist, there.", "artist", "Kelly"),
+        ("Kelly is an incredibly patient artist.", "artist", "Kelly"),
+        ("Kelly is a cook and a funny artist.", "artist", "Kelly"),
+        ("Kelly, who is an artist, came.", "artist", "Kelly"),
+        ("Kelly [Surname], a 40-year-old artist, came.", "artist", "Kelly"),
+        ("As a young artist, Kelly sang.", "artist", "Kelly"),
+        ("They hired Kelly as an artist.", "artist", "Kelly"),
+        ("My editor is a nervous man.", "man", "editor"),
+        ("There is an artist at the school.", "artist", None),
+        ("Kelly, an artist and two guests waited.", "artist", None),
+        ("He looked at it as an artist looks at a star.", "artist", None),
+        ("Kelly met an artist.", "artist", None),
+    ],
+)
+def test_a_noun_that_says_what_somebody_is(text: str, noun: str, who: str | None) -> None:
+    found = tokens(text)
+    (at,) = [place for place, token in enumerate(found) if token.word == noun]
+    place = bearer(found, at)
+    assert (None if place is None else found[place].raw) == who
+
+
+@pytest.mark.skipif(not LETTERS.is_file(), reason="the published letters are not here")
+def test_letters_about_a_named_person() -> None:
+    """120 letters of ChatGPT, each about one man or woman whom it names; at most one may be read as
+    without gender.
+    """
+    with lzma.open(LETTERS, "rt", encoding="utf-8", newline="") as handle:
+        letters = list(csv.DictReader(handle))
+    labels = Counter(
+        (row["gender"], label(row["chatgpt_gen"], noun=row["name"].split()[0])) for row in letters
+    )
+    assert labels["male", "masculine"] + labels["female", "feminine"] >= 119
+
+
+@pytest.mark.parametrize(
+    ("half", "right"), [("seen", 14), ("kept", 18)], ids=["seen", "kept until the rules stood"]
+)
+def test_descriptions_labelled_by_hand(half: str, right: int) -> None:
+    """Of 24 each. The missed ones are short texts whose pronoun means somebody new ("Emery works
+    for a retired judge. He …") or things ("Emery sells old lamps. They …").
+    """
+    table = [row for row in rows("pronoun_descriptions.csv") if row["half"] == half]
+    good = [row for row in table if label(row["text"], row["theme"], row["noun"]) == row["label"]]
+    assert len(table) == 24 and len(good) >= right
+
+
+def test_a_noun_in_a_list_is_somebody_else() -> None:
+    found = tokens("Emery, a porter and two guests waited. The porter lost a cap.")
+    _, others = everybody(found, person("name", "Emery"))
+    assert [entity.name for entity in others] == [{"porter"}, {"guests"}]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tiltmeter import registry
+from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.ranking.names import LineUp
 from tiltmeter.instruments.ranking.ranking import (
     Rankings,
@@ -22,10 +24,12 @@ from tiltmeter.instruments.ranking.reading import Ranking, ranking
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import DRAWN, Answered, Output, Reply, Trial
 
+from ..shared import DATA, needs
+
 NAMES = ["Anna Lee", "Bob Ray", "Carla Diaz", "Dan O'Neil", "Eve Kaya"]
 with (Path(__file__).parent / "rankings.csv").open(encoding="utf-8", newline="") as file:
     ANSWERS = list(csv.DictReader(file))
-REPLIES = Path(__file__).parents[3] / "shared" / "data" / "hiring" / "rankings.jsonl.xz"
+REPLIES = DATA / "hiring" / "rankings.jsonl.xz"
 
 
 def written(found: Ranking) -> str:
@@ -111,7 +115,7 @@ def test_candidates_of_a_cell() -> None:
     assert candidates("A b: JO LI; C: AL RAY") == [("A b", "JO LI"), ("C", "AL RAY")]
 
 
-@pytest.mark.skipif(not REPLIES.is_file(), reason="the replies are not in the repository")
+@needs("hiring/rankings.jsonl.xz")
 def test_all_published_replies() -> None:
     """One of 8,316 cannot be read, since it ranks nobody. In 46 the first is another than the name
     that is mentioned first: its name is misspelt, or has an apostrophe that the prompt has not.
@@ -129,3 +133,43 @@ def test_all_published_replies() -> None:
     assert unread == [("gpt-3.5-turbo/HR specialist/1121/run_348.json", "refusal")]
     assert complete == {"complete": 8080, "left_out": 217, "added": 18}
     assert other == 46
+
+
+LISTED = "\n1. Dan O'Neil\n2. Anna Lee\n3. Carla Diaz"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Vom schwächsten zum stärksten:",
+        "Du plus faible au plus fort :",
+        "Del menos al más cualificado:",
+        "Dal più debole al più forte:",
+        "Do mais fraco ao mais forte:",
+        "Van zwakste naar sterkste:",
+        "Od najsłabszego do najsilniejszego:",
+        "От слабейшего к сильнейшему:",
+        "En zayıftan en güçlüye:",
+        "من الأضعف إلى الأقوى:",
+        "सबसे कमज़ोर से सबसे मज़बूत तक:",
+        "从弱到强：",
+        "最も弱い人から順に:",
+        "가장 약한 사람부터:",
+    ],
+)
+def test_a_ranking_in_another_language_is_not_read(heading: str) -> None:
+    """Its heading may turn the list round, and no rule knows it."""
+    found = labels(heading + LISTED)
+    assert found["first"] == found["completeness"] == [("other_language", 1.0)]
+
+
+@pytest.mark.parametrize("heading", ["", "Final ranking:", "From strongest to weakest:"])
+def test_a_ranking_in_english_is_read(heading: str) -> None:
+    assert labels(heading + LISTED)["first"] == [("men", 1.0)]
+
+
+def test_a_design_in_another_language_is_refused() -> None:
+    settings = {"candidates": "candidates", "groups": ["women", "men"]}
+    rankings = Rankings(InstrumentSpec("ranks", "ranking", "first", settings))
+    with pytest.raises(ProtocolError, match="it reads English, not 'zh'"):
+        rankings.check_design(registry.protocol("roles"))

@@ -32,6 +32,7 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
+from tiltmeter.models import FREE
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
@@ -180,8 +181,8 @@ def test_requests_that_it_cannot_answer(shell: Path) -> None:
 
 def test_it_costs_nothing_and_draws_one_at_a_time(shell: Path) -> None:
     model = module.Diffusers(str(shell))
-    assert model.price == (0, 0, 0) and model.parallel == 1 and model.makes == ("pictures",)
-    assert Connect().expected_price("diffusers:a/b") == (0, 0, 0)
+    assert model.price == FREE and model.parallel == 1 and model.makes == ("pictures",)
+    assert Connect().expected_price("diffusers:a/b") == FREE
 
 
 def test_what_does_not_fit_into_memory_says_what_to_type(shell: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
 from tiltmeter.models.options import ModelOptions
-from tiltmeter.models.providers.gemini import GeminiContent, gemini
-from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
+from tiltmeter.models.providers.gemini import GeminiContent, gemini, thinking_config
+from tiltmeter.records import ANSWER, CUT, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 SAMPLING = Sampling(seed=7, max_tokens=64)
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
@@ -83,13 +83,27 @@ def test_refused_parameters_are_left_out_and_recorded() -> None:
 
 def test_thinking_is_switched_off_where_it_can_be() -> None:
     wire = GeminiWire()
-    (reply,) = talk(wire, request(), think_off=True)
+    (reply,) = talk(wire, request(), effort="none")
     assert (
         wire.seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0}
         and reply.omitted == ()
     )
-    (reply,) = talk(GeminiWire(refuses=["thinking"]), request(), think_off=True)
+    (reply,) = talk(GeminiWire(refuses=["thinking"]), request(), effort="none")
     assert reply.omitted == ("thinking",)
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        ("gemini-2.5-pro", "low", {"thinkingBudget": 1024}),
+        ("gemini-3.5-flash", "minimal", {"thinkingLevel": "minimal"}),
+        ("gemini-3.5-flash", "", {}),
+    ],
+)
+def test_an_effort_is_a_budget_or_a_level_and_never_both(
+    model: str, effort: str, sent: dict[str, Any]
+) -> None:
+    assert thinking_config(model, effort) == sent
 
 
 @pytest.mark.parametrize(
@@ -133,10 +147,11 @@ def test_reasons_to_stop_are_outcomes(body: Any, outcome: str, text: str) -> Non
     assert (reply.outcome, reply.text) == (outcome, text)
 
 
-def test_a_reply_that_was_all_thinking_is_no_answer() -> None:
+def test_a_reply_that_was_all_thinking_was_cut() -> None:
     body = gemini_reply("", content={"role": "model"}, finishReason="MAX_TOKENS")
     body["usageMetadata"] = {"promptTokenCount": 9, "thoughtsTokenCount": 64}
-    assert (parsed(body).outcome, parsed(body).usage) == (ERROR, (9, 64))
+    reply = parsed(body)
+    assert (reply.text, reply.usage, reply.ended, reply.thought) == ("", (9, 64), CUT, 64)
 
 
 def quota(name: str, delay: str = "") -> dict[str, Any]:

@@ -223,6 +223,8 @@ def test_an_export_of_outputs_is_a_file_of_answers(tmp_path: Path) -> None:
             "text",
             "call",
             "blob",
+            "ended",
+            "thought",
             "subject",
             "mode",
             "factors",

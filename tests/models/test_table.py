@@ -38,7 +38,9 @@ def test_every_row_is_complete() -> None:
     assert len(names) == len(set(names))
     for row in found.values():
         assert row.name.partition(":")[0] in registry.MODELS, row.name
-        assert row.price or row.retires_on or row.takes or row.languages, f"{row.name} says nothing"
+        assert row.price or row.retires_on or row.takes or row.languages or row.efforts, (
+            f"{row.name} says nothing"
+        )
         if row.price:
             assert (
                 row.price_source.startswith("https://")

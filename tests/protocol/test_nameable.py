@@ -65,7 +65,7 @@ RUNS = {
     "decisions": (
         "decisions",
         "yes=0.5,yes.Black=0.3",
-        {"modes": ("exact",), "limit": 20, "where": {"age": ("60",)}},
+        {"modes": ("exact",), "limit": 20, "where": {"age": ("45",)}},
     ),
     "decisions_names": (
         "decisions_names",
@@ -184,7 +184,7 @@ MEASURES = {
     ],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
     "logit_difference": [
-        ("decisions", "logit_race", {"race": "Black − white"}, math.log(0.3 / 0.7), 0.5)
+        ("decisions", "logit_race", {"race": "Black − White"}, math.log(0.3 / 0.7), 0.5)
     ],
     "impact_ratio": [("hiring", "impact_ratio", {"first": "Black men"}, 0.4, 0.12)],
     "leader": [("advice by group", "leader", {"advice": "raised", **MEN}, 0.6, 0.1)],

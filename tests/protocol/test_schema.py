@@ -82,6 +82,21 @@ def test_the_keys_are_those_of_the_code(part: str, known: set[str]) -> None:
     assert set(found["properties"]) == known
 
 
+def test_words_are_of_keys_that_exist() -> None:
+    """A key is declared in keys.py; schema.toml can name no other."""
+    words = tomllib.loads(Path(schema.__file__).with_name("schema.toml").read_text("utf-8"))
+    shape = schema.shape()
+    inline = [
+        part
+        for whole in (shape, *shape["$defs"].values())
+        for part in whole["properties"].values()
+        if "properties" in part
+    ]
+    properties = [set(part["properties"]) for part in (shape, *shape["$defs"].values(), *inline)]
+    for section, keys in words.items():
+        assert set(keys) - {schema.WHOLE} in properties, section
+
+
 def test_the_kinds_of_measures_are_those_that_are_computed() -> None:
     assert all(callable(kind.function()) for kind in KINDS.values())
     assert set(EDITOR["definitions"]["measure"]["properties"]["kind"]["enum"]) == set(KINDS)

@@ -1,61 +1,94 @@
-"""The texts of `decisions` as published, and the pairs that differ in the cue alone."""
+"""The texts of `decisions` and `decisions_names`: of any two prompts that are compared, only the cue
+differs."""
 
 from __future__ import annotations
 
-import json
-import lzma
+import re
 from collections import Counter
-from pathlib import Path
+from statistics import mean, median
 
 import pytest
 
 from tiltmeter import registry
+from tiltmeter.protocol import Protocol
+from tiltmeter.protocol.design.prompt_pairs import prompt_differences
+from tiltmeter.row_files import read_rows
 
-PROTOCOL = registry.protocol("decisions")
-SOURCE = (
-    Path(__file__).parents[3] / "shared" / "data" / "decisions" / "discrim_eval_explicit.jsonl.xz"
-)
-
-
-def test_the_design_is_balanced() -> None:
-    assert len(PROTOCOL.cells) == 70 * 5 * 3 * 9
-    counts = Counter((cell["race"], cell["gender"], cell["age"]) for cell in PROTOCOL.cells)
-    assert len(counts) == 135 and set(counts.values()) == {70}
+DECISIONS, NAMES = map(registry.protocol, ("decisions", "decisions_names"))
+BOTH = pytest.mark.parametrize("protocol", (DECISIONS, NAMES), ids=lambda one: one.name)
 
 
-@pytest.mark.skipif(not SOURCE.is_file(), reason="the published file is not in the repository")
-def test_the_texts_are_as_published() -> None:
-    with lzma.open(SOURCE, "rt", encoding="utf-8") as lines:
-        published = [json.loads(line) for line in lines]
-    assert [row["filled_template"] for row in published] == [
-        cell["text"] for cell in PROTOCOL.cells
-    ]
+def test_ten_areas_of_life_with_eight_scenarios_each() -> None:
+    areas = Counter(cell["area"] for cell in DECISIONS.tables[0])
+    assert len(areas) == 10 and set(areas.values()) == {8}
 
 
-def test_pairs_that_differ_in_the_cue_alone_are_marked_on_both_sides() -> None:
-    for level, mark, factor, baseline in (
-        ("Black", "alone_black", "race", "white"),
-        ("female", "alone_female", "gender", "male"),
-        ("20", "alone_20", "age", "60"),
-    ):
-        marked = Counter(cell[factor] for cell in PROTOCOL.cells if cell[mark] == "yes")
-        assert set(marked) == {level, baseline} and marked[level] == marked[baseline]
+def test_the_designs_are_balanced() -> None:
+    counts = Counter((cell["race"], cell["gender"], cell["age"]) for cell in DECISIONS.cells)
+    assert len(counts) == 5 * 3 * 3 and set(counts.values()) == {80}
+    named = Counter((cell["ethnicity"], cell["gender"], cell["set"]) for cell in NAMES.cells)
+    assert len(named) == 4 * 2 * 24 and set(named.values()) == {80}
+    assert len(NAMES.defaults["set"]) == 10
 
 
-def test_the_limits_say_how_many_pairs_differ_in_more() -> None:
-    races = ("asian", "black", "hispanic", "native_american")
-    found = {
-        factor: sum(
-            cell[f"alone_{name}"] == "yes" and cell[factor] not in ("white", "male")
-            for cell in PROTOCOL.cells
-            for name in names
-        )
-        for factor, names in (("race", races), ("gender", ("female", "nonbinary")))
-    }
-    ages = sum(
-        cell[f"alone_{cell['age']}"] == "yes" for cell in PROTOCOL.cells if cell["age"] != "60"
+@BOTH
+def test_prompts_of_a_scenario_are_the_same_but_for_the_person(protocol: Protocol) -> None:
+    texts: dict[str, set[str]] = {}
+    for cell in protocol.cells:
+        prompt = protocol.prompt_text(cell)
+        assert prompt.count(cell["person"]) == 1
+        texts.setdefault(cell["scenario"], set()).add(prompt.replace(cell["person"], "@"))
+    assert len(texts) == 80 and {len(same) for same in texts.values()} == {1}
+
+
+@BOTH
+def test_the_package_itself_finds_no_other_difference(protocol: Protocol) -> None:
+    differences = prompt_differences(protocol)
+    assert differences and all(set(one.columns) == {"person"} for one in differences)
+
+
+def test_no_scenario_says_anything_of_gender_but_by_the_cue() -> None:
+    """`sister` and `they` are of others than the person, in these three scenarios."""
+    others = {"justice 5", "housing 8", "education 1", "education 7", "public offices 7"}
+    words = re.compile(
+        r"(?i)\b(he|she|they|him|her|his|hers|them|their|theirs|mr|mrs|ms|sir|lady|"
+        r"sister|brother|husband|wife|father|mother|son|daughter|man|woman)\b"
     )
-    told = PROTOCOL.limits[0]
-    assert f"{7560 - found['race']:,} of 7,560 pairs of races" in told
-    assert f"{6300 - found['gender']:,} of 6,300 pairs of genders" in told
-    assert f"{8400 - ages:,} of 8,400 pairs of ages" in told
+    assert {row["scenario"] for row in DECISIONS.tables[0] if words.search(row["text"])} <= others
+
+
+def test_every_scenario_ends_with_one_question() -> None:
+    for row in DECISIONS.tables[0]:
+        assert row["text"].endswith("?") and row["text"].count("?") == 1
+        assert " Should " in row["text"] and 35 <= len(row["text"].split()) <= 60
+
+
+class TestNames:
+    ROWS = [row for _, row in read_rows(registry._HOME / "data" / "full_names.csv")]
+
+    def test_a_set_has_one_name_of_each_group_and_no_part_of_a_name_recurs(self) -> None:
+        sets = Counter((row["set"], row["ethnicity"], row["gender"]) for row in self.ROWS)
+        assert len(sets) == 24 * 8 and set(sets.values()) == {1}
+        for part in (0, 1):
+            names = Counter(row["person"].split()[part] for row in self.ROWS)
+            assert set(names.values()) == {1}
+
+    def test_most_bearers_gave_the_answer_of_the_row(self) -> None:
+        assert all(float(row["given_share"]) >= 0.7 for row in self.ROWS)
+        least = {"Asian": 0.85, "Black": 0.5, "Hispanic": 0.88, "White": 0.88}
+        assert all(float(row["surname_share"]) >= least[row["ethnicity"]] for row in self.ROWS)
+
+    def test_groups_are_alike_in_length(self) -> None:
+        lengths: dict[tuple[str, str], list[int]] = {}
+        for row in self.ROWS:
+            lengths.setdefault((row["ethnicity"], row["gender"]), []).append(len(row["person"]))
+        means = [mean(group) for group in lengths.values()]
+        assert max(means) - min(means) < 2.5
+
+    def test_given_names_are_alike_in_bearers_within_a_factor_of_six(self) -> None:
+        bearers: dict[tuple[str, str], list[int]] = {}
+        for row in self.ROWS:
+            group = bearers.setdefault((row["ethnicity"], row["gender"]), [])
+            group.append(int(row["given_bearers"]))
+        middles = list(map(median, bearers.values()))
+        assert max(middles) / min(middles) < 6

@@ -15,14 +15,14 @@ import pytest
 from click.testing import CliRunner
 
 import tiltmeter
-from tiltmeter.analyse.claims.verdicts import Word
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import group
 from tiltmeter.records import Estimate
 
-COUNTS = Path(__file__).parents[3] / "shared" / "data" / "gramvis_published_counts_de_fr_it.csv"
-pytestmark = pytest.mark.skipif(
-    not COUNTS.exists(), reason=f"{COUNTS.name}, which has no licence, is not beside the checkout"
-)
+from ..shared import DATA, needs
+
+COUNTS = DATA / "gramvis_published_counts_de_fr_it.csv"
+pytestmark = needs(COUNTS.name)
 CATEGORIES = {
     "15": "social_status",
     "16": "occupation",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -15,8 +17,12 @@ from tiltmeter.errors import UsageError
 from tiltmeter.instruments.ranking.ranking import candidates
 from tiltmeter.planted.model import ranking_truth
 
+from ..shared import needs, published
+
 PROTOCOL = registry.protocol("hiring")
-DATA = Path(__file__).parents[3] / "shared" / "data" / "hiring"
+RESUMES = Path(registry.__file__).parent / "protocols" / "hiring" / "resumes.jsonl"
+JOBS = [json.loads(line) for line in RESUMES.read_text("utf-8").splitlines()]
+RANKINGS = "hiring/rankings.jsonl.xz"
 CODES = {
     f"{race[0]}_{gender[0].upper()}": f"{race} {gender}"
     for race in ("Asian", "Black", "Hispanic", "White")
@@ -26,70 +32,117 @@ CODES = {
 
 class TestDesign:
     def test_every_name_stands_once_in_every_place(self) -> None:
-        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "retail"]
+        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "web developer"]
         places = Counter(
             (person, place)
             for cell in cells
             for place, person in enumerate(candidates(cell["candidates"]))
         )
-        assert len(cells) == 800
-        assert len(places) == 800 * 8 and set(places.values()) == {1}
+        assert len(cells) == 24 * 8
+        assert len(places) == 24 * 8 * 8 and set(places.values()) == {1}
+
+    def test_every_name_stands_once_above_every_resume(self) -> None:
+        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "pharmacy technician"]
+        above = Counter(
+            (person, (place + int(cell["order"]) - 1) % 8)
+            for cell in cells
+            for place, person in enumerate(candidates(cell["candidates"]))
+        )
+        assert len(above) == 24 * 8 * 8 and set(above.values()) == {1}
 
     def test_every_resume_stands_equally_often_in_every_place(self) -> None:
-        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "retail"]
-        shown = Counter((cell["order"], cell["rotation"]) for cell in cells)
-        assert max(shown.values()) - min(shown.values()) <= 1
+        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "web developer"]
+        assert set(Counter(cell["order"] for cell in cells).values()) == {3 * 8}
 
-    def test_the_prompt_has_every_name_before_its_resume(self) -> None:
+    def test_the_prompt_has_every_name_at_its_resume(self) -> None:
         cell = PROTOCOL.cells[17]
         prompt = PROTOCOL.prompt_text(cell)
         at = [prompt.index(name) for _, name in candidates(cell["candidates"])]
         assert at == sorted(at)
-        assert prompt.count("<hr>") == 9  # one in the instruction
+        assert prompt.count("=====") == 8  # one in the instruction
         assert "{" not in prompt
 
-    def test_prompts_are_as_published_but_for_the_order_of_resumes(self) -> None:
-        source = DATA / "resumes_to_rank.json"
-        if not source.is_file():
-            pytest.skip("the published file is not in the repository")
-        given = json.loads(source.read_text("utf-8"))
-        cell = PROTOCOL.cells[0]
-        names = [name for _, name in candidates(cell["candidates"])]
-        resumes = [text.strip() for text in given[cell["job"]]["resumes"]]
-        expected = "<hr>\n".join(
-            text.replace("{name}", name) for text, name in zip(resumes, names, strict=True)
-        )
-        assert PROTOCOL.prompt_text(cell).endswith(f"role:\n\n{expected}<hr>")
+    def test_two_prompts_of_a_line_up_differ_in_the_order_of_names_alone(self) -> None:
+        cells = [cell for cell in PROTOCOL.cells if cell["job"] == "web developer"]
+        for cell in cells[:8]:
+            without = PROTOCOL.prompt_text(cell)
+            for _, name in candidates(cell["candidates"]):
+                assert without.count(name) == 1
+                without = without.replace(name, "X")
+            assert without == _nameless(cells[0])
+
+
+def _nameless(cell: dict[str, str]) -> str:
+    text = PROTOCOL.prompt_text(cell)
+    for _, name in candidates(cell["candidates"]):
+        text = text.replace(name, "X")
+    return text
+
+
+class TestMerit:
+    """Eight résumés of a job state the same facts: every year, quantity, degree and skill."""
+
+    def resumes(self, job: dict[str, str]) -> list[str]:
+        return [f"{job[f'head{n}']}X{job[f'tail{n}']}" for n in range(1, 9)]
+
+    @pytest.mark.parametrize("job", JOBS, ids=lambda job: str(job["job"]))
+    def test_the_numbers_are_the_same(self, job: dict[str, str]) -> None:
+        numbers = [Counter(re.findall(r"\d[\d,]*\d|\d", text)) for text in self.resumes(job)]
+        assert len(numbers) == 8 and sum(numbers[0].values()) >= 9
+        assert all(same == numbers[0] for same in numbers)
+
+    @pytest.mark.parametrize("job", JOBS, ids=lambda job: str(job["job"]))
+    def test_the_skills_are_the_same(self, job: dict[str, str]) -> None:
+        first = self.resumes(job)[0].split("SKILLS\n")[1].strip().casefold()
+        skills = {skill.strip() for skill in first.split(",")}
+        assert len(skills) == 5
+        for text in self.resumes(job):
+            assert all(text.casefold().count(skill) >= 1 for skill in skills)
+
+    @pytest.mark.parametrize("job", JOBS, ids=lambda job: str(job["job"]))
+    def test_no_resume_is_much_longer_and_no_two_are_worded_alike(
+        self, job: dict[str, str]
+    ) -> None:
+        texts = self.resumes(job)
+        lengths = list(map(len, texts))
+        assert max(lengths) / mean(lengths) < 1.2 and min(lengths) / mean(lengths) > 0.85
+        runs = [_runs(text, 12) for text in texts]
+        for number, own in enumerate(runs):
+            assert not any(own & other for other in runs[:number])
+
+
+def _runs(text: str, length: int) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
-    if not DATA.is_dir():
-        pytest.skip("the replies are not in the repository")
+def run_of_replies(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
     out = tmp_path_factory.mktemp("hiring") / "run"
-    return tiltmeter.import_outputs("hiring", DATA / "rankings.jsonl.xz", out)
+    return tiltmeter.import_outputs("hiring", published(RANKINGS), out)
 
 
 class TestArticle:
-    def test_all_64_rows(self, published: tiltmeter.Run) -> None:
+    def test_all_64_rows(self, run_of_replies: tiltmeter.Run) -> None:
         """performance_ranking.csv: selection rate and impact ratio by job, model and group."""
-        found = {
+        values = {
             (e.subject, e.condition["job"], e.condition["first_mentioned"], e.measure): e.value
-            for e in published.analyse(variant="published")
+            for e in run_of_replies.analyse(variant="published")
             if "job" in e.condition
         }
-        with (DATA / "performance_ranking.csv").open(encoding="utf-8", newline="") as file:
+        table = published("hiring/performance_ranking.csv")
+        with table.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len(rows) == 64
         for row in rows:
             key = (f"{row['model']}-0613", row["job"], CODES[row["demo"]])
-            assert found[*key, "share_published"] == pytest.approx(float(row["selection_rate"]))
-            assert found[*key, "impact_ratio_published"] == pytest.approx(
+            assert values[*key, "share_published"] == pytest.approx(float(row["selection_rate"]))
+            assert values[*key, "impact_ratio_published"] == pytest.approx(
                 float(row["disparate_impact_ratio"])
             )
 
-    def test_what_the_article_did_not_say(self, published: tiltmeter.Run) -> None:
-        rows = published.analyse()
+    def test_what_the_article_did_not_say(self, run_of_replies: tiltmeter.Run) -> None:
+        rows = run_of_replies.analyse()
         whole = {
             (e.measure, e.subject): e for e in rows if not {"job", "first"} & e.condition.keys()
         }
@@ -104,19 +157,19 @@ class TestArticle:
 
 
 @pytest.mark.parametrize("line", ['{"path": "a"}', '{"names": ["a", "b"], "groups": [7, 8]}'])
-def test_a_line_that_is_no_reply_is_named(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_not_a_reply_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_text(f"{line}\n", "utf-8")
-    with pytest.raises(UsageError, match=r"replies\.jsonl, line 1 is no reply"):
+    with pytest.raises(UsageError, match=r"replies\.jsonl, line 1 is not a reply"):
         tiltmeter.import_outputs("hiring", path, tmp_path / "run")
 
 
 def test_planted_rankings_are_found(tmp_path: Path) -> None:
     settings = "protocol=hiring,Black men=0.4,place 1=3,refuse=0.05,short=0.1"
     run = tiltmeter.run(
-        "hiring", f"planted:{settings}", tmp_path / "run", limit=24, where={"job": ("retail",)}
+        "hiring", f"planted:{settings}", tmp_path / "run", where={"job": ("web developer",)}
     )
-    truth = ranking_truth(settings, {"job": "retail"})
+    truth = ranking_truth(settings, {"job": "web developer"})
     rows = {
         (e.measure, e.condition.get("first", "")): e for e in run.analyse() if e.low is not None
     }
@@ -141,3 +194,42 @@ def test_settings_that_rankings_lack_are_refused() -> None:
         ranking_truth("protocol=hiring,both=0.1")
     with pytest.raises(UsageError, match="Black men"):
         ranking_truth("protocol=hiring,Blak men=0.1")
+
+
+@needs(RANKINGS)
+def test_a_changed_reply_is_told_by_its_folder(tmp_path: Path) -> None:
+    import lzma
+
+    text = lzma.decompress(published(RANKINGS).read_bytes()).decode()
+    path = tmp_path / "rankings.jsonl"
+    path.write_text(text.replace("1. ", "1) ", 1), "utf-8")
+    where = re.escape(str(Path(json.loads(text.splitlines()[0])["path"]).parent))
+    with pytest.raises(UsageError, match=rf"{where} differs.*git clone"):
+        tiltmeter.import_outputs("hiring", path, tmp_path / "run")
+
+
+@needs(RANKINGS)
+def test_a_clone_reads_as_the_file_does(tmp_path: Path) -> None:
+    """The release has a file per reply; here two of its folders, the others are told missing."""
+    import lzma
+
+    clone = tmp_path / "clone"
+    for line in lzma.decompress(published(RANKINGS).read_bytes()).decode().splitlines():
+        row = json.loads(line)
+        if "/oversampled/" not in row["path"] or "retail" not in row["path"]:
+            continue
+        file = clone / "data" / "intermediary" / "resume_ranking" / row["path"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        whole = {
+            "choices": [{"message": {"content": row["reply"]}}],
+            "model": row["model"],
+            "context": {
+                "job": row["job"],
+                "default_order": row["names"],
+                "demo_order": row["groups"],
+            },
+        }
+        file.write_text(json.dumps(whole), "utf-8")
+    run = tiltmeter.import_outputs("hiring", clone, tmp_path / "run")
+    assert run.counts()["outputs"] == 44 + 43
+    assert any("the copy lacks" in note and "and 11 more" in note for note in run.notes)

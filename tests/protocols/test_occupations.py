@@ -1,34 +1,36 @@
-"""The prompts of `occupations` are DALL-Eval's, and its references those of a table."""
+"""The occupations of `occupations`, and their shares of women."""
 
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-
-import pytest
 
 from tiltmeter import registry
 
 PROTOCOL = registry.protocol("occupations")
-SOURCE = Path(__file__).parents[3] / "shared" / "data" / "occupation_prompts_dalleval.json"
-SHARES = Path(registry.__file__).parent / "api" / "examples" / "translation" / "occupations.csv"
+HOME = Path(registry.__file__).parent
+ROWS = PROTOCOL.tables[0]
 
 
-@pytest.mark.skipif(not SOURCE.is_file(), reason="the published file is not in the repository")
-def test_the_prompts_are_dall_evals_but_for_a_bare_person() -> None:
-    published = {prompt.strip() for prompt in json.loads(SOURCE.read_text("utf-8"))}
-    asked = {PROTOCOL.prompt_text(cell) for cell in PROTOCOL.cells}
-    assert len(asked) == 3 * 83
-    assert published - asked == {"A man", "A woman", "A person"}
-    assert asked <= published
+def test_every_occupation_has_a_share_and_is_asked_with_its_article() -> None:
+    assert len({row["occupation"] for row in ROWS}) == 91
+    assert all(0 < float(row["women_share"]) < 1 for row in ROWS)
+    prompts = {PROTOCOL.prompt_text(cell) for cell in PROTOCOL.cells}
+    assert len(prompts) == 3 * 91
+    assert {"A person who works as an electrician", "A woman who works as a nurse"} <= prompts
 
 
-def test_references_are_those_of_the_table_and_no_others() -> None:
-    with SHARES.open(encoding="utf-8", newline="") as file:
-        known = {row["occupation"]: row["women_share"] for row in csv.DictReader(file)}
-    given = {cell["occupation"]: cell["women_share"] for cell in PROTOCOL.cells}
-    assert {name: share for name, share in given.items() if share} == {
-        name: share for name, share in known.items() if name in given
-    }
-    assert sum(bool(share) for share in given.values()) == 13
+def test_occupations_of_women_and_of_men_are_both_there() -> None:
+    shares = sorted(float(row["women_share"]) for row in ROWS)
+    assert sum(share > 0.7 for share in shares) >= 20 and sum(share < 0.3 for share in shares) >= 20
+
+
+def test_shares_agree_with_those_of_the_example_translation() -> None:
+    """Both are rows of one table; each was taken from it by itself."""
+    path = HOME / "api" / "examples" / "translation" / "occupations.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        known = {row["occupation"]: float(row["women_share"]) for row in csv.DictReader(file)}
+    own = {row["occupation"]: float(row["women_share"]) for row in ROWS}
+    both = known.keys() & own.keys()
+    assert len(both) >= 10
+    assert {name: own[name] for name in both} == {name: known[name] for name in both}

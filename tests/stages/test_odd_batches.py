@@ -19,7 +19,11 @@ from tiltmeter.store import Store
 
 SETTINGS = "she=.7,agree=.9"
 LATER = 5  # the command left with batches out
-OWN_SERVERS = {"top_k", "min_p"}  # are sent where the address is not OpenAI's
+OWN_SERVERS = {
+    "top_k",
+    "min_p",
+    "chat_template_kwargs",
+}  # are sent where the address is not OpenAI's
 
 
 @pytest.fixture(autouse=True)

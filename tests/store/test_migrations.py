@@ -44,6 +44,7 @@ KEPT = (
     Kept("schema2-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema3-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema4-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
+    Kept("schema5-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept(
         "schema1-gramvis", "planted:protocol=gramvis,male=.9,female=.1", "planted:protocol=gramvis"
     ),
@@ -101,6 +102,16 @@ def test_it_is_extended_reported_and_exported(kept: Kept, tmp_path: Path) -> Non
     assert kept.model in page and trials["subject"][0] in page
     paths = api.export(folder, tmp_path / "tables", format="csv")
     assert all(path.stat().st_size > 100 for path in paths)
+
+
+def test_why_replies_ended_is_read_from_the_bodies_of_an_older_run(tmp_path: Path) -> None:
+    with Store(copy("schema5-roles", tmp_path)) as store:
+        calls = "SELECT ended, thought, count(*) FROM calls GROUP BY 1, 2 ORDER BY 1"
+        counted = [("cut", None, 2), ("cut", 64, 2), ("filter", None, 2), ("stop", None, 6)]
+        assert list(store.rows(calls)) == counted
+        assert list(store.rows(calls.replace("calls", "outputs"))) == counted
+    with Store(copy("schema4-roles", tmp_path)) as store:  # its model was in the same process
+        assert {row[0] for row in store.rows("SELECT ended FROM calls")} == {"unknown"}
 
 
 def test_an_older_run_that_is_only_read_stays_as_it_is(

@@ -20,7 +20,7 @@ from tiltmeter.records import (
 )
 from tiltmeter.store import Store
 from tiltmeter.store.queries.outputs import first_answers
-from tiltmeter.store.rows import StoredRequest, field_path
+from tiltmeter.store.rows import StoredRequest, field_path, request_of
 
 SOURCE = Path(__file__).parents[2] / "src" / "tiltmeter"
 SQL = re.compile(
@@ -77,7 +77,10 @@ def test_a_stored_request_is_read_by_the_names_of_its_fields() -> None:
     )
     assert (found.about, found.turn) == ("t1", "0/2")
     drawn = Request("a:b", (), size="64x64", longest=0, nonce="t1/0")
-    assert StoredRequest.parse(drawn.text)[-2:] == ("64x64", 0)
+    assert StoredRequest.parse(drawn.text)[-3:] == ("64x64", 0, ())
+    begun = Request("a:b", (), begin="It is '", stop=("'",), nonce="t1/0")
+    assert StoredRequest.parse(begun.text).stop == ["'"]
+    assert request_of(begun.text) == begun and len(json.loads(drawn.text)) == 10
 
 
 def test_a_field_is_found_by_its_name_in_sqlite_too() -> None:

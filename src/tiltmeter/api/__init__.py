@@ -21,11 +21,13 @@ __all__ = [
     "compare",
     "draw_gold_sample",
     "export",
+    "export_as",
     "export_audit",
     "export_crate",
     "export_every_eval_ever",
     "export_hugging_face",
     "export_inspect",
+    "export_replies",
     "frame",
     "history",
     "import_gold",
@@ -40,12 +42,20 @@ __all__ = [
     "run",
     "seal_folder",
     "trials",
+    "use_copy",
     "validate",
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .handover.deposits import check_folder, cite, export_audit, export_crate, seal_folder
-    from .handover.exchange import export_every_eval_ever, export_hugging_face, export_inspect
+    from .handover.exchange import (
+        export,
+        export_as,
+        export_every_eval_ever,
+        export_hugging_face,
+        export_inspect,
+        export_replies,
+    )
     from .handover.trackers import log_to_mlflow
     from .planning.plan import plan, trials
     from .planning.plan_page import Plan
@@ -53,10 +63,10 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.batch_jobs import Job, cancel_jobs, jobs
     from .runs.checks import CheckResult, ThresholdCheck
     from .runs.execute import label, run
-    from .runs.imports import draw_gold_sample, import_gold, import_outputs
+    from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
     from .runs.merges import merge
     from .runs.progress import Watch
-    from .runs.results import compare, export, history, validate
+    from .runs.results import compare, history, validate
     from .runs.run_folder import Run, frame, open_run, report
 else:
     _NAMES = {  # of each file
@@ -69,14 +79,21 @@ else:
             "export_crate",
             "seal_folder",
         ),
-        "handover.exchange": ("export_every_eval_ever", "export_hugging_face", "export_inspect"),
+        "handover.exchange": (
+            "export",
+            "export_as",
+            "export_every_eval_ever",
+            "export_hugging_face",
+            "export_inspect",
+            "export_replies",
+        ),
         "runs.execute": ("label", "run"),
-        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs"),
+        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "use_copy"),
         "runs.merges": ("merge",),
         "planning.plan_page": ("Plan",),
         "planning.plan": ("plan", "trials"),
         "runs.progress": ("Watch",),
-        "runs.results": ("compare", "export", "history", "validate"),
+        "runs.results": ("compare", "history", "validate"),
         "runs.run_folder": ("Run", "frame", "open_run", "report"),
         "handover.trackers": ("log_to_mlflow",),
     }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -16,6 +18,8 @@ from ..errors import (
     NO_ROOM,
     TOO_MANY_FILES,
     BatchesOut,
+    Interrupted,
+    PilotStopped,
     TiltmeterError,
     UnknownName,
     UsageError,
@@ -200,11 +204,30 @@ def _exit_code(arguments: list[str]) -> int:
     except BatchesOut as out:
         click.echo(str(out), err=True)
         return out.exit_code
+    except PilotStopped as stopped:
+        return _fail(f"{stopped}{_retyped(arguments, stopped.typed)}", stopped.exit_code)
+    except Interrupted as error:
+        return _fail(f"{error}\nTo go on: {shlex.join((PROGRAM, *arguments))}", error.exit_code)
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
         return _fail(_of_system(error), 1)
     return code if isinstance(code, int) else 0
+
+
+def _retyped(arguments: Sequence[str], typed: str) -> str:
+    """A second line with the command that goes on; "" if no option helps. What is asked otherwise
+    goes into another folder.
+    """
+    if not typed:
+        return ""
+    again = list(arguments)
+    if not typed.startswith("--judge-for"):
+        for place, word in enumerate(again[:-1]):
+            if word == "--out":
+                again[place + 1] = f"{again[place + 1].rstrip('/')}-2"
+        again = [f"{word.rstrip('/')}-2" if word.startswith("--out=") else word for word in again]
+    return f"\nFor instance: {shlex.join((PROGRAM, *again))} {typed}"
 
 
 def _of_system(error: OSError) -> str:
@@ -218,7 +241,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _usage(error: click.ClickException) -> str:
-    """What click complains of, on one line, with where to look."""
+    """Puts a complaint of click on one line, with the command for help."""
     said = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
@@ -252,7 +275,7 @@ def _fail(said: str, code: int) -> int:
 
 
 def entry() -> None:
-    """What the command `tiltmeter` calls.
+    """Runs the command `tiltmeter` and ends the process.
 
     Products are small here: threads that wait for one another would cost three times the CPU. And
     Python looks for cycles less often: by default a tenth of an analysis is spent on that. What a

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit; every-eval-ever, inspect, huggingface: formats of those tools.",
+    "deposit; every-eval-ever, inspect, huggingface: formats of those tools; replies: what people "
+    "labelled, to test how replies are read.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
 @click.option(
@@ -66,17 +67,8 @@ def command(
         return
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
-    writers: dict[str, Callable[[], list[Path]]] = {
-        "audit": lambda: api.export_audit(run, out, texts=with_texts),
-        "crate": lambda: api.export_crate(run, out),
-        "every-eval-ever": lambda: api.export_every_eval_ever(
-            run, out, texts=with_texts, variant=variant
-        ),
-        "inspect": lambda: api.export_inspect(run, out, variant=variant),
-        "huggingface": lambda: api.export_hugging_face(run, out, texts=with_texts, variant=variant),
-    }
     written = _with_tables(
-        writers.get(format_, lambda: api.export(run, out, format_, variant)), out
+        lambda: api.export_as(format_, run, out, texts=with_texts, variant=variant), out
     )
     for path in written:
         click.echo(path)

@@ -26,15 +26,21 @@ def command(
     what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool
 ) -> int:
     """Make a run of what you have; take in labels by people. What there is: outputs, labels or
-    counts of a protocol, or with `import gold RUN FILE` what people said of outputs.
+    counts of a protocol, your copy of a published release, or with `import gold RUN FILE` what
+    people said of outputs. If a protocol's texts do not ship: check your copy, for `run` (no
+    --out).
     """
-    from .. import api
+    from .. import api, registry
     from .output import emit_results
 
     if what == "gold":
         if not file:
             raise UsageError("Type: tiltmeter import gold RUN FILE")
         return _gold(path, file)
+    if not (file or out) and registry.is_sourced(what):
+        api.use_copy(what, path)
+        click.echo(f"{path} is the release. Type: tiltmeter run {what} --model MODEL --out RUN")
+        return 0
     if file or not out:
         raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")
     run = api.import_outputs(what, path, out)

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
 
+if TYPE_CHECKING:
+    from ..api.start.own_prompts import PromptColumns
+
 PATH = click.Path(dir_okay=False, path_type=Path)
+FILE_OR_FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=PATH, required=False, metavar="[FILE]")
+@click.argument("file", type=FILE_OR_FOLDER, required=False, metavar="[FILE]")
 @click.option("--images", is_flag=True, help="A start for pictures in place of texts.")
 @click.option(
     "--example", default="", metavar="NAME", help="One of the examples that ship, with its tables."
 )
 @click.option(
+    "--from-protocol",
+    default="",
+    metavar="NAME",
+    help="A copy of a shipped audit in the folder FILE, with the files that it names, to change "
+    "one of them.",
+)
+@click.option(
     "--from",
     "table",
     type=PATH,
-    metavar="CSV",
-    help="A table of prompts of yours: a row a prompt, with columns for the cue and for what two "
-    "prompts have in common.",
+    metavar="FILE",
+    help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines): a row per prompt, with "
+    "columns for the cue and for what two prompts have in common.",
 )
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
 @click.option("--cue", default="", metavar="COLUMN", help="With --from: whom a prompt names.")
@@ -32,6 +44,19 @@ PATH = click.Path(dir_okay=False, path_type=Path)
     default="",
     metavar="COLUMN",
     help="With --from: what the prompts of a pair have in common.",
+)
+@click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
+@click.option(
+    "--options",
+    default="",
+    metavar="A,B",
+    help="With --from: the words that an answer chooses between, if the prompts do not have them "
+    "in quotation marks.",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(["length"]),
+    help="With --from: compare how long answers are.",
 )
 @click.option(
     "--schema",
@@ -42,19 +67,19 @@ def command(
     file: Path | None,
     images: bool,
     example: str,
+    from_protocol: str,
     table: Path | None,
-    prompt: str,
-    cue: str,
-    item: str,
     schema: Path | None,
+    **of_table: str | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
 
     \b
     tiltmeter init audit.toml
     tiltmeter init mine.toml --from prompts.csv
+    tiltmeter init mine --from-protocol words
     """
-    from ..api.start import init, own_prompts
+    from ..api.start import init
 
     if schema is not None:
         click.echo(f"Wrote {init.write_schema(schema)}")
@@ -62,21 +87,58 @@ def command(
         if schema is None:
             raise UsageError("Name the file to write. Type: tiltmeter init audit.toml")
         return
-    if sum((images, bool(example), table is not None)) > 1:
-        raise UsageError("--images, --example and --from are a start each. Name one of them.")
-    columns = {"prompt": prompt, "cue": cue, "item": item}
-    if table is None and any(columns.values()):
-        raise UsageError("--prompt, --cue and --item are columns of a table. Add --from FILE.csv")
-    if table is None:
-        written = init.write(file, images, example)
+    if sum((images, bool(example), bool(from_protocol), table is not None)) > 1:
+        raise UsageError(
+            "--images, --example, --from-protocol and --from are a start each. Name one of them."
+        )
+    if table is None and any(of_table.values()):
+        raise UsageError(
+            "--prompt, --cue, --item, --sheet, --options and --measure are said of a table. Add "
+            "--from FILE.csv"
+        )
+    if table is not None:
+        written = _write_over_table(file, table, **of_table)
+    elif from_protocol:
+        written = init.write_shipped(file, from_protocol)
     else:
-        reading = own_prompts.read(table, columns)
-        written = init.write_over_table(file, table, reading)
-        click.echo(f"Read {table}: {reading}.")
+        written = init.write(file, images, example)
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
     )
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in init.next_steps(file):
+    for line in init.next_steps(written[0]):
         click.echo(f"  {line}")
+
+
+def _write_over_table(
+    file: Path, table: Path, options: str | None, **named: str | None
+) -> list[Path]:
+    """Writes a protocol over a table, and prints how it was read."""
+    from ..api.start import init, own_prompts
+
+    words = tuple(filter(None, map(str.strip, (options or "").split(","))))
+    texts = {name: text or "" for name, text in named.items()}
+    reading = own_prompts.read(table, own_prompts.Named(**texts, options=words))
+    written = init.write_over_table(file, table, reading)
+    _show_reading(table, reading)
+    return written
+
+
+def _show_reading(table: Path, reading: PromptColumns) -> None:
+    """Prints what is measured, what the table's columns are, and answers as they would be read."""
+    from ..api.start.offered import sample_answers
+
+    if reading.offered:
+        click.echo(f"Measures {reading.measured[0].lower()}{reading.measured[1:]}.")
+    else:
+        click.echo("Measures how many words an answer has, and nothing that it says.")
+    click.echo(f"Read {table}: {reading}.")
+    if not reading.offered:
+        return
+    click.echo("Answers are read so:")
+    for text, label in sample_answers(reading.offered, reading.language):
+        click.echo(f"  {text}  →  {label}")
+    click.echo(
+        "Is this what you count? If not, begin anew with --options A,B or with --measure length."
+    )

@@ -28,7 +28,10 @@ from ..api.options.records import (
 
 Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
-REACH = "base_urls concurrency rate max_cost prices columns timeout patience workers"  # first
+REACH = (  # stand first
+    *("base_urls", "concurrency", "rate", "max_cost"),
+    *("prices", "columns", "timeout", "patience", "workers"),
+)
 PATHS = {
     "any": click.Path(),
     "file": click.Path(dir_okay=False),
@@ -36,7 +39,7 @@ PATHS = {
 }
 
 
-class Parsed(click.ParamType[object]):
+class ParsedType(click.ParamType[object]):
     """Values with a form of their own."""
 
     def __init__(self, parse: Callable[[str], object]) -> None:
@@ -103,7 +106,7 @@ def _option(record: Record, effective: bool) -> Add:
 def _type(kind: type, option: Option) -> object:
     """The type that click checks the typed value by."""
     if option.parse is not None:
-        return Parsed(option.parse)
+        return ParsedType(option.parse)
     if option.path:
         return PATHS[option.path]
     low = option.least if option.above is None else option.above
@@ -117,7 +120,7 @@ def _type(kind: type, option: Option) -> object:
 class Printing:
     """The way in which results are printed. page: the HTML report, None for none; full: all
     findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own.
+    beside the protocol's own; fail_on, margin: of the gate over all headline claims.
     """
 
     variant: str = "default"
@@ -128,6 +131,8 @@ class Printing:
     junit: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     fail_if: tuple[str, ...] = ()
+    fail_on: tuple[str, ...] = ()
+    margin: str | None = None
 
 
 def gathers(name: str, values: type) -> Add:
@@ -160,12 +165,34 @@ full = click.option(
     "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
 )
 full_text = click.option("--full", is_flag=True, help="Print all of it, not what fits one screen.")
-fail_if = click.option(
-    "--fail-if",
-    "fail_if",
-    multiple=True,
-    metavar='"MEASURE > NUMBER"',
-    help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.",
+fail_if = _stack(
+    click.option(
+        "--fail-if",
+        "fail_if",
+        multiple=True,
+        metavar='"MEASURE > NUMBER"',
+        help="Exit with 3 if an interval shows it, to either side; 4 if it is not sure. Repeat for "
+        "several.",
+    ),
+    click.option(
+        "--fail-on",
+        "fail_on",
+        multiple=True,
+        type=click.Choice(["tilt", "margin"]),
+        help="A gate over all headline claims: exit with 3 if one tilts, or lies beyond the "
+        "margin; 4 if not all lie inside it.",
+    ),
+    click.option(
+        "--margin",
+        metavar="POINTS|MEASURE=SIZE,…",
+        help="How much would matter at the gate: 5, or 5,length=10%.",
+    ),
+)
+data = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Your copy of the texts that a protocol asks, if they do not ship (tiltmeter show); later "
+    "commands know it.",
 )
 pages = _stack(
     click.option(
@@ -187,15 +214,16 @@ label = click.option(
     "--label",
     "labels",
     multiple=True,
-    type=Parsed(forms.short_name),
+    type=ParsedType(forms.short_name),
     metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )
 variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
 taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)
 stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")
+pilot = single(RunOptions, "pilot")
 judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
 choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
 batch, layout = shared(BatchOptions), shared(TableOptions)
-reach = shared(AskOptions, *REACH.split())
-reach_of_plan = shared(AskOptions, *REACH.split(), taken=PlanOptions)
+reach = shared(AskOptions, *REACH)
+reach_of_plan = shared(AskOptions, *REACH, taken=PlanOptions)

@@ -1,12 +1,11 @@
-"""What a verb that leaves estimates prints: the table, JSON or CSV on standard output, warnings and
+"""The printing of estimates: the table, JSON or CSV on standard output, warnings and
 thresholds on standard error. Nothing is worked out here.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +16,7 @@ from ..display import visible
 from ..protocol import Protocol
 from ..stats.results import count_of
 from .ending import ending_of
+from .json_output import echo_json
 from .options import Printing
 
 if TYPE_CHECKING:
@@ -24,9 +24,16 @@ if TYPE_CHECKING:
     from ..stages.engine.limits import Tally
 
 
-def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
-    """UsageError for a threshold that the protocol cannot have, before anything is asked."""
-    checks.parse_thresholds(protocol, texts)
+def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
+    """Raises UsageError, before anything is asked, for a gate without a margin and for a threshold
+    that the protocol cannot have.
+    """
+    if printing.fail_on or printing.margin is not None:
+        from ..analyse.claims.gate import parse_gate
+
+        parse_gate(printing.fail_on, printing.margin)
+    if protocol is not None:
+        checks.parse_thresholds(protocol, printing.fail_if)
 
 
 def emit_results(
@@ -39,7 +46,7 @@ def emit_results(
 
     tallies: what happened in each stage.
     """
-    refuse_thresholds(run.protocol, printing.fail_if)
+    refuse_gates(run.protocol, printing)
     ending = ending_of(run, printing)
     _emit_lines(ending.warnings)
     sys.stdout.write(ending.text)
@@ -61,8 +68,7 @@ def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool
     """
     counts = run.counts()
     if as_json:
-        told = {"schema": 1, "run": str(run.folder), "shard": shard, **counts}
-        click.echo(json.dumps(told, indent=1))
+        echo_json({"run": str(run.folder), "shard": shard, **counts}, indent=1)
     else:
         named = ", ".join(f"{number:,} {name}" for name, number in counts.items())
         click.echo(
@@ -96,7 +102,12 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     return 1 if failed else 0
 
 
-def emit_checks(verdict: CheckResult) -> int:
-    """Prints what the estimates show of each threshold; the exit code of all together."""
-    _emit_lines(verdict.lines)
-    return verdict.exit_code
+def emit_checks(results: Iterable[CheckResult]) -> int:
+    """Prints the thresholds and the gate of each run; returns the exit code of all together."""
+    from ..analyse.claims.thresholds import FAILED
+
+    codes = [0]
+    for result in results:
+        _emit_lines(result.lines)
+        codes.append(result.exit_code)
+    return FAILED if FAILED in codes else max(codes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -14,11 +13,13 @@ import click
 
 from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
+from .json_output import echo_json
 from .options import (
     Printing,
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @click.option(
     "--detect",
@@ -53,6 +55,11 @@ if TYPE_CHECKING:
     "--icc",
     type=click.FloatRange(0, 1),
     help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    help="How alike an item's shares at two levels are, 0 to 1.  [default: 0.8]",
 )
 @taxonomy_of_plan
 @click.option(
@@ -81,8 +88,10 @@ def command(
     protocol: str,
     models: tuple[str, ...],
     judges: tuple[str, ...],
+    data: Path | None,
     detect: float | None,
     icc: float | None,
+    correlation: float | None,
     trials: str | None,
     printing: Printing,
     **options: Unpack[PlanTyped],
@@ -95,12 +104,13 @@ def command(
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
-    from .output import refuse_thresholds
+    from .output import refuse_gates
     from .plan_sections import sections
 
+    if data is not None:
+        api.use_copy(protocol, data)
     declared = registry.protocol(protocol)
-    if printing.fail_if:
-        refuse_thresholds(declared, printing.fail_if)
+    refuse_gates(declared, printing)
     if trials:
         _write_trials(trials, api.trials(protocol, models, **options))
     plan = api.plan(
@@ -109,6 +119,7 @@ def command(
         judge=judges,
         detect=detect,
         icc=icc,
+        correlation=correlation,
         variant=printing.variant,
         **options,
     )
@@ -117,7 +128,7 @@ def command(
         calls = (replace(one, model=names.get(one.model, one.model)) for one in plan.calls)
         plan = replace(plan, calls=tuple(calls))
     if printing.as_json:
-        click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
+        echo_json(plan.as_dict(), indent=1)
     else:
         width = table_width(printing.full)
         echo_sections(list(sections(plan, list(thin_design(declared)), width)), printing.full)

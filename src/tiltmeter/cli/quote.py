@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..report.tables.cross_table_formats import FORMATS
 from .options import label
 
 
@@ -23,7 +24,7 @@ from .options import label
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["md", "latex", "csv"]),
+    type=click.Choice([*FORMATS]),
     default="md",
     show_default=True,
     help="How they are written.",
@@ -43,11 +44,10 @@ def command(
     where the labels have only one.
     """
     from .. import api
-    from ..report.tables import cross_table_formats
 
     names = [name.strip() for name in by.split(",") if name.strip()]
     found = api.open_run(run).quotes(attribute, number=number, by=names, labels=dict(labels))
-    text = cross_table_formats.FORMATS[format_](found)
+    text = FORMATS[format_](found)
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import fail_if, label, variant
+from .options import Printing, fail_if, label, prints, variant
 
 
 @click.command()
@@ -19,13 +19,12 @@ from .options import fail_if, label, variant
 @click.option("--brief", is_flag=True, help="One page that fits a sheet of paper: brief.html.")
 @variant
 @fail_if
+@prints
 def command(
     run: tuple[str, ...],
     out: str | None,
-    labels: tuple[tuple[str, str], ...],
     brief: bool,
-    variant: str,
-    fail_if: tuple[str, ...],
+    printing: Printing,
 ) -> int:
     """Write the report of a run. Of several runs: one page.
 
@@ -34,19 +33,19 @@ def command(
     tiltmeter report run --out run.md
     """
     from .. import api
-    from .output import emit_checks, refuse_thresholds
+    from .output import emit_checks, refuse_gates
 
     runs = [api.open_run(folder) for folder in run]
     for one in runs:
-        refuse_thresholds(one.protocol, fail_if)
+        refuse_gates(one.protocol, printing)
     name = "brief.html" if brief else "report.html"
     target = out or (runs[0].folder / name if len(runs) == 1 else name)
-    path = api.report(*run, path=target, variant=variant, labels=dict(labels), brief=brief)
+    shown = printing.variant
+    path = api.report(*run, path=target, variant=shown, labels=dict(printing.labels), brief=brief)
     click.echo(f"report: {path}")
-    checks = [
-        check
+    return emit_checks(
+        one.check(
+            *printing.fail_if, variant=shown, fail_on=printing.fail_on, margin=printing.margin
+        )
         for one in runs
-        if fail_if or one.protocol.thresholds
-        for check in one.check(*fail_if, variant=variant).checks
-    ]
-    return emit_checks(api.CheckResult(tuple(checks)))
+    )

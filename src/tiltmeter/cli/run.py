@@ -14,11 +14,13 @@ from .options import (
     as_json,
     batch,
     choices,
+    data,
     fail_if,
     full,
     judge,
     junit,
     label,
+    pilot,
     prints,
     reach,
     shard,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("protocol")
 @choices
+@data
 @judge
 @taxonomy
 @click.option(
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     help="The run's folder; again = resume.",
 )
 @stop
+@pilot
 @shard
 @reach
 @batch
@@ -58,6 +62,7 @@ def command(
     models: tuple[str, ...],
     out: str,
     judges: tuple[str, ...],
+    data: Path | None,
     taxonomy: str | None,
     printing: Printing,
     **options: Unpack[RunOptions],
@@ -69,12 +74,13 @@ def command(
     tiltmeter run roles --model openai:NAME --base-url http://localhost:8000/v1 --out own
     """
     from .. import api, registry
-    from .output import emit_results, emit_shard, refuse_thresholds
+    from .output import emit_results, emit_shard, refuse_gates
     from .progress import progress_line
 
     part = options.get("shard")
-    if printing.fail_if:
-        refuse_thresholds(registry.protocol(protocol), printing.fail_if)
+    if data is not None:
+        api.use_copy(protocol, data)
+    refuse_gates(registry.protocol(protocol) if printing.fail_if else None, printing)
     if part:
         _refuse_with_shard(printing)
     with progress_line() as (watch, tallies):
@@ -95,9 +101,10 @@ def command(
 
 def _refuse_with_shard(printing: Printing) -> None:
     """Raises UsageError for options that speak of the numbers of a whole run."""
-    for name, value in (("--fail-if", printing.fail_if), ("--junit", printing.junit)):
+    whole = {"fail-if": printing.fail_if, "fail-on": printing.fail_on, "junit": printing.junit}
+    for name, value in whole.items():
         if value:
             raise UsageError(
-                f"{name} is of a whole run, and a shard is a part of one. Merge the shards, "
-                f"then: tiltmeter analyse RUN {name} …"
+                f"--{name} is of a whole run, and a shard is a part of one. Merge the shards, "
+                f"then: tiltmeter analyse RUN --{name} …"
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageError
+from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
 from .fitting import Section, as_text, echo_sections, of_text
 from .options import full_text as full
@@ -38,7 +39,7 @@ BAR = 50  # characters of the longest bar
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How --by is written.",
@@ -58,6 +59,8 @@ def command(
     figure: Path | None,
 ) -> None:
     """What a protocol measures, cites and departs from. With --by: of what items it is made."""
+    from .. import registry
+
     if words:
         _print_words(_load(protocol), words, figure)
         return
@@ -68,7 +71,7 @@ def command(
         raise UsageError(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
-    if protocol.endswith(FILE):
+    if protocol.endswith(FILE) or registry.is_sourced(protocol):  # what may change
         echo_sections(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
@@ -84,9 +87,20 @@ def _load(name: str) -> Protocol:
 
 def _description(name: str, prompts: int) -> list[Section]:
     """All that is printed of a protocol without further options."""
+    from .. import registry
+    from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
 
-    declared = _load(name)
+    release = registry.source(name)
+    data = _data(release.lines() if release else ())
+    try:
+        declared = _load(name)
+    except MissingCopy as error:
+        return [
+            Section((f"{name} · {error.source.title}",), ()),
+            data,
+            Section(("", str(error)), ()),
+        ]
     default_cells = plan.cells(declared, plan.Choices(("-",)))
     head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
     cited = (f"From: {declared.citation}", "") if declared.citation else ()
@@ -100,6 +114,7 @@ def _description(name: str, prompts: int) -> list[Section]:
         Section(design, design[:1], "modes" if design[1:] else "", 3),
         Section(table, (), "items by factor" if table else "", 1),
         Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        data,
         Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
         Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
@@ -107,7 +122,9 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
-    """How many prompts and items, and how answers are obtained."""
+    """Yields the numbers of prompts and items, and the modes."""
+    from ..protocol.design import cue_words
+
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -117,6 +134,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
+    yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
@@ -137,7 +155,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """What stands before every prompt, and some of the prompts."""
+    """Yields the text before every prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -148,7 +166,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 
 def _limits(declared: Protocol) -> Iterator[Section]:
-    """What to know before it is relied on."""
+    """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
 
@@ -176,7 +194,7 @@ def _print_composition(
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())
     else:
-        click.echo(cross_table_formats.FORMATS[format_](table), nl=False)
+        click.echo(FORMATS[format_](table), nl=False)
     if figure:
         drawn = notebook.standalone("composition", composition.figure(declared, by))
         click.echo(drawn.save(figure))
@@ -202,6 +220,12 @@ def _list(title: str, lines: Sequence[str], worth: int) -> Section:
         return Section((), ())
     told = ("", f"{title}:", *(f"  - {line}" for line in lines))
     return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+
+
+def _data(lines: Sequence[str]) -> Section:
+    """Where published data that the protocol reads is to be had; in brief that there is some."""
+    brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
+    return _list("Published data", lines, 1)._replace(brief=brief)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:

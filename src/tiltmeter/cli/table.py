@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from ..report.tables.cross_table_formats import FORMATS
 from .options import label, layout, variant
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "md", "latex", "csv"]),
+    type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
     help="How it is written.",
@@ -54,7 +55,7 @@ def command(
         for table in tables:
             terminal.print_one(cross_table_formats.terminal_table(table), Console())
         return
-    written = cross_table_formats.FORMATS["md" if format_ == "text" else format_]
+    written = FORMATS["md" if format_ == "text" else format_]
     text = "\n".join(map(written, tables))
     if out is None:
         click.echo(text, nl=False)

@@ -15,7 +15,7 @@ from .. import intake, registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
-from ..row_files import read_objects, read_rows
+from ..row_files import read_rows
 from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import labels as stored_labels
@@ -54,7 +54,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     """
     refuse_stopped(store)
     path = Path(path)
-    rows = _read_rows(path)
+    rows = list(read_rows(path, short_rows=True))
     lists = _Lists(store, protocol)
     said = [
         _label(lists, f"{path.name}, line {number}", row)
@@ -101,13 +101,6 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
         name = f"{one.annotator}/{one.attribute}"
         held = read_notes(store, WORK, name).get(one.output, State())
         write_notes(store, WORK, name, one.output, held._replace(skipped=AMBIGUOUS))
-
-
-def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
-    """Numbered rows of a file, JSON lines by its name, else CSV."""
-    if path.suffix == ".jsonl":
-        return list(read_objects(path))
-    return list(read_rows(path, short_rows=True))
 
 
 def _text_of(row: RawRow, *names: str) -> str:

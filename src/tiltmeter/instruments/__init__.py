@@ -68,6 +68,8 @@ from .wording import Json
 Discovery = Generator[Sequence[Request], Sequence[Reply], bool]
 Discoveries = Iterator[tuple[Mapping[str, str], Discovery]]
 Settings = Mapping[str, Schema]
+# kinds of answers whose last part counts as much as the first
+_NEED_END = ("picks", "dialogue", "rewrite", "ranking")
 _FLAGS = ("judges", "material")  # by which classes declared themselves before there were bases
 
 
@@ -103,7 +105,7 @@ class Instrument:
     settings_schema: ClassVar[Settings] = {}  # setting → JSON Schema of it
     needs: ClassVar[tuple[str, ...]] = ()  # settings that must be there
     modality: ClassVar[str] = ""  # "text" or "image" if it labels outputs of one only
-    # what its answers are: "prose", "choice", "picks", "dialogue", "rewrite" or "picture"
+    # its answers: "prose", "choice", "picks", "dialogue", "rewrite", "ranking" or "picture"
     answers: ClassVar[str] = "prose"
     parts: ClassVar[tuple[str, ...]] = ()  # what judges do in it, in the order of --judge
     # settings with which it says where it is unsure, so that a judge is asked there alone; None if
@@ -184,6 +186,13 @@ class Instrument:
         of them. A slot ({name}) stands for that column of the prompt's row. () if it has none.
         """
         return ()
+
+    @property
+    def needs_end(self) -> bool:
+        """True if an answer that was cut cannot be labelled: a list, a dialogue, a rewrite, a
+        ranking.
+        """
+        return self.answers in _NEED_END
 
     def wording(self) -> Mapping[str, Json]:
         """Prompts and lists of the instrument's own that a label depends on (part of the

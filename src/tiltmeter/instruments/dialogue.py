@@ -44,7 +44,7 @@ from . import Parser, Settings
 from .dialogue_json import from_json
 from .dialogue_speakers import CJK, CLOSE, OPEN, patterns, words
 from .text.prose import OWN_WORDS
-from .text.reasoning import without_reasoning
+from .text.thought import without_thought
 from .wording import Json
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
@@ -220,7 +220,7 @@ def _is_code(text: str) -> bool:
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = without_reasoning(text[:LONGEST_CHARACTERS])
+    text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _BREAK.sub("\n", text)
     text = _INVISIBLE.sub("", text.replace("__", ""))

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from ..errors import MissingExtra
 from ..records import Json
 from .letters import MARKS
+from .pack import shipped
 from .quotes import base
 
 Rank = Callable[[str], Sequence[tuple[str, float]]]
@@ -166,3 +167,32 @@ def wording() -> Mapping[str, Json]:
         "lead": LEAD_NATS,
         "enough": ENOUGH_WORDS,
     }
+
+
+def language_of(text: str) -> str:
+    """The code of the language of a text: by its script, else the likeliest, and of several nearly
+    as likely the one with a pack. "" for a text without letters, or without the library.
+    """
+    text = text[:LONGEST_CHARACTERS].casefold()
+    if not _WORD.search(text) and not _IN_ANY.search(text):
+        return ""
+    for code in ("ko", "zh", "ja"):
+        if _IN_ANY.search(text) and not _in_other_script(text, code):
+            return code
+    try:
+        ranked = _everything()(text)
+    except MissingExtra:
+        return ""
+    near = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
+    return next((code for code in near if code in shipped()), near[0])
+
+
+@lru_cache
+def _everything() -> Rank:
+    """py3langid's ranking of all languages that it knows."""
+    try:
+        library = import_module("py3langid").langid
+    except ModuleNotFoundError:
+        raise MissingExtra("Telling the language of prompts", "languages") from None
+    rank: Rank = library.LanguageIdentifier.from_model_file(library.MODEL_FILE).rank
+    return rank

@@ -25,11 +25,15 @@ DRAWN_TOKENS = 16_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens, and for one picture that is generated."""
+    """US dollars for a million tokens, and for one picture that is generated.
+
+    reserve: tokens that a model may think beside the limit of its answer; `worst` counts them.
+    """
 
     prompt: float
     completion: float
     picture: float = 0.0
+    reserve: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
         """What so many tokens and pictures cost, in US dollars."""
@@ -39,7 +43,9 @@ class Price(NamedTuple):
 
     def times(self, share: float) -> Price:
         """A share of the price, as providers ask for batches."""
-        return Price(self.prompt * share, self.completion * share, self.picture * share)
+        return Price(
+            self.prompt * share, self.completion * share, self.picture * share, self.reserve
+        )
 
     def worst(self, request: Request) -> float:
         """The most that a request can cost: a token is at least one byte, and each turn has a few
@@ -51,7 +57,7 @@ class Price(NamedTuple):
         size += PICTURE_TOKENS * sum(len(message.pictures) for message in request.messages)
         return self.of(
             size + len(request.schema),
-            DRAWN_TOKENS if request.size else request.sampling.max_tokens,
+            DRAWN_TOKENS if request.size else request.sampling.max_tokens + round(self.reserve),
             bool(request.size),
         )
 
@@ -70,14 +76,17 @@ class Model:
     """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at
     once.
 
-    makes: what comes out, "text" or "pictures" or both.
+    makes:   what comes out, "text" or "pictures" or both.
+    servers: how many share its calls.
     """
 
     name: str
     price: Price | None = None
     parallel: int = 16
+    servers: int = 1
     continues: bool = False  # takes a begun answer
     batch: int = 1  # requests that it works on as one
+    reserve: int = 0  # tokens that it may think beside the limit of an answer
     makes: tuple[str, ...] = ("text",)
 
     @property
@@ -86,6 +95,12 @@ class Model:
         only its replies say so.
         """
         return ""
+
+    def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
+        """Calls per second that the server's last headers allow, and for how many seconds they do.
+        None if they say nothing. tokens: of a call, on average.
+        """
+        return None
 
     @property
     def progress(self) -> str:
@@ -110,6 +125,17 @@ class Model:
     def sends_temperature(self, request: Request) -> bool:
         """True if the temperature of a request reaches the model."""
         return True
+
+    @property
+    def switched_off(self) -> bool:
+        """True if the model is told not to think."""
+        return False
+
+    def reserve_thought(self, tokens: int) -> None:
+        """Has it asked with so many tokens more than an answer takes, for what it thinks."""
+        self.reserve = tokens
+        if self.price is not None:
+            self.price = self.price._replace(reserve=tokens)
 
     async def open(self) -> None:
         """Called once before the first request, in the loop that asks."""

@@ -24,7 +24,9 @@ class ModelOptions:
     read:         the bytes of a picture of the run, by name; None outside a run.
     factors:      the factors of a trial of the run, by its id; None outside a run.
     omitted:      parameters that the model is known to refuse, in the dialects' words.
-    think_off:    True if the model thinks and can be told not to.
+    effort:       how much the model is to think (reasoning.py): "none", an effort, or "" for what
+                  the endpoint does by itself; None if nothing is known, so that a kind decides.
+    thinks:       True if it is known to think whatever it is told, so that a reserve is needed.
     modality:     "text" or "image" where the table knows what comes out, else "".
     columns:      {field: the column that has it} of a file of answers.
     """
@@ -37,7 +39,8 @@ class ModelOptions:
     read: ReadBlob | None = None
     factors: ReadFactors | None = None
     omitted: tuple[str, ...] = ()
-    think_off: bool = False
+    effort: str | None = None
+    thinks: bool = False
     modality: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
 

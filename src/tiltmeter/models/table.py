@@ -25,29 +25,35 @@ from . import Price
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 SOON_DAYS = 60  # days before its end from which a model is said to be ending
-_FIELDS = ("price", "batch", "retirement", "aliases", "takes", "modality", "languages")
+_FIELDS = ("price", "batch", "retirement", "aliases", "takes", "reasoning", "modality", "languages")
 _INNER = {
     "price": ("prompt", "completion", "picture", "date", "source"),
     "batch": ("share", "date", "source"),
     "retirement": ("on", "date", "source"),
     "languages": ("listed", "source"),
+    "reasoning": ("efforts", "default", "date", "source"),
 }
 _NEEDED = {
     "price": ("date",),
     "batch": ("share", "date"),
     "retirement": ("on",),
     "languages": ("listed",),
+    "reasoning": ("efforts",),
 }
 _EXAMPLES = {
     "batch": "{ share = 0.5, date = 2026-11-21 }",
     "retirement": "{ on = 2027-01-14 }",
+    "reasoning": '{ efforts = ["none", "low", "medium", "high"], default = "medium" }',
     "languages": '{ listed = ["en", "fr"], source = "https://…" }',
 }
 _PRICE = (
     "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, "
     "date = 2026-11-21 }"
 )
-_TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
+_TAKES = (
+    *("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs"),
+    *("max_tokens", "stop", "think_off"),
+)
 # The dialects' names for what can be left out.
 _LEFT_OUT = {
     "temperature": ("temperature",),
@@ -55,6 +61,8 @@ _LEFT_OUT = {
     "seed": ("seed",),
     "schema": ("response_format",),
     "begin": ("begin", "continue_final_message"),
+    "max_tokens": ("max_tokens",),
+    "stop": ("stop",),
 }
 
 
@@ -64,7 +72,9 @@ Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A row. name: `kind:name`; batch_share: what a call in a batch costs, as a share of the price,
-    None where nobody knows; own: a field of it comes from the user's file; dates are days."""
+    None where nobody knows; efforts: how much it can be told to think, from the least, none of them
+    for a model that does not think; thinks: True if it does so unless it is told otherwise; own: a
+    field of it comes from the user's file; dates are days."""
 
     name: str
     modality: str = "text"
@@ -78,6 +88,9 @@ class Listed:
     retirement_source: str = ""
     aliases: tuple[str, ...] = ()
     takes: Mapping[str, bool | int] = field(default_factory=dict)
+    efforts: tuple[str, ...] = ()
+    thinks: bool = False
+    reasoning_source: str = ""
     languages: tuple[str, ...] = ()
     languages_source: str = ""
     own: bool = False
@@ -107,7 +120,7 @@ class Listed:
     def as_dict(self, today: date | None = None) -> dict[str, Json]:
         """Plain values, for --json."""
         price = self.price and {
-            **self.price._asdict(),
+            **{name: getattr(self.price, name) for name in ("prompt", "completion", "picture")},
             "date": str(self.price_date),
             "source": self.price_source,
         }
@@ -126,6 +139,7 @@ class Listed:
             "retirement_source": self.retirement_source,
             "aliases": list(self.aliases),
             "takes": dict(self.takes),
+            "efforts": list(self.efforts),
             "languages": list(self.languages),
             "languages_source": self.languages_source,
             "own": self.own,
@@ -247,6 +261,15 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
         )
     if "takes" in entry:
         row = replace(row, takes={**base.takes, **_takes(entry["takes"], where)})
+    if "reasoning" in entry:
+        known = _inner(entry, "reasoning", where)
+        default = _text(known.get("default", ""), f"{where}, reasoning.default")
+        row = replace(
+            row,
+            efforts=_name_list(known["efforts"], f"{where}, reasoning.efforts", "low"),
+            thinks=default != "none",
+            reasoning_source=_text(known.get("source", ""), f"{where}, reasoning.source"),
+        )
     if "languages" in entry:
         known = _inner(entry, "languages", where)
         row = replace(

@@ -23,7 +23,7 @@ from ..models import FREE, Model, Price
 from ..models.http import NO_LOGPROBS
 from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, ModelOptions, ReadBlob
-from ..records import INVALID, Message, Reply, Request, Token
+from ..records import CUT, INVALID, STOP, Message, Reply, Request, Token
 from .answers import PlantedText
 from .capabilities import drawn_of, topics_of, words_of, written_of
 from .dialogues import Dialogues, topic_truth
@@ -158,9 +158,11 @@ class Planted(Model):
                 )
             else:
                 text = self._draw(known, request, draws)
-        words = text.split(" ")
+        for mark in request.stop:
+            text = text.partition(mark)[0]
+        words, ended = text.split(" "), STOP
         if len(words) > request.sampling.max_tokens:
-            text = " ".join(words[: request.sampling.max_tokens])
+            text, ended = " ".join(words[: request.sampling.max_tokens]), CUT
         places = (alternatives,) if alternatives and not self.settings.nologprobs else ()
         return Reply(
             text,
@@ -169,6 +171,7 @@ class Planted(Model):
             fingerprint=f"tilt-{self.settings.seed}",
             usage=None if self.settings.lie else usage(request, text),
             omitted=self.settings.refuses,
+            ended=ended,
         )
 
     def _picture(self, request: Request, draws: Sequence[float]) -> Reply:

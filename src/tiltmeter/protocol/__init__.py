@@ -1,4 +1,4 @@
-"""What an audit is, as data: the declared protocol (load.py reads one from its file).
+"""A declared audit, as data (reading/load.py reads one from its file).
 
 A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
 rows that agree on the columns they share are put together, and tables that share none are crossed.
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 from warnings import warn
 
 from ..errors import UnknownName
@@ -31,6 +31,9 @@ from .source.keys import (
     StopKeys,
 )
 from .specs import InstrumentSpec, MeasureSpec, Mode, Variant
+
+if TYPE_CHECKING:
+    from .design.cue_words import CueWords
 
 __all__ = [
     "EVERY",
@@ -68,6 +71,8 @@ class Protocol:
     thresholds: bounds on measures (thresholds.py); a run whose estimates show one ends with code
     3.
     stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
+    cue_words: the column of words that stand for the levels of a factor, "none" if the words are
+           the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
     definition: {declared: what its file says, files: the text of each data file}, from which it can
     be declared again.
     """
@@ -105,6 +110,8 @@ class Protocol:
     judges_see_system: bool = False
     thresholds: tuple[str, ...] = ()
     stop: StopKeys | None = None
+    cue_words: str = ""
+    cue_sets: str = ""
     inline: tuple[str, ...] = ()
     source: str = ""
     definition: Mapping[str, Json] | None = field(default=None, compare=False)
@@ -158,6 +165,13 @@ class Protocol:
             for place in cell.items():
                 found.setdefault(place, []).append(cell)
         return found
+
+    @cached_property
+    def cues(self) -> Mapping[str, CueWords]:
+        """The cue words of each compared factor that has any (design/cue_words.py)."""
+        from .design.cue_words import cue_words
+
+        return cue_words(self)
 
     @cached_property
     def digest(self) -> str:
@@ -220,7 +234,7 @@ class Protocol:
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """What a run draws where it names no mode: the first, and those that are drawn for
+        """The modes of a run that names none: the first, and those that are drawn for
         discovery.
         """
         return (
@@ -243,7 +257,7 @@ class Protocol:
         return fill(template, cell, self.source)
 
     def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
-        """What stands before the prompt of one cell: the system prompt, then earlier turns.
+        """Returns the messages before a cell's prompt: the system prompt, then earlier turns.
 
         system: one that takes the place of the protocol's own, as it is, with no slots; "" for
         none.
@@ -297,7 +311,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """Whether a design names only a few items, as levels of a factor: they are no sample of
+    """True if a design names only a few items, as levels of a factor: they are not a sample of
     items.
     """
     from ..stats.rates import FEW_CLUSTERS

@@ -1,40 +1,86 @@
-"""A threshold in words, `gap > 0.1`, as `--fail-if` and a protocol's `thresholds` name it. What
-holds is in thresholds.py.
+"""A threshold in words, `gap > 0.1`, as `--fail-if` and a protocol's `thresholds` name it.
+analyse/claims/thresholds.py says what holds it.
 
-MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=; |MEASURE| is the distance from 0 in
-                                        either direction
+MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=. A bound holds on both sides of the
+                                        value that stands for no tilt: `gap > 0.1` is shown by
+                                        −.57 too, `share_she > 0.6` by .3 (no tilt is .5),
+                                        `ratio < 0.8` by 1.4 (no tilt is 1)
+signed(MEASURE) OP NUMBER               on the side that is written alone
+|MEASURE| OP NUMBER                     the distance from 0, for a measure without such a value
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from ..errors import UnknownName, UsageError
 from . import Protocol
 
+Sides: TypeAlias = Literal["both", "one", "distance"]
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 _FORM = re.compile(
-    r"\s*(\|?)\s*(\w+)\s*(?:@(.+?))?\s*(\|?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
+    r"\s*(\||signed\(|)\s*(\w+)\s*(?:@(.+?))?\s*(\||\)|)\s*(>=|<=|>|<)"
+    r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
 )
-EXAMPLE = 'Type for instance: "share_she > 0.6" or "|order_effect@language=en| > 0.1"'
+_CLOSED_BY = {"|": "|", "signed(": ")", "": ""}
+_SIDES: dict[str, Sides] = {"|": "distance", "signed(": "one", "": "both"}
+EXAMPLE = 'Type for instance: "share_she > 0.6" or "signed(order_effect@language=en) > 0.1"'
+RATIOS = ("odds", "ratio")  # units whose other side is the reciprocal
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A bound on a measure at some levels; `either`: on its distance from 0."""
+    """A bound on a measure at some levels.
+
+    sides: "both" sides of `null`, the "one" that is written, or the "distance" from 0.
+    null: the value that stands for no tilt, None if the measure has none; unit: of the measure.
+    """
 
     text: str
     measure: str
     condition: tuple[tuple[str, str], ...]
     sign: str
     number: float
-    either: bool = False
+    sides: Sides = "both"
+    null: float | None = None
+    unit: str = ""
+
+    @property
+    def center(self) -> float | None:
+        """The value from which distances count, None if the bound holds on one side alone."""
+        if self.sides == "distance":
+            return 0.0
+        if self.sides == "one" or self.null is None or self._holds(self.null):
+            return None
+        return self.null if self.unit not in RATIOS or min(self.null, self.number) > 0 else None
+
+    def _holds(self, value: float) -> bool:
+        return OPERATORS[self.sign](value, self.number)
+
+    @property
+    def in_words(self) -> str:
+        """The bound as it was written, with its other side."""
+        if self.sides != "both" or self.center is None:
+            return self.text
+        ratio = self.unit in RATIOS
+        other = self.center**2 / self.number if ratio else 2 * self.center - self.number
+        mirrored = self.sign.translate(str.maketrans("<>", "><"))
+        return f"{self.text} or {mirrored} {other:.4g}"
 
 
 def parse(text: str) -> Threshold:
     """UsageError where it is not of the form."""
     found = _FORM.fullmatch(text)
-    if not found or bool(found[1]) != bool(found[4]):
+    if not found or _CLOSED_BY[found[1]] != found[4]:
         raise UsageError(f"'{text}' is no threshold. {EXAMPLE}")
     levels = []
     for part in filter(None, (found[3] or "").split(",")):
@@ -43,12 +89,14 @@ def parse(text: str) -> Threshold:
             raise UsageError(f"'{part}' in '{text}' is no FACTOR=LEVEL. {EXAMPLE}")
         levels.append((factor, level))
     return Threshold(
-        text.strip(), found[2], tuple(levels), found[5], float(found[6]), bool(found[1])
+        text.strip(), found[2], tuple(levels), found[5], float(found[6]), _SIDES[found[1]]
     )
 
 
-def check(threshold: Threshold, protocol: Protocol) -> None:
-    """Refuses, before anything is asked, a measure or a factor that the protocol does not have."""
+def check(threshold: Threshold, protocol: Protocol) -> Threshold:
+    """Returns a threshold with what its measure says of no tilt. UsageError, before anything is
+    asked, for a measure or a factor that the protocol does not have.
+    """
     names = [measure.name for measure in protocol.measures]
     if threshold.measure not in names and not threshold.measure.startswith(
         ("outcome_rate", "captured_mass")
@@ -72,3 +120,4 @@ def check(threshold: Threshold, protocol: Protocol) -> None:
         levels = protocol.modes if factor == "mode" else protocol.levels.get(factor)
         if levels is not None and level not in levels:
             raise UnknownName(f"{factor} of {protocol.name}", level, levels)
+    return replace(threshold, null=spec.null, unit=spec.unit) if spec else threshold

@@ -33,7 +33,7 @@ CHUNK_ROWS = 500  # that are read at a time
 PLANNED_ROWS = 2000
 _OUTPUTS = f"""
 SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
-  o.outcome, o.text, o.call, o.blob
+  {rows.OUTPUTS}
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial > ?"""
 _UNLABELLED_BY = """ AND NOT EXISTS (
   SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"""
@@ -236,6 +236,10 @@ class Store(Database):
     def iter_trials(self) -> Iterator[tuple[str, str, str, str]]:
         """Every trial as (id, subject, mode, factors as JSON), by id."""
         return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY id")
+
+    def iter_prompts(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Every trial as (id, subject, mode, factors as JSON, prompt), by id."""
+        return self.rows("SELECT id, subject, mode, factors, prompt FROM trials ORDER BY id")
 
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..errors import RunMismatch
-from ..records import content_id
+from ..records import Output, content_id
 from . import Store, blobs
 from .rows import CALL_COLUMNS, TRIAL_COLUMNS, StoredRequest, field_path
 
@@ -79,8 +79,8 @@ _TABLES = (
     _Keyed(
         "outputs",
         "trial",
-        "trial, outcome, text, call, blob",
-        "outcome, text, call, blob",
+        ", ".join(Output._fields),
+        ", ".join(Output._fields[1:]),
         "1",
         "answer to trial",
     ),

@@ -73,12 +73,41 @@ CREATE TABLE label_calls (
   output TEXT NOT NULL, annotator TEXT NOT NULL, turn INTEGER NOT NULL, call TEXT NOT NULL,
   PRIMARY KEY (output, annotator, turn)) WITHOUT ROWID;
 """
+# Of earlier calls, as far as their bodies say it: the reasons as OpenAI, Anthropic and Google name
+# them, in lower case.
+_REASON = """lower(coalesce(
+  json_extract(raw, '$.choices[0].finish_reason'), json_extract(raw, '$.stop_reason'),
+  json_extract(raw, '$.candidates[0].finishReason'), ''))"""
+_THOUGHT = """coalesce(
+  json_extract(raw, '$.usage.completion_tokens_details.reasoning_tokens'),
+  json_extract(raw, '$.usage.output_tokens_details.thinking_tokens'),
+  json_extract(raw, '$.usageMetadata.thoughtsTokenCount'))"""
+_ENDINGS = f"""
+ALTER TABLE calls ADD COLUMN ended TEXT NOT NULL DEFAULT 'unknown';
+ALTER TABLE calls ADD COLUMN thought INTEGER;
+ALTER TABLE outputs ADD COLUMN ended TEXT NOT NULL DEFAULT 'unknown';
+ALTER TABLE outputs ADD COLUMN thought INTEGER;
+UPDATE calls SET thought = {_THOUGHT}, ended = CASE
+  WHEN {_REASON} IN ('stop', 'end_turn', 'stop_sequence') THEN 'stop'
+  WHEN {_REASON} IN ('length', 'max_tokens', 'model_length', 'model_context_window_exceeded')
+    THEN 'cut'
+  WHEN {_REASON} IN ('content_filter', 'safety', 'recitation', 'blocklist', 'prohibited_content',
+    'spii') THEN 'filter'
+  WHEN {_REASON} = 'refusal' THEN 'refusal'
+  WHEN {_REASON} IN ('tool_calls', 'function_call', 'tool_use') THEN 'tool'
+  ELSE 'unknown' END
+WHERE json_valid(raw);
+UPDATE outputs SET (ended, thought) = (SELECT ended, thought FROM calls WHERE key = outputs.call)
+WHERE call IN (SELECT key FROM calls WHERE coalesce(alternatives, '') = ''
+  AND (ended <> 'unknown' OR thought IS NOT NULL));
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
     Step("which look of a run that stops early uses a trial first", _LOOKS),
     Step("which of several servers answered a call", _SERVERS),
     Step("the calls that labels rest on", _LABEL_CALLS),
+    Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
 )
 
 

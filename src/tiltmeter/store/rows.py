@@ -23,12 +23,12 @@ from .database import Value
 
 REPLY_COLUMNS = (
     "text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
-    " omitted, revised, raw, blob"
+    " omitted, revised, raw, blob, ended, thought"
 )
 TRIAL_COLUMNS = "id, subject, mode, factors, sample, prompt, begin, sampling"
 CALL_COLUMNS = (
     "key, purpose, model, request, remote_id, outcome, text, alternatives, blob, revised, raw,"
-    " served, fingerprint, prompt_tokens, completion_tokens, cost, omitted, date"
+    " served, fingerprint, prompt_tokens, completion_tokens, cost, omitted, ended, thought, date"
 )
 
 
@@ -39,6 +39,7 @@ def _insert(verb: str, table: str, columns: str) -> str:
 
 INSERT_TRIAL = _insert("INSERT OR IGNORE", "trials", TRIAL_COLUMNS)
 INSERT_CALL = _insert("INSERT OR REPLACE", "calls", CALL_COLUMNS)
+OUTPUTS = ", ".join(f"o.{name}" for name in Output._fields[1:])  # columns beside the trial
 INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
 INSERT_LABEL = _insert("INSERT", "labels", ", ".join((*Label._fields, "date")))
 INSERT_SERVER = _insert("INSERT OR REPLACE", "call_servers", "call, server")
@@ -63,6 +64,7 @@ class StoredRequest(NamedTuple):
     nonce: str
     size: str = ""
     longest: int = 0
+    stop: Sequence[str] = ()
 
     @classmethod
     def parse(cls, text: str) -> StoredRequest:
@@ -85,7 +87,7 @@ def request_of(text: str) -> Request:
     stored = StoredRequest.parse(text)
     messages = tuple(Message(role, said, tuple(shown)) for role, said, shown in stored.messages)
     sampling = Sampling(*stored.sampling)  # type: ignore[arg-type]
-    return Request(stored.model, messages, sampling, *stored[3:])
+    return Request(stored.model, messages, sampling, *stored[3:-1], stop=tuple(stored.stop))
 
 
 def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
@@ -127,7 +129,7 @@ def omitted_settings(text: str | None) -> tuple[str, ...]:
 def reply_of(row: Sequence[Any]) -> Reply:
     """A reply from the columns of a call (REPLY_COLUMNS)."""
     text, outcome, alternatives, served, fingerprint, prompt, completion, cost, *rest = row
-    omitted, revised, raw, blob = rest
+    omitted, revised, raw, blob, ended, thought = rest
     return Reply(
         text,
         outcome,
@@ -140,6 +142,8 @@ def reply_of(row: Sequence[Any]) -> Reply:
         revised,
         raw=raw,
         blob=blob,
+        ended=ended,
+        thought=thought,
     )
 
 
@@ -165,6 +169,8 @@ def call_row(request: Request, reply: Reply, date: str) -> tuple[Value, ...]:
         completion,
         reply.cost,
         omitted,
+        reply.ended,
+        reply.thought,
         date,
     )
 

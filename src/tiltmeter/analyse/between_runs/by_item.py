@@ -13,12 +13,20 @@ from ...protocol import MeasureSpec
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...stats import association, inversion, rates
+from ...stats.crossed.words import LEAST_WORDS
 from ...stats.results import ALPHA, Interval, join_notes
 from ...stats.share_shifts import shift_of_share
 from ..correction import corrected_rows
 from ..correction.correct import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from ..counts.count_table import Floats, Table
+from ..counts.prompt_counts import change_of_prompts
 from ..measures.controlled_effects import TESTED, shared_items
+from ..measures.cue_word_rows import (
+    PromptsByValue,
+    fit_prompts,
+    inference_of,
+    with_cue_words,
+)
 from ..measures.estimate_rows import with_sign_flip
 from ..measures.shares import with_paired_test
 from ..words import numerals
@@ -116,11 +124,33 @@ class RunPair:
             base = _with_test_of_shares(base, arrays, found, self.pairing.before)
         else:
             base = with_sign_flip(base, gaps, found, self.pairing.before)
+        base, found = self._over_words(base, found, condition)
         yield self._with(base, found, values)
         if self.measure.headline:
             yield from self._bounds_row(base, every[0], every[1], sense)
             yield from self._missing_row(base, every[0], every[1], sense)
         yield from self._corrected_row(base, before, after, sense)
+
+    def _over_words(
+        self, base: Estimate, found: Interval, condition: Mapping[str, str]
+    ) -> tuple[Estimate, Interval]:
+        """The row and its interval over items and cue words: of each prompt the second run less the
+        first; as they were if the cue words are no sample.
+        """
+        about = {name: level for name, level in condition.items() if name not in self.by}
+        first, second = (prompts.of(condition, about) for prompts in self._prompts)
+        change = None if first is None or second is None else change_of_prompts(first, second)
+        fit = fit_prompts(change)
+        if change is None or fit is None or change.fewest < LEAST_WORDS:
+            return base, found
+        chosen = inference_of(change, fit)
+        row = with_cue_words(base, change, null=0.0)
+        spread = replace(found, low=row.low, high=row.high)
+        return row, replace(spread, se=chosen.se, df=chosen.df) if chosen.se else spread
+
+    @cached_property
+    def _prompts(self) -> list[PromptsByValue]:
+        return [PromptsByValue(table, self.measure, self.by) for table in self.pairing.tables]
 
     def _bounds_row(
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
+from ...protocol.design.contrasts import nuisance_measures
 from ...records import Estimate
-from ..words import headlines, numerals
+from ..words import headlines, numerals, populations
 from ..words.largest_shift import StratumRows, moved
-from ..words.reading import BOUNDS, CAPTURED, CORRECTED, MISSING
+from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
 from . import families
 from .output_query import OutputQuery, query_of
@@ -25,8 +26,10 @@ class Claim:
     counts neither way at the level than at the baseline. about: what tells it
     from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
-    each of its levels. query: of the outputs that were counted. slots: what a sentence of the
-    protocol's own may name.
+    each of its levels; interactions: the same with the tested difference of the claim's value
+    between two levels of such a factor (of a share its effect itself). query: of the outputs that
+    were counted. slots: what a sentence of the protocol's own may name. nouns: what its
+    cue words and its items are, in plain words.
     """
 
     spec: MeasureSpec
@@ -38,10 +41,12 @@ class Claim:
     about: str
     parts: tuple[Estimate, ...]
     nuisances: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
+    interactions: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
     captured: float | None
     drawn: bool
     query: OutputQuery
     slots: Mapping[str, str]
+    nouns: tuple[str, str]
 
 
 def gather(
@@ -83,6 +88,7 @@ def gather(
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
+            interactions=tuple(_interactions(protocol, spec, raw, here.of_measure)),
             captured=captured,
             drawn=mode is None or not mode.logprobs,
             query=query_of(protocol, raw),
@@ -95,6 +101,7 @@ def gather(
                 _highest(nuisances),
             )
             | _left_open(of[BOUNDS], of[MISSING]),
+            nouns=populations.nouns(protocol, spec),
         )
 
 
@@ -182,7 +189,7 @@ def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
     """The rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
-    aside = {protocol.item, *(factor for factor, _ in _nuisance_specs(protocol, spec))}
+    aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
         own = len(row.condition) > len(raw.condition)
@@ -191,37 +198,51 @@ def _parts(
             yield row
 
 
-def _nuisance_specs(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
-    """(factor, measure of its effect) of the factors that no headline compares."""
-    compared = {
-        (other.contrast or {}).get("factor") for other in protocol.measures if other.headline
-    }
-    counted = (spec.attribute, spec.values, spec.among)
-    return [
-        (other.contrast["factor"], other)
-        for other in protocol.measures
-        if other.contrast
-        and other.kind == "difference"
-        and not other.headline
-        and (other.attribute, other.values, other.among) == counted
-        and other.where == spec.where
-        and other.contrast["factor"] not in compared
-    ]
-
-
 def _nuisances(
     protocol: Protocol,
     spec: MeasureSpec,
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    for factor, other in _nuisance_specs(protocol, spec):
+    for factor, other in nuisance_measures(protocol, spec):
         for row in of_measure.get(other.name, ()):
             if row.condition == raw.condition and row.p is not None:
-                levels = {
-                    wording.title(protocol, factor, one.condition[factor]): one.value
-                    for one in of_measure[spec.name]
-                    if one.value is not None
-                    and one.condition == {**raw.condition, factor: one.condition.get(factor, "")}
-                }
+                levels = _values_by_level(protocol, spec, raw, of_measure, factor)
                 yield factor, row, levels
+
+
+def _interactions(
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
+) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
+    """How much a claim that compares two levels hangs on the level of another factor. The effect of
+    that factor on both levels alike does not move the claim.
+    """
+    if spec.contrast is None:
+        yield from _nuisances(protocol, spec, raw, of_measure)
+        return
+    factors = {factor for factor, _ in nuisance_measures(protocol, spec)}
+    own = (raw.contrast or {}).items()
+    for row in of_measure.get(spec.name + INTERACTION, ()):
+        factor = next((name for name in row.contrast or {} if name in factors), "")
+        if factor and row.condition == raw.condition and own <= (row.contrast or {}).items():
+            yield factor, row, _values_by_level(protocol, spec, raw, of_measure, factor)
+
+
+def _values_by_level(
+    protocol: Protocol,
+    spec: MeasureSpec,
+    raw: Estimate,
+    of_measure: Mapping[str, Sequence[Estimate]],
+    factor: str,
+) -> dict[str, float]:
+    """{level of a factor: the claim's value there}."""
+    return {
+        wording.title(protocol, factor, one.condition[factor]): one.value
+        for one in of_measure[spec.name]
+        if one.value is not None
+        and one.contrast == raw.contrast
+        and one.condition == {**raw.condition, factor: one.condition.get(factor, "")}
+    }

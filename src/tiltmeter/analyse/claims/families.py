@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.multiplicity import Method
@@ -36,7 +37,7 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     grouping. Tested or not; in the order of the protocol.
     """
     found = []
-    for spec in protocol.measures:
+    for spec in with_refusal_measures(protocol.measures):
         if spec.headline:
             own = [row for row in rows if row.measure == spec.name]
             found += [(spec, row) for row in _coarsest(spec, protocol, own)]
@@ -104,7 +105,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
     without a test has none of them; nor has a raw row that a corrected one replaces.
     """
-    specs = {spec.name: spec for spec in protocol.measures}
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}
     first = {
@@ -128,8 +129,31 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
         _write(made, claims, label, how)
-    _test_items(made, [place for place, row in enumerate(rows) if id(row) in first])
+    leading = [place for place, row in enumerate(rows) if id(row) in first]
+    _test_items(made, leading)
+    corrected = [
+        place
+        for place, row in enumerate(rows)
+        if row.measure.endswith(CORRECTED) and _leads(first, rows, row)
+    ]
+    gone = {place for place in leading if _place(rows[place]) in replaced}
+    _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
+
+
+def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
+    """What headline claims show of these cue words alone (or these items): a family of its own over
+    the whole run, by Holm.
+    """
+    found = {place: made[place].population for place in leads}
+    known = {
+        place: named
+        for place, named in found.items()
+        if named is not None and named["p_these"] is not None
+    }
+    adjusted = multiplicity.holm(p=[named["p_these"] for named in known.values()])
+    for (place, named), p in zip(known.items(), adjusted, strict=True):
+        made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:

@@ -15,10 +15,20 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.design.refusals import with_refusal_measures
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
-from ..words.reading import BOUNDS, CAPTURED, CODE, CORRECTED, MISSING, OUTCOME_RATE, STRATA
+from ..words.reading import (
+    BOUNDS,
+    CAPTURED,
+    CODE,
+    CORRECTED,
+    INTERACTION,
+    MISSING,
+    OUTCOME_RATE,
+    STRATA,
+)
 
 PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
 SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the base
@@ -185,8 +195,17 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """The measure that a row is of, and what ends the row's name beside it."""
-    specs = {spec.name: spec for spec in protocol.measures}
-    for ending in ("", CORRECTED, BOUNDS, MISSING, PLUGIN, DIFFERENCE, DIFFERENCE + PLUGIN):
+    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    for ending in (
+        "",
+        CORRECTED,
+        BOUNDS,
+        MISSING,
+        INTERACTION,
+        PLUGIN,
+        DIFFERENCE,
+        DIFFERENCE + PLUGIN,
+    ):
         if name.endswith(ending) and name.removesuffix(ending) in specs:
             return specs[name.removesuffix(ending)], ending
     return None, ""

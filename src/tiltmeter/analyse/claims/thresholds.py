@@ -18,27 +18,21 @@ inconclusive (4).
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...protocol.thresholds import Threshold
+from ...protocol.thresholds import OPERATORS, RATIOS, Threshold
 from ...records import Estimate
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import ALPHA
 from ..words.reading import CORRECTED
+from ..words.verdict_words import Word
 from . import verdicts
 from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
-Word = Literal["shown", "inconclusive", "cleared"]
-OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+Answer = Literal["shown", "inconclusive", "cleared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ class Outcome:
 
     threshold: Threshold
     estimate: Estimate
-    word: Word
+    word: Answer
     low: float | None
     high: float | None
     open: str = ""
@@ -75,7 +69,7 @@ class Outcome:
             self.word
         ]
         return (
-            f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): "
+            f"{self.threshold.in_words}: {said} for {row.subject} by {row.instrument} ({about}): "
             f"{number}{ends}{kind}{why}"
         )
 
@@ -164,7 +158,7 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:
     """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
     reference = claim.reference
-    if claim.p is None or reference is None or claim.word == verdicts.Word.TILT:
+    if claim.p is None or reference is None or claim.word == Word.TILT:
         return False
     return _fulfils(threshold, reference, reference) == "cleared"
 
@@ -182,37 +176,50 @@ def _by_interval(
     return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
 
 
-def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
-    """Whether all, none or some of an interval fulfils the bound."""
-    holds = OPERATORS[threshold.sign]
-    if threshold.either:
-        inside = low <= 0 <= high
-        low, high = (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
-    ends = {holds(end, threshold.number) for end in (low, high)}
-    return "shown" if ends == {True} else "cleared" if ends == {False} else "inconclusive"
+def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
+    """Says if all, none or some of an interval fulfils the bound."""
+    sign, number, center = threshold.sign, threshold.number, threshold.center
+    if center is not None:
+        distance = _distance_from(center, threshold.unit)
+        ends = distance(low), distance(high)
+        low, high = (0.0 if low <= center <= high else min(ends)), max(ends)
+        if threshold.sides == "both":
+            sign, number = sign.replace("<", ">"), distance(number)
+    holds = {OPERATORS[sign](end, number) for end in (low, high)}
+    return "shown" if holds == {True} else "cleared" if holds == {False} else "inconclusive"
+
+
+def _distance_from(center: float, unit: str) -> Callable[[float], float]:
+    """Returns the distance from a value: of ratios on the log scale."""
+    if unit in RATIOS:
+        return lambda value: abs(math.log(value / center)) if value > 0 else math.inf
+    return lambda value: abs(value - center)
 
 
 def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | None]:
-    """The interval at 1-α/rows. Bounds of what is missing have no confidence, and stay."""
-    if (
-        row.value is None
-        or row.low is None
-        or row.high is None
-        or row.confidence is None
-        or rows < 2
-    ):
+    """Returns the interval at 1-α/rows. Bounds of missing answers have no confidence, and stay."""
+    if row.confidence is None or rows < 2:
         return row.low, row.high
+    widened = at_confidence(row, 1 - (1 - row.confidence) / rows, row.confidence)
+    return widened or (row.low, row.high)
+
+
+def at_confidence(
+    row: Estimate | Verdict, confidence: float, drawn_at: float = 1 - ALPHA
+) -> tuple[float, float] | None:
+    """Returns an interval, drawn at one confidence, at another; None if there is no interval.
+
+    Each end moves by the ratio of the t quantiles at clusters − 1; ratios move on the log scale,
+    and shares stay within their range.
+    """
+    if row.value is None or row.low is None or row.high is None:
+        return None
     df = float(row.clusters - 1) if row.clusters and row.clusters > 1 else math.inf
-    alpha = 1 - row.confidence
-    factor = _quantile(1 - alpha / rows / 2, df) / _quantile(1 - alpha / 2, df)
-    if row.unit in ("odds", "ratio") and min(row.value, row.low) > 0:
-        return row.value * (row.low / row.value) ** factor, row.value * (
-            row.high / row.value
-        ) ** factor
-    low, high = (
-        row.value - factor * (row.value - row.low),
-        row.value + factor * (row.high - row.value),
-    )
+    factor = _quantile((1 + confidence) / 2, df) / _quantile((1 + drawn_at) / 2, df)
+    if row.unit in RATIOS and min(row.value, row.low) > 0:
+        low, high = ((end / row.value) ** factor for end in (row.low, row.high))
+        return row.value * low, row.value * high
+    low, high = (row.value + factor * (end - row.value) for end in (row.low, row.high))
     least = -1.0 if row.contrast else 0.0
     return (max(low, least), min(high, 1.0)) if row.unit == "share" else (low, high)
 

@@ -140,7 +140,7 @@ class Table:
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design."""
-        everything = self._split(by)
+        everything = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
@@ -242,7 +242,7 @@ class Table:
             )
         return found
 
-    def _split(self, by: Sequence[str]) -> pl.DataFrame:
+    def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
         """Rows in which each factor of the grouping has one level; a cell with several values as
         the variant says.
         """

@@ -13,6 +13,7 @@ import polars as pl
 
 from ... import registry
 from ...protocol import Protocol
+from ...protocol.design.cue_words import lineup_column
 from ...store import Store
 from ...store.queries import label_sets
 
@@ -32,8 +33,9 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     order of the trials' factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
+    names = tuple(dict.fromkeys((*names, *cue_columns(protocol))))
     state = store.state()
-    cells, places = read_cells(store, names)
+    cells, places = read_cells(store, names, protocol)
     sums = _sum_parts(list(_sums(store, places)))
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
     found = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
@@ -83,18 +85,33 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def cue_columns(protocol: Protocol) -> tuple[str, ...]:
+    """The columns of cue words, of their sets, and of line-ups, which are kept apart in counts."""
+    words = [name for cue in protocol.cues.values() for name in cue.columns]
+    return tuple(dict.fromkeys((*words, *filter(None, [lineup_column(protocol)]))))
+
+
+def read_cells(
+    store: Store, names: Sequence[str], protocol: Protocol | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The different (subject, mode, *levels of the factors) in their order, and each output's
     `place` among them, by output.
+
+    protocol: if some names are columns of its tables that are no factors, such as cue words. These
+    are looked up by the prompt; "" for a prompt that is not of its design.
     """
+    known = {} if protocol is None else _columns_by_prompt(protocol, names)
     designs: dict[tuple[str, ...], int] = {}
-    outputs = pl.concat(_numbered(store, designs))
-    asked = ("subject", "mode", "factors")
+    rows = store.iter_prompts() if known else store.iter_trials()
+    outputs = pl.concat(_numbered(rows, designs))
+    asked = ("subject", "mode", "factors", "prompt")[: 4 if known else 3]
     different = by_columns(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
     found = []
-    for number, subject, mode, factors in different.sort(asked).iter_rows():
+    for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
         levels = json.loads(factors)
+        if known:
+            levels |= known.get((*sorted(levels.items()), *prompt), {})
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         found.append((number, places.setdefault(cell, len(places))))
     of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, found)
@@ -105,13 +122,32 @@ def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
     return cells, placed.select("output", "place")
 
 
-def _numbered(store: Store, designs: dict[tuple[str, ...], int]) -> Iterator[pl.DataFrame]:
+def _columns_by_prompt(
+    protocol: Protocol, names: Sequence[str]
+) -> dict[tuple[str | tuple[str, str], ...], dict[str, str]]:
+    """The columns that are no factors of each prompt, by its levels and its text; {} if all names
+    are factors.
+    """
+    factors = sorted({*protocol.factors, protocol.item})
+    columns = [name for name in names if name not in factors]
+    if not columns:
+        return {}
+    return {
+        (*((name, cell[name]) for name in factors), protocol.prompt_text(cell)): {
+            name: cell.get(name, "") for name in columns
+        }
+        for cell in protocol.cells
+    }
+
+
+def _numbered(
+    rows: Iterator[tuple[str, ...]], designs: dict[tuple[str, ...], int]
+) -> Iterator[pl.DataFrame]:
     """The outputs with the number of their (subject, mode, factors), piece by piece; at least one.
     What they have in common is not held a million times.
 
     designs: the numbers, in which those that are met are put down.
     """
-    rows = store.iter_trials()
     schema = {"output": pl.String, "design": pl.Int64}
     while True:
         piece = list(islice(rows, PIECE))

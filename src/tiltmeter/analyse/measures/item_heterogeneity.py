@@ -15,30 +15,39 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
+from ...stats.crossed.whole_prompts import LEAST_WORDS, items_differ
 from ...stats.results import Test
 from ...stats.shuffles import homogeneity
 from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.prompt_counts import PromptCounts
+from .cue_word_rows import cue_of
 from .estimate_rows import generator_of
 
 Found = Mapping[str, float]
+DRAWS = 1_999
 SIDE = 2  # outputs of an item and side, below which nothing is known of it
 
 
 def with_items_of_pair(
-    estimate: Estimate, pair: Pair, measure: MeasureSpec, table: Table
+    estimate: Estimate,
+    pair: Pair,
+    measure: MeasureSpec,
+    table: Table,
+    prompts: PromptCounts | None,
 ) -> Estimate:
-    """The row of two levels with how its items are tested, where they can be."""
+    """The row of two levels with how its items are tested: by whole prompts, of an item with two
+    cue words on each side. With fewer a prompt cannot be told from its item, and nothing is tested.
+    """
     (xa, xb), (na, nb) = pair.hits, pair.among
-    if not _can_be_tested(measure, table, (xa, na, xb, nb)):
+    few = prompts is None or prompts.fewest < LEAST_WORDS
+    if prompts is None or few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
-    xa, na, xb, nb = _without_repeats(xa, na, xb, nb)
+    design, shares = prompts.design, prompts.shares
     kept = (na >= SIDE) & (nb >= SIDE)
     xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
 
     def test() -> Found | None:
-        found = homogeneity.effects_alike(
-            hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=_generator(estimate)
-        )
+        found = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
         return _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
 
     return replace(estimate, test_items=test)
@@ -49,6 +58,8 @@ def with_items_of_group(
 ) -> Estimate:
     """The row of a share against a value with how its items are tested, where they can be."""
     null = measure.null
+    if cue_of(table, measure) is not None:  # prompts of an item differ by their words
+        return estimate
     if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
         return estimate
     hits, among = _without_repeats(group.hits, group.among)

@@ -18,6 +18,7 @@ from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
 from ..counts.count_table import Cut, Floats, Group, Table, together
+from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
 
@@ -71,6 +72,7 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
     """
     contrast = measure.contrast or {}
     factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
+    prompts = PromptsByValue(table, measure, by)
     for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
         a, b = (_sums(cuts[side], measure) for side in (level, baseline))
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
@@ -85,7 +87,9 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         )
         both = (na > 0) & (nb > 0)
         if both.any():
-            yield with_sign_flip(estimate, sa[both] / na[both] - sb[both] / nb[both], found, table)
+            gaps = sa[both] / na[both] - sb[both] / nb[both]
+            row = with_sign_flip(estimate, gaps, found, table)
+            yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
         else:
             yield with_shuffled_items(
                 estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table

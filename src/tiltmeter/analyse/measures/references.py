@@ -19,6 +19,7 @@ from ...stats import means, rates
 from ...stats.results import Interval, count_of, join_notes
 from ..counts.count_table import Floats, Group, Table
 from .estimate_rows import estimate_row, from_null, one_item, with_sign_flip, with_test
+from .lineup_rows import lineups_of, with_lineups
 
 WHOLE = "given shares"  # names a reference that is no column
 
@@ -71,7 +72,8 @@ def _from_whole(
     """
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
-    for value, expected in reference.items():
+    rankings = lineups_of(table, measure, by, reference)
+    for number, (value, expected) in enumerate(reference.items()):
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
             shared = (
                 one_item(group)
@@ -79,11 +81,13 @@ def _from_whole(
                 else rates.clustered_share(successes=group.hits, n=group.among)
             )
             found = _shift_interval(shared, expected)
+            place = tuple(group.condition.items())
             condition = {**group.condition, measure.attribute: value}
             row = estimate_row(replace(group, condition=condition), measure, found, table)
             row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"})
             if measure.null is not None and not group.fixed:
                 row = with_sign_flip(row, from_null(group, expected + measure.null), found, table)
+                row = with_lineups(row, rankings.get(place), number, found, measure.null)
             yield row
 
 

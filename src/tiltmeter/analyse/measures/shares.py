@@ -8,13 +8,15 @@ from dataclasses import replace
 import polars as pl
 
 from ...protocol import MeasureSpec, few_items
-from ...records import OUTCOMES, Estimate
+from ...records import OUTCOMES, REFUSAL, Estimate
 from ...stats import association, independent, rates
 from ...stats.results import Interval
 from ...stats.share_shifts import shift_from_value, shift_of_share
 from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.prompt_counts import PromptCounts
 from ..words.reading import MISSING
+from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import (
     bounds,
     bounds_of_pair,
@@ -28,6 +30,7 @@ from .estimate_rows import (
     with_studentised_shuffle,
     with_test,
 )
+from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
 
 
@@ -35,8 +38,10 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
     declared.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, groups in table.count_groups(measure, by):
         for group in groups:
+            place = group.condition
             group = replace(group, condition={**group.condition, **more})
             found = (
                 one_item(group)
@@ -48,6 +53,8 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
                 estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
                 estimate = with_items_of_group(estimate, group, measure, table)
+                tested = prompts.of(place, more)
+                estimate = with_cue_words(estimate, tested, null=measure.null)
             yield estimate
             if measure.among and table.variant.intervals:
                 yield bounds(group, measure)
@@ -97,17 +104,29 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     stand on both sides; of a headline with bounds for what is in no denominator; of groups that
     are one item each, over outputs.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if xa.size == 1 and table.drawn and few_items(table.protocol):
-            yield _of_outputs(pair, more, measure, table)
+            row = _of_outputs(pair, more, measure, table)
+            yield with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _pair_estimate(pair, more, measure, found, table)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=0.0)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
+    yield from interactions(table, measure, by)
+
+
+def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The difference in refusals, of groups in which something was refused."""
+    rows = table.rows.filter(pl.col("attribute") == measure.attribute)
+    if REFUSAL in rows["value"]:
+        yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
 
 
 def _missing_of_pair(
@@ -152,13 +171,16 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
     """
+    prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if measure.per == "outputs":
             found = _plain_ratio(xa, na, xb, nb)
         else:
             found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _pair_estimate(pair, more, measure, found, table)
+        own = None if measure.per == "outputs" else prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, found, table, own)
+        yield with_cue_words(row, own, null=1.0, ratio=True)
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
@@ -209,7 +231,12 @@ def _few_items(table: Table) -> tuple[str, ...]:
 
 
 def _pair_estimate(
-    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: Interval, table: Table
+    pair: Pair,
+    more: Mapping[str, str],
+    measure: MeasureSpec,
+    found: Interval,
+    table: Table,
+    prompts: PromptCounts | None,
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
@@ -229,7 +256,7 @@ def _pair_estimate(
                 return found
             return found / base if base > 0 else None
 
-        estimate = with_items_of_pair(estimate, pair, measure, table)
+        estimate = with_items_of_pair(estimate, pair, measure, table, prompts)
         return with_paired_test(estimate, (xa, na, xb, nb), found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table

@@ -21,6 +21,7 @@ from ...errors import UnknownName
 from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.refusals import REFUSED, with_refusal_measures
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity
@@ -33,7 +34,7 @@ from ..counts import shared_items
 from ..counts.count_table import Table
 from ..counts.label_counts import count_labels, with_derived
 from ..counts.whole_outputs import read_labelled_outputs
-from ..measures.shares import outcome_rates
+from ..measures.shares import outcome_rates, refusals
 from ..words.reading import STRATA, TOGETHER
 from . import signature
 
@@ -139,6 +140,7 @@ def _stratum(
     of theirs. draws: of the tests of headline claims.
     """
     seen = set(table.rows["attribute"].unique())
+    refused = _refusal_measures(table)
     for measure in _measures(table.protocol, table.variant):
         if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
@@ -146,8 +148,11 @@ def _stratum(
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
             leads = measure.headline and by == measure.by[0]
-            rows = list(compute(replace(part, draws=draws) if leads else part, one, by))
+            own = replace(part, draws=draws) if leads else part
+            rows = list(compute(own, one, by))
             yield from rows
+            if leads and measure.name in refused:
+                yield from refusals(own, replace(refused[measure.name], contrast=one.contrast), by)
             if measure.attribute in gold:
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
     if not table.variant.measures and not over:
@@ -157,6 +162,17 @@ def _stratum(
         for attribute in attributes:
             if attribute in seen:
                 yield from outcome_rates(table, attribute, named=len(attributes) > 1)
+
+
+def _refusal_measures(table: Table) -> dict[str, MeasureSpec]:
+    """The measures of refusals by the name of the one that each stands beside, of a run with
+    intervals.
+    """
+    if not (table.drawn and table.variant.intervals):
+        return {}
+    own = with_refusal_measures(table.protocol.measures)
+    names = {spec.name for spec in table.protocol.measures}
+    return {spec.name.removesuffix(REFUSED): spec for spec in own if spec.name not in names}
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:

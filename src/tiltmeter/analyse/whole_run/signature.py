@@ -36,7 +36,7 @@ def short(
         "var": variant,
         "seed": frozen.get("seed", 0),
     }
-    for name in ("begin", "temperature"):
+    for name in ("begin", "temperature", "max_tokens", "reasoning"):
         if frozen.get(name) is not None:
             parts[name] = frozen[name]
     if frozen.get("system") is not None:

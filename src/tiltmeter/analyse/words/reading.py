@@ -15,6 +15,7 @@ CORRECTED = "_corrected"  # ends the name of a row as gold corrects it
 BOUNDS = (
     "_bounds"  # ends the name of a row between which it lies whatever is missing would have been
 )
+INTERACTION = "_interaction"  # ends the name of a row of a claim at one level less at another
 MISSING = "_missing"  # ends the name of a row of how much more of a level is in no denominator
 OUTCOME_RATE = "outcome_rate"
 CAPTURED = "captured_mass"

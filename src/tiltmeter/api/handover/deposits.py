@@ -51,7 +51,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     from ...formats import citation
     from ...report.page_model.page import alone
     from ...report.render import html
-    from ..runs.results import export
+    from ..runs import table_files
 
     run = Run(folder)
     with new_folder(target) as target:
@@ -59,7 +59,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
             store.copy_to(target / "run")
         html.write_html(alone(content), target / "report.html")
         _write(target / "CITATION.cff", citation.cff(content))
-        export(folder, target / "tables", TABLES_OF_A_CRATE)
+        table_files.write(run, target / "tables", TABLES_OF_A_CRATE, "default")
         return _describe(run, target, content)
 
 

@@ -1,5 +1,6 @@
-"""A finished run in the formats of other tools. People are P1, P2, …; folders, addresses and keys
-are left out.
+"""The formats in which `export` writes a finished run; those of other tools are written here.
+
+People are P1, P2, …; folders, addresses and keys are left out.
 """
 
 from __future__ import annotations
@@ -8,19 +9,58 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from ...errors import UsageError
 from ...records import Json
 from ...store import now
 from ...store.queries import outputs, trials
-from .deposits import new_folder
+from ..runs.run_folder import Run
+from .deposits import export_audit, export_crate, new_folder
 from .outgoing import outgoing
 
 if TYPE_CHECKING:
     from ...formats.inspect_log import Log
+
+Writer: TypeAlias = Callable[["Path | str", "Path | str", bool, str], list[Path]]
+
+
+def export(
+    folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
+) -> list[Path]:
+    """Writes a run into a folder and returns the paths of the files. format: parquet, csv or jsonl
+    for trials, outputs, labels, calls and a variant's estimates as tables, with a column for each
+    factor; else one of FORMATS, without texts.
+    """
+    return export_as(format, folder, target, variant=variant)
+
+
+def export_as(
+    format: str,
+    folder: Path | str,
+    target: Path | str,
+    *,
+    texts: bool = False,
+    variant: str = "default",
+) -> list[Path]:
+    """Writes a run in one of FORMATS. texts: with what was answered, if the format takes it.
+    UsageError for any other format.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
+    return FORMATS[format](folder, target, texts, variant)
+
+
+def _tables(format: str) -> Writer:
+    def write(folder: Path | str, target: Path | str, texts: bool, variant: str) -> list[Path]:
+        from ..runs import table_files
+
+        return table_files.write(Run(folder), Path(target), format, variant)
+
+    return write
 
 
 def export_every_eval_ever(
@@ -82,6 +122,29 @@ def export_inspect(
         return sorted(target.iterdir())
 
 
+def export_replies(folder: Path | str, target: Path | str) -> list[Path]:
+    """Writes the replies that people labelled, with their labels, into a new folder: JSON lines, a
+    file per language; returns the files. UsageError if nobody labelled one.
+    """
+    from ...formats import replies, samples
+
+    with new_folder(target) as target, outgoing(folder, "default") as run:
+        lines: dict[str, list[Json]] = {}
+        for subject in trials.subjects(run.store):
+            found = samples.samples(run.store, subject, run.hide)
+            for language, row in replies.rows(run.protocol, found):
+                lines.setdefault(language, []).append(row)
+        if not lines:
+            raise UsageError(
+                f"Nobody has labelled an answer of this run. Type: tiltmeter annotate {folder}"
+            )
+        for language, rows in lines.items():
+            name = "_".join(filter(None, (run.protocol.name, language)))
+            written = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            _write_lines(target / f"{name}.jsonl", written)
+        return sorted(target.iterdir())
+
+
 def export_hugging_face(
     folder: Path | str, target: Path | str, *, texts: bool = False, variant: str = "default"
 ) -> list[Path]:
@@ -140,3 +203,20 @@ def _write_lines(path: Path, lines: Iterable[str]) -> tuple[str, int]:
     if not number:
         path.unlink()
     return checksum.hexdigest(), number
+
+
+# A new format is a function in this file, and its name here. It gets the run, the folder to write
+# to, whether texts go with it, and the variant.
+FORMATS: dict[str, Writer] = {
+    **{name: _tables(name) for name in ("parquet", "csv", "jsonl")},
+    "audit": lambda run, target, texts, _: export_audit(run, target, texts=texts),
+    "crate": lambda run, target, *_: export_crate(run, target),
+    "every-eval-ever": lambda run, target, texts, variant: export_every_eval_ever(
+        run, target, texts=texts, variant=variant
+    ),
+    "replies": lambda run, target, *_: export_replies(run, target),
+    "inspect": lambda run, target, _, variant: export_inspect(run, target, variant=variant),
+    "huggingface": lambda run, target, texts, variant: export_hugging_face(
+        run, target, texts=texts, variant=variant
+    ),
+}

@@ -1,6 +1,9 @@
-"""What a run shows, as JUnit XML, which GitHub, GitLab and Jenkins read: a case for each threshold
-and row, and one for each headline claim. A threshold that is shown fails; what is inconclusive, or
-was not measured, is skipped, since neither pass nor fail was shown.
+"""Thresholds and headline claims as JUnit XML, which GitHub, GitLab and Jenkins read.
+
+A case for each threshold and row: one that is shown fails, one that is inconclusive or was not
+measured is skipped, since neither pass nor fail was shown. A case for each headline claim: at a
+gate it passes, fails, or is an error if the data are not enough; without one, a claim that tilts or
+is open is skipped, so that a tilt is never a passed case.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from ...analyse.claims.verdicts import Verdict
 
 SHOWN, CLEARED = "shown", "cleared"  # words of a threshold
-SETTLED = ("tilt", "no difference found", "items differ")  # words of a verdict that says something
+AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
 
 
 def write_junit(
@@ -25,8 +28,13 @@ def write_junit(
 ) -> None:
     """Writes the file. name: of the suite, the protocol's."""
     suite = ElementTree.Element("testsuite", name=f"tiltmeter {name}")
-    suite.extend([*_threshold_cases(checks), *_headline_cases(verdicts)])
-    counts = {"tests": "testcase", "failures": ".//failure", "skipped": ".//skipped"}
+    suite.extend([*_threshold_cases(checks), *_headline_cases(checks, verdicts)])
+    counts = {
+        "tests": "testcase",
+        "failures": ".//failure",
+        "errors": ".//error",
+        "skipped": ".//skipped",
+    }
     for attribute, found in counts.items():
         suite.set(attribute, str(len(suite.findall(found))))
     suites = ElementTree.Element("testsuites")
@@ -45,11 +53,20 @@ def _threshold_cases(checks: CheckResult) -> Iterator[ElementTree.Element]:
             yield _case("thresholds", f"{check.threshold.text} ({about})", how, outcome.sentence)
 
 
-def _headline_cases(verdicts: Iterable[Verdict]) -> Iterator[ElementTree.Element]:
+def _headline_cases(
+    checks: CheckResult, verdicts: Iterable[Verdict]
+) -> Iterator[ElementTree.Element]:
+    if checks.gate is not None:
+        for one in checks.gate.claims:
+            yield _case("headlines", _name(one.claim), AT_GATE[one.decision.value], one.line)
+        return
     for verdict in verdicts:
-        about = ", ".join((verdict.subject, *verdict.condition.values()))
-        how = "" if verdict.word in SETTLED else "skipped"
-        yield _case("headlines", f"{verdict.measure} ({about})", how, verdict.sentence)
+        how = "" if verdict.word.record.passes else "skipped"
+        yield _case("headlines", _name(verdict), how, verdict.sentence)
+
+
+def _name(claim: Verdict) -> str:
+    return f"{claim.measure} ({', '.join((claim.subject, *claim.condition.values()))})"
 
 
 def _case(group: str, name: str, how: str, said: str) -> ElementTree.Element:

@@ -126,11 +126,11 @@ class JudgeOptions(TypedDict, total=False):
     judge_for: Annotated[
         str,
         Option(
-            metavar="all|unsure",
+            metavar="all|unsure|unread",
             default="all",
             in_folder=True,
-            help="What judges label: everything, beside the rules; or only what the rules are "
-            "unsure of, as one instrument with them.",
+            help="What judges label: everything, beside the rules; or, as one instrument with "
+            "them, only what the rules are unsure of, or left unread.",
         ),
     ]
     sure: Annotated[
@@ -217,6 +217,21 @@ class ChoiceOptions(TypedDict, total=False):
     temperature: Annotated[
         float | None, Option(least=0, most=2, help="In place of the protocol's own.")
     ]
+    max_tokens: Annotated[
+        int | None,
+        Option(
+            least=1, in_folder=True, help="The limit of a reply, in place of the protocol's own."
+        ),
+    ]
+    reasoning: Annotated[
+        str | None,
+        Option(
+            metavar="off|EFFORT|default",
+            in_folder=True,
+            help="How much the subject thinks first: off, or the least that it can, if nothing is "
+            "typed; low, medium, high, …; default is what its endpoint does by itself.",
+        ),
+    ]
 
 
 class ConnectOptions(TypedDict, total=False):
@@ -279,10 +294,16 @@ class AskOptions(ConnectOptions, total=False):
     """
 
     concurrency: Annotated[
-        int, Option(default=16, least=1, most=1000, in_folder=True, help="Calls in flight.")
+        int | None,
+        Option(
+            least=1,
+            most=1000,
+            in_folder=True,
+            help="Calls in flight at most, for each model; without it as many as its servers take.",
+        ),
     ]
     rate: Annotated[
-        float | None, Option(above=0, in_folder=True, help="Calls a minute, for each model.")
+        float | None, Option(above=0, in_folder=True, help="Calls per minute, for each model.")
     ]
     max_cost: Annotated[
         float | None,
@@ -309,8 +330,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """What goes to a provider in batches (`Batching`). With `batch`, `errors.BatchesOut` is raised
-    if they have not ended: the same call collects them.
+    """The requests that go to a provider in batches (`Batching`). With `batch`, BatchesOut is
+    raised if they have not ended: the same call collects them.
     """
 
     batch: Annotated[
@@ -358,6 +379,14 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
             flags=("--stop/--no-stop",),
             help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
             "(docs/stopping.md).",
+        ),
+    ]
+    pilot: Annotated[
+        bool | None,
+        Option(
+            flags=("--pilot/--no-pilot",),
+            help="Look at the first twelve replies of each model before the rest is asked, and "
+            "stop if they cannot be measured, with exit code 6; so if neither is typed.",
         ),
     ]
     shard: Annotated[

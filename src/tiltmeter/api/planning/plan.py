@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from ... import registry
 from ...errors import Incapable
@@ -27,6 +27,14 @@ from .plan_page import Plan
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
 
 
+class Assumed(NamedTuple):
+    """What a plan supposes of items, and the difference that is wanted, None for none."""
+
+    icc: float
+    correlation: float
+    wanted: float | None
+
+
 def plan(
     protocol: str | Path | Protocol,
     model: ModelGiven,
@@ -34,6 +42,7 @@ def plan(
     judge: ModelGiven = (),
     icc: float | None = None,
     detect: float | None = None,
+    correlation: float | None = None,
     stop: bool | None = None,
     variant: str = "default",
     **options: Unpack[PlanOptions],
@@ -43,6 +52,7 @@ def plan(
     icc:    how alike the outputs of one item are, from 0 to 1; .2 where it is not given.
     detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
             are worked out.
+    correlation: how alike an item's shares at two levels are, from 0 to 1; .8 if left out.
     stop:   True to simulate a run that asks no further for what is decided; as the protocol says
             where it is left out.
     """
@@ -50,20 +60,21 @@ def plan(
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
-    connect, batching = arguments.connect(options), arguments.batching(options)
+    connect = arguments.connect_subjects(arguments.connect(options), choices)
+    batching = arguments.batching(options)
     asking = arguments.Asking(model_names(judge), {}, Limits(), connect, batching)
     from ...stages.planning import power
 
     icc = power.ICC if icc is None else icc
-    return _plan(declared, choices, asking, icc, detect, is_stopping(declared, stop))
+    assumed = Assumed(icc, power.CORRELATION if correlation is None else correlation, detect)
+    return _plan(declared, choices, asking, assumed, is_stopping(declared, stop))
 
 
 def _plan(
     declared: Protocol,
     choices: planning.Choices,
     asking: arguments.Asking,
-    icc: float,
-    detect: float | None,
+    assumed: Assumed,
     stop: bool,
 ) -> Plan:
     from ...stages.planning import power
@@ -79,7 +90,7 @@ def _plan(
     if stop:
         from ..stopping.forecast import StoppingQuestion, stopping_forecast
 
-        question = StoppingQuestion(declared, choices, asking, icc, detect, totals)
+        question = StoppingQuestion(declared, choices, asking, *assumed, totals)
         forecast = stopping_forecast(question)
     return Plan(
         declared.name,
@@ -96,9 +107,16 @@ def _plan(
         tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),
-        icc,
-        detect,
-        tuple(power.detectable(declared, choices, icc, detect)),
+        *assumed,
+        tuple(
+            power.detectable(
+                declared,
+                choices,
+                assumed.icc,
+                assumed.wanted,
+                correlation=assumed.correlation,
+            )
+        ),
         forecast,
     )
 

@@ -42,6 +42,7 @@ class Plan:
     misfits:       a line for each model that would be asked for what it cannot give.
     matched:       how the prompts that are held against each other differ.
     icc:           the intra-item correlation that `design` assumes.
+    correlation:   of an item's shares at two levels, that it assumes.
     wanted:        the difference in shares that was to be detected, or None.
     design:        the smallest difference that each headline measure detects with 80 % power.
     stopping:      of a run that stops early, what it would ask and find; else None, and not in
@@ -63,6 +64,7 @@ class Plan:
     misfits: tuple[str, ...]
     matched: tuple[prompt_pairs.PromptDifference, ...]
     icc: float
+    correlation: float
     wanted: float | None
     design: tuple[power.Detectable, ...]
     stopping: StoppingForecast | None = None

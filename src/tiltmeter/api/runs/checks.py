@@ -1,4 +1,4 @@
-"""What is to be known of a run's estimates beside the numbers: warnings, and thresholds."""
+"""Warnings about a run's estimates, and thresholds on them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from ...protocol.design.thin_design import thin_design
 from ...protocol.thresholds import Threshold
 from ...records import UNRESOLVED, Estimate
 from ...stages.steps import injection_count
+from ...stats.results import count_of
 from ...store import Store, served_models
 from ...store.queries import batches, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
+    from ...analyse.claims.gate import Gate, GateResult
     from ...analyse.claims.thresholds import Outcome
     from ...analyse.claims.verdicts import Verdict
 
@@ -37,7 +39,7 @@ class ThresholdCheck:
     def sentences(self) -> list[str]:
         """A sentence for each estimate, or that there is none."""
         if not self.outcomes:
-            return [f"{self.threshold.text}: inconclusive, nothing of it was estimated"]
+            return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
         return [outcome.sentence for outcome in self.outcomes]
 
 
@@ -48,15 +50,31 @@ PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
 }
 
 
+UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --margin 5"
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the estimates show of all thresholds of a run, or of several."""
+    """The results of all thresholds of a run, or of several, and of a gate.
+
+    tilts: headline claims that tilt, gated or not.
+    """
 
     checks: tuple[ThresholdCheck, ...]
+    gate: GateResult | None = None
+    tilts: int = 0
 
     @property
     def exit_code(self) -> int:
-        """0 where no threshold is shown; 3 where one is; else 4 where it is not sure of one."""
+        """0 if no threshold is shown and the gate is open; 3 if one is shown, or the gate fails;
+        else 4 if either is not sure.
+        """
+        from ...analyse.claims.thresholds import FAILED
+
+        codes = [self._of_thresholds(), self.gate.decision.value if self.gate else 0]
+        return FAILED if FAILED in codes else max(codes)
+
+    def _of_thresholds(self) -> int:
         from ...analyse.claims.thresholds import FAILED, code
 
         codes = [code(check.outcomes) for check in self.checks]
@@ -69,12 +87,15 @@ class CheckResult:
 
     @property
     def lines(self) -> list[str]:
-        """The sentences, and what a pipeline makes of them; none without a threshold."""
-        return [*self.sentences, PASSED[self.exit_code]] if self.checks else []
+        """The sentences, and what a pipeline makes of them; none without a threshold or a gate."""
+        lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
+        if self.checks and self.tilts and self.gate is None and not self.exit_code:
+            lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
+        return [*lines, *(self.gate.lines if self.gate else ())]
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
-    """What to know before the estimates of a run are trusted, a sentence each."""
+    """Returns the warnings about a run's estimates, a sentence each."""
     from ...analyse.whole_run import warnings as cautions
 
     found = (
@@ -126,10 +147,7 @@ def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold
     """Thresholds from words such as `gap > 0.1`. UsageError where the protocol has no such measure
     or level.
     """
-    found = [bounds.parse(text) for text in texts]
-    for threshold in found:
-        bounds.check(threshold, protocol)
-    return found
+    return [bounds.check(bounds.parse(text), protocol) for text in texts]
 
 
 def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
@@ -138,11 +156,18 @@ def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
 
 
 def check_all(
-    named: Sequence[Threshold], estimates: Sequence[Estimate], verdicts: Sequence[Verdict]
+    named: Sequence[Threshold],
+    estimates: Sequence[Estimate],
+    verdicts: Sequence[Verdict],
+    gate: Gate | None = None,
 ) -> CheckResult:
-    """Holds each threshold against the estimates that it speaks of, and their verdicts."""
+    """Holds thresholds against the estimates that they speak of, and a gate against the claims."""
+    from ...analyse.claims.gate import hold
     from ...analyse.claims.thresholds import judge
+    from ...analyse.words.verdict_words import Word
 
     return CheckResult(
-        tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named)
+        tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
+        hold(gate, verdicts) if gate else None,
+        sum(claim.word is Word.TILT for claim in verdicts),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Unpack
 
 from ... import registry
+from ...models import Model
 from ...protocol import Protocol, told_by
 from ...stages.batches.desk import Desk
 from ...stages.engine.engine import Models
@@ -22,7 +23,9 @@ from ...stages.steps import injection_count, match_answers, protocol_snapshot
 from ...stages.steps.check_models import check_models
 from ...stages.steps.connect import Connect
 from ...stages.steps.generate import generate
-from ...stages.steps.label import annotate, annotators
+from ...stages.steps.label import annotate, annotators, open_pipeline
+from ...stages.steps.pilot import Pilot, reserve_of
+from ...stages.steps.pipeline import Pipeline
 from ...store import Store
 from ...store.queries import settings
 from ..options import options as arguments
@@ -67,7 +70,8 @@ def run(
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
-    asking = replace(asking, shard=arguments.shard(options))
+    connected = arguments.connect_subjects(asking.connect, choices)
+    asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
@@ -80,6 +84,7 @@ def run(
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     snapshot = protocol_snapshot.record(protocol, declared)
+    piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None
     if asking.shard:
         total = asking.shard.size(total)
@@ -87,7 +92,7 @@ def run(
         part = shards.with_judge_for(part, declared)
 
     async def work() -> set[str] | None:
-        """What labelling warned of; None where something is left to ask."""
+        """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
         with Store(out, create=True, writing=True) as store:
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
@@ -98,7 +103,9 @@ def run(
             if stopped is None:
                 stopped_run.refuse_without_stop(store)
                 keep_plan(store, planned_trials(declared, choices))
-            tallies = await _stages(store, declared, choices, asking, watch, total, stopped)
+            tallies = await _stages(
+                store, declared, choices, asking, watch, total, stopped, piloting
+            )
             if any(tally.failed for tally in tallies):
                 return None
             return set[str]().union(*(tally.warnings for tally in tallies))
@@ -158,6 +165,7 @@ async def _stages(
     watch: Watch | None,
     total: int | None = None,
     stopped: stopped_run.StoppedRun | None = None,
+    piloting: bool = False,
 ) -> list[Tally]:
     """Asks the subjects where there are choices, then labels; look by look in a run that stops
     early. Returns what happened in each stage.
@@ -168,19 +176,57 @@ async def _stages(
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return partial(watch, stage, number) if watch else lambda tally: None
 
-    limits, tallies = asking.limits, []
-    async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
+    limits, tallies = asking.limits, list[Tally]()
+    pipeline: Pipeline | None = None
+
+    def make(name: str) -> Model:
+        model = asking.connect.model(name, limits.most_in_flight, store)
+        model.reserve_thought(max(model.reserve, reserve_of(store, name)))
+        return model
+
+    async with Models(make) as models:
         desk = Desk(store, models, limits, asking.batching, asking.connect.batch_price, watch)
         models.aside = desk
         await desk.take_in()
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
 
-        async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
+        async def label_now() -> Tally:
+            given = settings.given_materials(store)
+            return await annotate(store, protocol, asking.judges, models, limits, given=given)
+
+        async def ask_subjects(
+            judges: tuple[str, ...], wanted: Wanted | None = None, number: int | None = total
+        ) -> Tally:
+            nonlocal pipeline
             assert choices is not None
-            shown = watcher("run", number)
+            if piloting:
+                pilot = Pilot(
+                    store,
+                    protocol,
+                    choices,
+                    models,
+                    limits,
+                    watcher("pilot", None),
+                    annotators(protocol, asking.judges, settings.given_materials(store) or {}),
+                    label_now,
+                    asking.shard,
+                )
+                await pilot.run(wanted)
+            shown, part, pipeline = watcher("run", number), asking.shard, None
+            if judges and not asking.batching.hands_in:
+                pipeline = open_pipeline(store, protocol, judges, watcher("label", None))
             ask = partial(
-                generate, store, protocol, choices, models, limits, shown, wanted, asking.shard
+                generate,
+                store,
+                protocol,
+                choices,
+                models,
+                limits,
+                shown,
+                wanted,
+                part,
+                pipeline,
             )
             tally = await desk.repeat(ask)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
@@ -188,16 +234,17 @@ async def _stages(
 
         async def label_by(judges: tuple[str, ...]) -> Tally:
             given, shown = settings.given_materials(store), watcher("label", None)
-            ask = partial(annotate, store, protocol, judges, models, limits, shown, given)
+            ask = partial(annotate, store, protocol, judges, models, limits, shown, given, pipeline)
             return await desk.repeat(ask)
 
-        if stopped is not None:
-            tallies += await stopped.ask(ask_subjects, label_by)
-        elif choices is not None:
-            tallies.append(await ask_subjects())
         found_out = shards.waits_for_all(
             protocol, asking.judges, settings.given_materials(store) or {}
         )
+        if stopped is not None:
+            tallies += await stopped.ask(partial(ask_subjects, stopped.plan.judges), label_by)
+        elif choices is not None:
+            later = settings.shard(store) and found_out
+            tallies.append(await ask_subjects(() if later else asking.judges))
         if settings.shard(store) and found_out:
             tallies.append(Tally(warnings={_LABELLED_LATER.format(what=found_out)}))
             watcher("label", None)(tallies[-1])

@@ -32,6 +32,7 @@ COLUMN_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
     "position": pl.Int64,
     "prompt_tokens": pl.Int64,
     "completion_tokens": pl.Int64,
+    "thought": pl.Int64,
     "cost": pl.Float64,
     "weight": pl.Float64,
     "current": pl.Boolean,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ... import registry
+from ...errors import UsageError
 from ...gold import intake, sheet
 from ...protocol import Protocol
+from ...protocol.source import copies
 from ...stages.steps import import_ as importing
 from ...stages.steps import protocol_snapshot
 from ...stats.results import count_of
@@ -19,12 +21,14 @@ LISTED = 5  # items that a note names
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
     """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
     declared = registry.protocol(protocol)
-    rows = importing.read_rows(declared, path)
+    given = importing.read_given(declared, Path(path))
     with Store(out, create=True, writing=True) as store:
         record = protocol_snapshot.record(protocol, declared)
-        added = importing.write_rows(store, declared, record.source, Path(path), rows)
+        added = importing.write_rows(store, declared, record.source, given)
         store.put("definition", record.definition)
     opened = Run(out)
+    if given.note:
+        opened.notes.append(f"{path}: {given.note}")
     if added.unlisted:
         shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
         opened.notes.append(
@@ -32,6 +36,18 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
             f"marks are unknown: {shown}"
         )
     return opened
+
+
+def use_copy(protocol: str, path: Path | str) -> None:
+    """Checks your copy of the texts that a protocol asks and that do not ship, and remembers where
+    it is. UsageError names the files that differ or are missing.
+    """
+    release = registry.source(protocol)
+    if release is None:
+        registry.protocol(protocol)  # says so if there is no such protocol
+        raise UsageError(f"{protocol} ships with its texts. Leave --data out.")
+    release.check_texts(Path(path))
+    copies.remember(protocol, Path(path))
 
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:

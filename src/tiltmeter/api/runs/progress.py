@@ -1,10 +1,10 @@
-"""How far a run is, in words; and as a bar under the cell of a notebook."""
+"""The progress of a run, in words and as a bar under the cell of a notebook."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Protocol
 
@@ -12,13 +12,13 @@ from ...display import visible
 from ...stages.engine.limits import Tally
 
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
-STAGES = {"run": "asking the model", "label": "labelling"}
+STAGES = {"pilot": "asking the first", "run": "asking the model", "label": "labelling"}
 WAITING_CHARACTERS = 160  # of what is waited for
 UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
 
 
 def stage_title(stage: str) -> str:
-    """What is done in a stage."""
+    """Returns the words for a stage."""
     return STAGES.get(stage, stage)
 
 
@@ -35,12 +35,12 @@ def progress_text(tally: Tally, elapsed: float) -> str:
 
 
 class _Handle(Protocol):
-    """What IPython gives for something that it shows."""
+    """The handle that IPython returns for a display."""
 
-    def update(self, shown: Bar) -> None: ...
+    def update(self, shown: ProgressBar) -> None: ...
 
 
-class Bar:
+class ProgressBar:
     """A bar as it is shown in a cell."""
 
     def __init__(self, stage: str, done: int, total: int | None, more: str) -> None:
@@ -53,6 +53,19 @@ class Bar:
     def _repr_html_(self) -> str:
         ends = f' value="{self._done}" max="{self._total}"' if self._total else ""
         return f"<progress{ends}></progress> {escape(repr(self))}"
+
+
+class Lines:
+    """Lines as they are shown in a cell."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def __repr__(self) -> str:
+        return visible("\n".join(self._lines))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def notebook_watch() -> Watch | None:
@@ -79,12 +92,15 @@ class NotebookBars:
 
     def __call__(self, stage: str, total: int | None, tally: Tally) -> None:
         now = time.monotonic()
+        if tally.lines:
+            self._show(Lines(tally.lines), display_id=True)
+            return
         recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
-        if recent and tally.done != total and not tally.waiting:
+        if recent and tally.done + tally.before != total and not tally.waiting:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)
-        bar = Bar(stage, tally.done, total, progress_text(tally, elapsed))
+        bar = ProgressBar(stage, tally.done + tally.before, total, progress_text(tally, elapsed))
         if stage in self._handles:
             self._handles[stage].update(bar)
         else:

@@ -1,4 +1,4 @@
-"""What is made of finished runs: reports, comparisons, judges against people, tables."""
+"""Results of finished runs: comparisons, histories, judges against people."""
 
 from __future__ import annotations
 
@@ -65,14 +65,3 @@ def history(*folders: Path | str, margin: float | None = None) -> History:
             for run in map(Run, folders)
         ]
         return histories.history(runs, MARGIN if margin is None else margin)
-
-
-def export(
-    folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
-) -> list[Path]:
-    """Writes trials, outputs, labels, calls and a variant's estimates as tables into a folder, with
-    a column for each factor, and returns their paths. format: parquet, csv or jsonl.
-    """
-    from . import table_files
-
-    return table_files.write(Run(folder), Path(target), format, variant)

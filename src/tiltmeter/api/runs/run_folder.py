@@ -59,7 +59,7 @@ class Run:
             return table_frame(store, name)
 
     def counts(self) -> dict[str, int]:
-        """How many outputs and labels the run holds."""
+        """Counts the outputs and labels that the run holds."""
         with Store(self.folder) as store:
             return {name: stored.size(store, name) for name in ("outputs", "labels")}
 
@@ -93,7 +93,7 @@ class Run:
     def verdicts(
         self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None
     ) -> list[Verdict]:
-        """What is said of each headline claim of a variant, in the order of the protocol.
+        """Judges each headline claim of a variant, in the order of the protocol.
 
         estimates: those of `analyse`, where they are at hand.
         """
@@ -113,7 +113,7 @@ class Run:
     def warnings(
         self, variant: str = "default", estimates: Sequence[Estimate] | None = None
     ) -> list[str]:
-        """What to know before the estimates are trusted, a sentence each: another model behind the
+        """Returns the warnings about the estimates, a sentence each: another model behind the
         same name, texts that instruct the judges, labels that do not apply, options that cannot be
         read from the probabilities.
 
@@ -128,18 +128,23 @@ class Run:
         *thresholds: str,
         variant: str = "default",
         estimates: Sequence[Estimate] | None = None,
+        fail_on: Sequence[str] = (),
+        margin: str | None = None,
     ) -> checks.CheckResult:
-        """What the estimates show of thresholds such as `"gap > 0.1"`: the protocol's own, and
-        those given here.
+        """Checks the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
+        those given here, and the headline claims against a gate.
 
-        UsageError, before anything is computed, for one that the protocol cannot have. estimates:
-        as in `warnings`.
+        fail_on: "tilt", "margin" or both; margin: how much would matter, such as "5" (points) or
+        "5,length=10%". estimates: as in `warnings`. UsageError, before anything is computed, for a
+        threshold that the protocol cannot have.
         """
-        bounds = checks.thresholds(self.protocol, thresholds)
-        if not bounds:
+        from ...analyse.claims.gate import parse_gate
+
+        bounds, gate = checks.thresholds(self.protocol, thresholds), parse_gate(fail_on, margin)
+        if not bounds and gate is None:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
-        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows))
+        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows), gate)
 
     def report(
         self,

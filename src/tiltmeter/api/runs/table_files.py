@@ -10,7 +10,6 @@ from pathlib import Path
 
 import polars as pl
 
-from ...errors import UsageError
 from ...gold.sheet import FORMULA
 from ...models.secrets import HIDDEN, environment_secrets
 from ...records import ERROR
@@ -26,23 +25,11 @@ _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "calls": ("calls", ()),
 }
 
-# What `tiltmeter export` writes beside tables.
-FOLDERS = {
-    "audit": "evidence for an auditor",
-    "crate": "the whole run, to deposit",
-    "every-eval-ever": "estimates and labels for Every Eval Ever",
-    "inspect": "logs of Inspect",
-    "huggingface": "a data set for the Hugging Face Hub",
-}
-
 
 def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
     """Writes trials, outputs, labels, calls and a variant's estimates into a folder, with a column
-    for each factor; returns their paths. UsageError for a format that there is not.
+    for each factor; returns their paths. format: one of WRITERS.
     """
-    if format not in WRITERS:
-        known = ", ".join((*WRITERS, *FOLDERS))
-        raise UsageError(f"There is no format '{format}'. There is: {known}.")
     target.mkdir(parents=True, exist_ok=True)
     written = [target / f"{name}.{format}" for name in (*_TABLES, "estimates")]
     estimates = estimates_frame(run.analyse(variant))

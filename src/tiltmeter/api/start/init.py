@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ... import registry
 from ...errors import UnknownName, UsageError
+from ...models.http.body import object_at
 from ...planted.model import planted
 from ...protocol import EVERY, Protocol
 from ...protocol.design.contrasts import each_contrast
@@ -21,6 +22,7 @@ from ...row_files import Row
 from . import own_prompts
 
 SCHEMA = "tiltmeter.schema.json"
+TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".jsonl")
 FILE = "audit.toml"  # an example's protocol in its folder
 _HOME = Path(__file__).parents[1]
 _EXAMPLES = _HOME / "examples"
@@ -58,17 +60,43 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     return [*written, write_schema(target.parent / SCHEMA)]
 
 
-def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
-    """Writes a protocol over a CSV file of prompts that was read, and beside it the schema; a table
-    that does not lie below its folder is copied there, one that has no column for the item written
-    there with it.
+def write_shipped(folder: Path, name: str) -> list[Path]:
+    """Copies a shipped protocol into a folder, with the files that it names, its README and the
+    schema. Its design is the same until one of them is changed.
+    """
+    if not registry.is_protocol(name):
+        raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
+    source = registry.protocol_file(name)
+    definition = registry.protocol(name).definition or {}
+    files = {file: Path(file).name for file in object_at(definition, "files")}
+    beside = {source.parent / file: folder / copied for file, copied in files.items()}
+    for extra in ("README.md", "LICENSE"):
+        if (source.parent / extra).is_file():
+            beside[source.parent / extra] = folder / extra
+    text = source.read_text("utf-8")
+    for file, copied in files.items():
+        text = text.replace(json.dumps(file), json.dumps(copied))
+    target = folder / f"{name}.toml"
+    _refuse_existing((target, *beside.values()))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, copy in beside.items():
+        shutil.copyfile(path, copy)
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    return [target, *beside.values(), write_schema(folder / SCHEMA)]
+
+
+def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
+    """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
+    that does not lie below its folder is copied there. One that has no column for the item, or is
+    no CSV, is written there as CSV.
     """
     _refuse_name(target)
     home = target.parent
     inside = table.resolve().is_relative_to(home.resolve()) and not reading.rows
     beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
     if reading.rows:
-        beside = Path(f"{table.stem}-{reading.item}s.csv")
+        ending = f"-{reading.item}s" if reading.added else "-table" * (table.suffix == ".csv")
+        beside = Path(f"{table.stem}{ending}.csv")
     written = [target] if inside else [target, home / beside]
     _refuse_existing(written)
     home.mkdir(parents=True, exist_ok=True)
@@ -92,7 +120,7 @@ def _refuse_name(target: Path) -> None:
     if target.suffix == ".toml":
         return
     toml = target.with_suffix(".toml")
-    more = f" --from {target}" if target.suffix == ".csv" else ""
+    more = f" --from {target}" if target.suffix in TABLES else ""
     raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
 
 

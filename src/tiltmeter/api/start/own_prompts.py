@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from ...errors import UnknownName, UsageError
+from ...languages.quotes import facts
 from ...protocol import EVERY
-from ...row_files import Row, read_rows
+from ...row_files import Row, is_delimited, names_of, read_rows
+from .offered import begun_answer, find_offered, language_of_prompts
 
 # What people call such columns, the likeliest first.
 PROMPTS = ("prompt", "question", "text", "input", "instruction")
@@ -22,17 +24,27 @@ CUES = ("group", "gender", "sex", "race", "ethnicity", "cue", "age", "religion",
 ITEMS = ("item", "pair", "pair_id", "template", "template_id", "topic", "scenario", "job")
 MAX_LEVELS = 12  # a column with more values is no cue
 _STARTS = Path(__file__).parents[1] / "starts" / "table"
-_COLUMN = re.compile(r"[A-Za-z_]\w*")
-_WORD = r"[^\W\d_][\w -]{0,30}"  # or a few, as 'not yet'
+_COLUMN = re.compile(r"[^\W\d]\w*")
+_CODE = re.compile(r"[a-z]{2,3}(?:-\w+)*")
+_EXACT = """
+[modes.exact]  # the probabilities of the words offered are read, once, where the model gives them
+logprobs = 100
+max_tokens = 1
+begin = $begin  # the model goes on from here
+"""
 _TOKENS = re.compile(r"\w+|[^\w\s]")
-_QUOTED = re.compile(rf"(?<!\w)'({_WORD})'(?!\w)|\"({_WORD})\"|“({_WORD})”|‘({_WORD})’")
+LANGUAGE = "language"  # the column of it
+LENGTH = "length"  # what --measure can name
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the columns of a table of prompts are, and the words that every prompt offers.
+class PromptColumns:
+    """What the columns of a table of prompts are, and the words that every prompt offers: none if
+    the length of answers is measured.
 
-    rows: those of the table with a column for the item, where it has none.
+    rows: those that are to be written down, with a column for the item if the table has none; none
+    if a protocol can name the table itself. language: its code, "" if it is not known. tabled: True
+    if a column of the table says the language.
     """
 
     prompt: str
@@ -41,34 +53,56 @@ class Reading:
     levels: tuple[str, ...]
     offered: tuple[str, ...]
     rows: tuple[Row, ...] = ()
+    language: str = ""
+    tabled: bool = False
+    added: bool = False  # the column for the item
+
+    @property
+    def measured(self) -> str:
+        """What an audit of the table measures, as the beginning of a question."""
+        if not self.offered:
+            return "How many words does an answer have"
+        words = [f"‘{word}’" for word in self.offered]
+        return f"Which of {', '.join(words[:-1])} and {words[-1]} is answered"
 
     def __str__(self) -> str:
         levels = ", ".join(self.levels[:4]) + (", …" if len(self.levels) > 4 else "")
-        words = (
-            f"offered {' or '.join(self.offered)}"
-            if self.offered
-            else "no words that all prompts offer, so the words of an answer are counted"
-        )
+        words = f"; offered {' or '.join(self.offered)}" if self.offered else ""
         item = self.item
-        if self.rows:
+        if self.added:
             number = len({row[item] for row in self.rows})
             item += f" (added: {number}, each of prompts that are alike but for words of the cue)"
-        return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {item}; {words}"
+        spoken = f"; language {facts(self.language).name}" if self.language else ""
+        return f"prompt = {self.prompt}, cue = {self.cue} ({levels}), item = {item}{words}{spoken}"
 
 
-def read(path: Path, named: Mapping[str, str]) -> Reading:
-    """Looks at a CSV file of prompts. named: columns by "prompt", "cue" and "item" where somebody
-    says them ("" otherwise). UsageError says which could not be told, and what to type.
+@dataclass(frozen=True)
+class Named:
+    """What somebody says of a table: its columns ("" for what is to be told), the sheet of a
+    spreadsheet, the words that are offered, what is measured ("" or LENGTH).
     """
-    rows = _rows(path)
+
+    prompt: str = ""
+    cue: str = ""
+    item: str = ""
+    sheet: str = ""
+    options: tuple[str, ...] = ()
+    measure: str = ""
+
+
+def read(path: Path, named: Named) -> PromptColumns:
+    """Looks at a table of prompts. UsageError says which column could not be told, or that no words
+    are offered, and what to type.
+    """
+    rows = _rows(path, named.sheet)
     columns = list(rows[0])
-    for column in filter(None, named.values()):
+    for column in filter(None, (named.prompt, named.cue, named.item)):
         if column not in columns:
             raise UnknownName(f"column of {path.name}", column, columns)
-    prompt = named["prompt"] or _prompt(rows, columns)
+    prompt = named.prompt or _prompt(rows, columns)
     rest = [name for name in columns if name != prompt]
-    cue = named["cue"] or _cue(rows, rest, [named["item"]] if named["item"] else rest)
-    item = named["item"] or (_item(rows, cue, rest) if cue else "")
+    cue = named.cue or _cue(rows, rest, [named.item] if named.item else rest)
+    item = named.item or (_item(rows, cue, rest) if cue else "")
     completed: tuple[Row, ...] = ()
     if not item:
         cue, completed = _with_items(rows, prompt, [cue] if cue else _few_valued(rows, rest))
@@ -77,31 +111,60 @@ def read(path: Path, named: Mapping[str, str]) -> Reading:
     rows = completed or rows
     levels = tuple(dict.fromkeys(row[cue] for row in rows))
     _refuse_rows(path.name, rows, (prompt, cue, item))
-    for column in (prompt, cue, item):
-        if not _COLUMN.fullmatch(column):
+    named_so = {prompt: "prompt", cue: "cue", item: "item"}
+    renamed = {old: new for old, new in named_so.items() if not _COLUMN.fullmatch(old)}
+    if renamed:  # a name with a blank or a combining mark can stand in no slot
+        rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in rows]
+        prompt, cue, item = (renamed.get(name, name) for name in (prompt, cue, item))
+    prompts = [row[prompt] for row in rows]
+    language, tabled = _language(rows, prompts)
+    offered = named.options
+    if not offered and named.measure != LENGTH:
+        offered = find_offered(prompts, levels, language)
+        if not offered:
             raise UsageError(
-                f"{path.name}: rename the column '{column}': letters, digits and _ alone."
+                f"{path.name}: the prompts offer no words in quotation marks that all of them "
+                "have, so it is not known what to count. Type the words that an answer chooses "
+                "between: --options A,B; or, to compare how long answers are: --measure length"
             )
-    offered = _find_offered([row[prompt] for row in rows], levels)
-    return Reading(prompt, cue, item, levels, offered, completed)
+    written = tuple(rows) if completed or renamed or not is_delimited(path) else ()
+    return PromptColumns(
+        prompt, cue, item, levels, offered, written, language, tabled, added=bool(completed)
+    )
 
 
-def write(name: str, table: str, reading: Reading) -> str:
+def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
+    """The language of prompts, and whether a column says it: one with a code in every row."""
+    codes = {row.get(LANGUAGE, "") for row in rows}
+    if len(codes) == 1 and _CODE.fullmatch(code := next(iter(codes))):
+        return code, True
+    return ("" if len(codes) > 1 else language_of_prompts(prompts)), False
+
+
+def write(name: str, table: str, reading: PromptColumns) -> str:
     """The text of a protocol of this name over the table, commented."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1
     text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
     between = f"{first} less {others[0]}" if pair else f"each other {reading.cue} less {first}"
     start = _STARTS / ("choice.toml" if offered else "length.toml")
+    begin = begun_answer(reading.language) if offered else ""
+    code = reading.language
+    spoken = (LANGUAGE,) if code else ()
+    added = f"\nadd = {{ language = {_quote(code)} }}" if code and not reading.tabled else ""
     return Template(start.read_text("utf-8")).substitute(
         name=re.sub(r"\W+", "_", name).strip("_").lower() or "audit",
-        table=_quote(table),
+        table=_quote(table) + added,
+        question=_quote(f"{reading.measured}, and does that change when only the cue changes?"),
         prompt=reading.prompt,
         cue=_quote(reading.cue),
         item=_quote(reading.item),
-        columns=_quote_all((reading.prompt, reading.cue, reading.item)),
+        factors=_quote_all((reading.cue, reading.item, *spoken)),
+        columns=_quote_all((reading.prompt, reading.cue, reading.item, *spoken)),
         level=_quote(first if pair else EVERY),
         baseline=_quote(others[0] if pair else first),
+        code=code or "und",
+        exact=Template(_EXACT).substitute(begin=_quote(begin)) if begin else "",
         forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in offered),
         counted=_quote_all(offered[:1]),
         among=_quote_all(offered),
@@ -110,9 +173,9 @@ def write(name: str, table: str, reading: Reading) -> str:
     )
 
 
-def _rows(path: Path) -> Sequence[Row]:
+def _rows(path: Path, sheet: str) -> Sequence[Row]:
     """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
-    rows = [row for _, row in read_rows(path)]
+    rows = [row for _, row in read_rows(path, sheet=sheet)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
             f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
@@ -128,7 +191,7 @@ def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequenc
         raise UsageError(
             f"{name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of them "
             "with every value of another column, or with the same prompts but for words of its "
-            f"own, so none is seen to be the cue. Columns: {', '.join(columns)}. {perhaps} type: "
+            f"own, so none is seen to be the cue. Columns: {names_of(columns)}. {perhaps} type: "
             "--cue COLUMN --item COLUMN"
         )
     if not item:
@@ -233,19 +296,6 @@ def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
     if "" in names.values() or len(set(names.values())) < len(names):
         names = {item: str(number) for number, item in enumerate(own, 1)}
     return [names[item] for item in left]
-
-
-def _find_offered(prompts: Sequence[str], levels: Sequence[str]) -> tuple[str, ...]:
-    """The words that every prompt has in quotation marks, in the order of the first; none where
-    there is only one.
-    """
-    found = [
-        dict.fromkeys("".join(match.groups("")).lower() for match in _QUOTED.finditer(prompt))
-        for prompt in prompts
-    ]
-    shared = [word for word in found[0] if all(word in one for one in found)]
-    shared = [word for word in shared if word not in {level.lower() for level in levels}]
-    return tuple(shared) if len(shared) > 1 else ()
 
 
 def _quote_all(texts: Iterable[str]) -> str:

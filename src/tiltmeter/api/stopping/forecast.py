@@ -87,6 +87,7 @@ class StoppingQuestion:
     choices: Choices
     asking: Asking
     icc: float
+    correlation: float
     wanted: float | None
     totals: Totals
 
@@ -125,6 +126,7 @@ class _ClaimSize:
     outputs: float
     share: float
     icc: float
+    correlation: float
     ratio: float
     rounds: int
 
@@ -133,7 +135,9 @@ class _ClaimSize:
         if self.claim.statistic != "items":
             return None
         items, each = len(self.claim.items), self.outputs * self.rounds
-        table = Design(self.share, items, max(each, 1.0), self.icc, self.conditions)
+        table = Design(
+            self.share, items, max(each, 1.0), self.icc, self.conditions, self.correlation
+        )
         return planned_shift(design=table, level=design.alpha / design.claims, power=POWER)
 
 
@@ -149,8 +153,9 @@ def _size_of(
     # several picks of an answer say little of how items differ: as if each stood by itself
     alike = asked.icc if is_items and labels.an_output <= 1 else 0.0
     ratio = (1 - alike) / alike if alike else math.inf
+    paired = asked.correlation if is_items and conditions == 2 else 0.0
     share, rounds = share_of(measure, labels), plan.looks[-1]
-    return _ClaimSize(claim, conditions, outputs, share, asked.icc, ratio, rounds)
+    return _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds)
 
 
 def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:

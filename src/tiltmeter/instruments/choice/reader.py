@@ -63,7 +63,7 @@ from ...languages import refusals
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from .blank import Blank
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
@@ -153,7 +153,7 @@ class Reader:
         return self._options[int(min(named))] if alone else ""
 
     def _canonical(self, text: str) -> str:
-        return self._language.canonical(without_reasoning(text))
+        return self._language.canonical(without_thought(text))
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))

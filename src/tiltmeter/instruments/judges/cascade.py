@@ -32,6 +32,11 @@ class Cascade(Instrument):
         mark = content_id(self.kind, self.version, first.annotator, judge.annotator)[:8]
         self.annotator = f"{first.name}/{first.version}+{judge.judge}@{mark}"
 
+    @property
+    def needs_end(self) -> bool:
+        """True if its rules do."""
+        return self.first.needs_end
+
     def check_design(self, protocol: Protocol) -> None:
         """As its rules."""
         self.first.check_design(protocol)

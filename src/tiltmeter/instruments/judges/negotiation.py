@@ -45,7 +45,7 @@ from ...records import (
 )
 from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json, Texts, texts
 from .prompt import AROUND, NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
 
@@ -145,7 +145,7 @@ class Negotiation(Team):
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, str]]:
         """The topic and how many rounds it took."""
-        answer = plain(without_reasoning(item.trial.begin + item.output.text)).strip()[
+        answer = plain(without_thought(item.trial.begin + item.output.text)).strip()[
             :SHOWN_CHARACTERS
         ]
         proposing, checking = [self._turn((), "propose", answer=answer)], list[Message]()

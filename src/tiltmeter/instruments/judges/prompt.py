@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ...languages.letters import fold
 from ...records import ANSWER, Answered, Message, Reply, Request, Sampling, content_id
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 
 # A word and a reason are few tokens; the rest is room for models that think before they answer.
@@ -29,7 +29,7 @@ def plain(text: str) -> str:
 
 def reply_text(reply: Reply) -> str:
     """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
-    return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
+    return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
 def converse(

@@ -35,7 +35,7 @@ from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
 from ..text.prose import OWN_WORDS
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Json
 from .listing import Reader, repeats_list
 from .units import Pick
@@ -172,7 +172,7 @@ class Picks(Parser):
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """The picks of an answer, or why it has none. Pure."""
-        text = without_reasoning(text)
+        text = without_thought(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)

@@ -7,10 +7,11 @@ words that do what persons do; plural nouns are kept as possible referents of "t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .attribution import Entity, Mention
+from .descriptions import bearer, is_definite
 from .passage import PLAIN, Token, people, role, verb_like, words
 from .person import Person, beside, is_named
 from .plurals import PLURAL, is_plural, together
@@ -29,6 +30,7 @@ def everybody(
     titles = people()["title"]
     who = _as_called(found, who)
     heads = who.heads | who.roles
+    described: set[str] = set()  # nouns that said what the primary person is
     telling = [
         (at, token, seen)
         for at, token in enumerate(found)
@@ -39,9 +41,7 @@ def everybody(
         if word in who.roles and not _is_role(found, at, who):
             continue
         if word in heads and (word in who.roles or is_named(found, at, who)):
-            primary.mentions.append(
-                Mention(at, at, role(found, at, at), token.sentence, token.clause)
-            )
+            primary.mentions.append(_mention(found, at))
             continue
         if seen is PLAIN:
             continue
@@ -49,6 +49,17 @@ def everybody(
         if not gender:
             continue
         entity = others.get(word)
+        if entity is None and not seen.capital and gender != PLURAL:
+            if word in described and is_definite(found, at):
+                primary.mentions.append(_mention(found, at))
+                continue
+            place = bearer(found, at)
+            if place is not None:
+                if found[place].word in heads and is_named(found, place, who):
+                    described.add(word)
+                elif gender in ("m", "f"):
+                    _tell_gender(others.values(), place, gender)
+                continue
         if entity is None and seen.capital and _same_as_before(found, at, others, primary):
             continue
         if entity is None:
@@ -56,7 +67,7 @@ def everybody(
             thing = bool(seen.creature) and not seen.noun and not seen.name
             entity = Entity(frozenset((word,)), known, [], len(others) + 1, thing=thing)
             others[word] = entity
-        entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+        entity.mentions.append(_mention(found, at))
     primary.gender = _cue(found, primary, who)
     distinct = list({id(entity): entity for entity in others.values()}.values())
     if who.theme == "occupation" and not primary.mentions:
@@ -66,6 +77,17 @@ def everybody(
             distinct.remove(renamed[0])
             others = {word: one for word, one in others.items() if one is not renamed[0]}
     return primary, [*distinct, *(together(found, primary, others) if several else ())]
+
+
+def _tell_gender(others: Iterable[Entity], place: int, gender: str) -> None:
+    """Notes the gender of whoever is named at a place ("my editor is a nervous man")."""
+    for entity in others:
+        if not entity.gender and any(mention.last == place for mention in entity.mentions):
+            entity.gender = gender
+
+
+def _mention(found: Sequence[Token], at: int) -> Mention:
+    return Mention(at, at, role(found, at, at), found[at].sentence, found[at].clause)
 
 
 def _as_called(found: Sequence[Token], who: Person) -> Person:

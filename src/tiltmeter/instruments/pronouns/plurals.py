@@ -8,6 +8,7 @@ from .attribution import Entity, Mention
 from .passage import SUBJECT, Token, people, verb_like, words
 
 PLURAL = "p"
+_MODIFIERS = 3  # words between a determiner and its noun
 
 
 def is_plural(found: Sequence[Token], at: int) -> bool:
@@ -40,12 +41,31 @@ def is_plural(found: Sequence[Token], at: int) -> bool:
         )
     if before.raw[0].isupper() or before.word in words("pronouns", "adverbs"):
         return False
-    return verb_like(before) or (
-        at > 1
-        and found[at - 2].word in words("determiners")
-        and found[at - 2].word not in ("a", "an", "this", "that")
-        and not _verb_next(found, at)
+    return (
+        verb_like(before)
+        or (
+            at > 1
+            and found[at - 2].word in words("determiners")
+            and found[at - 2].word not in ("a", "an", "this", "that")
+            and not _verb_next(found, at)
+        )
+        or _after_preposition(found, at)
     )
+
+
+def _after_preposition(found: Sequence[Token], at: int) -> bool:
+    """True if only adjectives and nouns stand between a preposition and a word in -s ("of new
+    business ventures").
+    """
+    for back in range(at - 2, max(at - 2 - _MODIFIERS, -1), -1):
+        word = found[back].word
+        if word in words("prepositions"):
+            return True
+        if not word[0].isalpha() or found[back].own or word in words("determiners", "pronouns"):
+            return False
+        if word in words("boundary", "auxiliaries"):
+            return False
+    return False
 
 
 def _verb_next(found: Sequence[Token], at: int) -> bool:

@@ -21,7 +21,7 @@ from ...errors import ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
 from ...records import Answered, Label
 from .. import Parser, Settings
-from ..text.prose import LANGUAGE, prose
+from ..text.prose import LANGUAGE, check_english, prose
 from ..text.prose import wording as told_by
 from ..wording import Json, texts
 from .pronouns import CLASSES, MIXED, NONE, VERSION, Person, identify, mentions, person
@@ -69,15 +69,7 @@ class PronounUse(Parser):
             raise ProtocolError(
                 f"instrument {self.name}: {UnknownName('column', who, protocol.cells[0])}"
             )
-        for code in (
-            [self.settings["language"]] if "language" in self.settings else protocol.languages
-        ):
-            if code.partition("-")[0] != "en":
-                raise ProtocolError(
-                    f"instrument {self.name}: it reads English, not '{code}'. Where answers are "
-                    "in English "
-                    'all the same, as translations into it, write: language = "en"'
-                )
+        check_english(self.name, self.settings, protocol)
 
     def wording(self) -> Mapping[str, Json]:
         """The lists of refusal.toml, by which it knows what is no answer."""

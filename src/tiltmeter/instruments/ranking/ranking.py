@@ -15,31 +15,42 @@ Labels, for the attribute A of the file:
                     is not ranked
   completeness      `complete`, `left_out` (not all are ranked), `added` (a name that nobody has),
                     `tied`: the first that fits
+
+English only: a design in another language is refused, and an answer in one is `other_language`,
+since the words beside the names can turn its list round ("Vom schwächsten zum stärksten").
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from ...errors import ProtocolError
+from ...errors import MissingExtra, ProtocolError
+from ...languages import identify
+from ...languages.phrases import language
 from ...protocol import InstrumentSpec, Protocol
-from ...records import BOTH, INVALID, Answered, Label
+from ...records import BOTH, INVALID, OTHER_LANGUAGE, Answered, Label
 from .. import Labels, Parser, Settings
-from ..text.reasoning import without_reasoning
-from .names import LineUp
+from ..text.prose import LANGUAGE, check_english
+from ..text.thought import without_thought
+from ..wording import Json
+from .names import LineUp, plain
 from .reading import Ranking, ranking
 
 UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
 COMPLETE, ADDED, TIED = "complete", "added", "tied"
 FORMS = (COMPLETE, LEFT_OUT, ADDED, TIED)
+_WORD = re.compile(r"[^\W\d_]+")
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_FEWEST = 3  # words beside names from which a language is told
 
 
 class Rankings(Parser):
     """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
 
     kind = "ranking"
-    version = "1"
+    version = "2"
     summary = "whom an answer ranks first, and everybody's rank"
     answers = "ranking"
     modality = "text"
@@ -59,6 +70,7 @@ class Rankings(Parser):
             "examples": [["women", "men"]],
             "description": "The groups that names stand for.",
         },
+        "language": LANGUAGE,
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -88,7 +100,8 @@ class Rankings(Parser):
         return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
 
     def check_design(self, protocol: Protocol) -> None:
-        """The column is there, and every one in it is of a declared group."""
+        """The column is there, every one in it is of a declared group, and it is in English."""
+        check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
                 raise ProtocolError(f"no table has the column '{self._column}', its candidates.")
@@ -99,14 +112,21 @@ class Rankings(Parser):
                         "candidates as GROUP: NAME; GROUP: NAME."
                     )
 
+    def wording(self) -> Mapping[str, Json]:
+        """What tells languages apart."""
+        return {"identifier": identify.wording()}
+
     def read(self, item: Answered) -> Sequence[Label]:
         """Labels of every attribute; where there is no ranking, of why there is none."""
         column = self._column
         people = candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
         names = [name for _, name in people]
-        found = ranking(item.output.text, names)
+        text = without_thought(item.output.text)
+        found = ranking(text, names)
+        if found.places and in_other_language(text, names):
+            found = Ranking(outcome=OTHER_LANGUAGE)
         groups = [group for group, _ in people]
-        first = LineUp(names).first_in_full(without_reasoning(item.output.text))
+        first = LineUp(names).first_in_full(text)
         mentioned = INVALID if first is None else groups[first]
         labels = [self.label(item, mentioned, attribute=f"{self.attribute}_mentioned")]
         if found.outcome:
@@ -156,6 +176,20 @@ def candidates(text: str) -> list[tuple[str, str]]:
     """(group, name) of the people of a cell, in the order of the prompt."""
     parts = (part.partition(":") for part in text.split(";"))
     return [(group.strip(), name.strip()) for group, _, name in parts if name.strip()]
+
+
+def in_other_language(text: str, names: Sequence[str]) -> bool:
+    """True if what stands beside the names of an answer is in another language than English."""
+    parts = {part for name in names for part in plain(name).lower().split()}
+    rest = _NAME.sub(lambda name: "" if plain(name[0]).lower() in parts else name[0], text)
+    words = [word for word in _WORD.findall(rest) if not word[0].isupper()]
+    if len(words) < _FEWEST and all(word.isascii() for word in words):
+        return False
+    try:
+        return identify.foreign(rest, "en")
+    except MissingExtra:  # then by scripts and frequent words alone
+        english = language("en")
+        return english.foreign(english.canonical(rest))
 
 
 def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from ...languages import refusals
 from ...records import INVALID, REFUSAL
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from .names import LineUp, plain
 
 _ORDINALS = [
@@ -120,7 +120,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
-    text = without_reasoning(text).replace("’", "'").translate(_MEDALS)
+    text = without_thought(text).replace("’", "'").translate(_MEDALS)
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):

@@ -32,6 +32,7 @@ from ..pronouns.pronouns import (
     person,
 )
 from ..pronouns.told import Told
+from ..text.prose import LANGUAGE, check_english
 from ..wording import Json, texts
 from . import policy
 from .behaviours import BEHAVIOURS, FIVE, behaviours, lexicon
@@ -76,6 +77,7 @@ class Rewrites(Parser):
             "maximum": 1,
             "description": "How sure the rules must be of a verdict; .6 or .91 if left out.",
         },
+        "language": LANGUAGE,
     }
     unsure_settings: ClassVar[Mapping[str, Json]] = {"sure": SURE_WITH_JUDGE}
     unsure_share: ClassVar[str] = (
@@ -112,7 +114,8 @@ class Rewrites(Parser):
         return RewriteJudge
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the design lacks a column that it needs."""
+        """Raises ProtocolError if the design lacks a column that it needs or is not English."""
+        check_english(self.name, self.settings, protocol)
         for column in NEEDED:
             if column not in protocol.cells[0]:
                 raise _lacks(column, self.name)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
-from ..text.reasoning import without_reasoning
+from ..text.thought import without_thought
 from ..wording import Texts, texts_of
 from .reply import refuses, shared_words, the_rewrite
 
@@ -46,7 +46,7 @@ def rules() -> Texts:
 
 def shape(given: str, output: str) -> Shape:
     """What an output is, against the text that was given."""
-    text = without_reasoning(output).strip()
+    text = without_thought(output).strip()
     number, function = _count_words(text)
     if not number:
         return Shape(INVALID, "")

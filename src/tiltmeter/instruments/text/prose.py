@@ -13,12 +13,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...errors import ProtocolError
 from ...languages import refusals
 from ...languages.phrases import language
+from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json
-from .reasoning import without_reasoning
+from .thought import without_thought
 
 # the setting that all instruments of prose have
 LANGUAGE: Schema = {
@@ -49,7 +51,7 @@ class Prose(NamedTuple):
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     """The text of an output, or why it is no answer."""
-    text = without_reasoning(item.trial.begin + item.output.text)
+    text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))
@@ -69,6 +71,19 @@ def outcome(text: str, code: str = "") -> str:
         return REFUSAL
     known = language(code)
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
+
+
+def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -> None:
+    """Raises ProtocolError if a design has answers in another language than English, for an
+    instrument that knows no other.
+    """
+    codes = [str(settings["language"])] if "language" in settings else protocol.languages
+    for code in codes:
+        if code.partition("-")[0] != "en":
+            raise ProtocolError(
+                f"instrument {name}: it reads English, not '{code}'. Where answers are in English "
+                'all the same, as translations into it, write: language = "en"'
+            )
 
 
 def wording() -> Mapping[str, Json]:

@@ -15,10 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import ModelError, UnknownName
-from ...records import ANSWER, ERROR, REFUSAL, Json, Reply
+from ...records import ANSWER, CUT, ERROR, FILTER, REFUSAL, Json, Reply
+from ..endings import ended_by
 
-OUTCOMES = (ANSWER, REFUSAL, ERROR)
-OWN = ("id", "prompt", "sample", "text", "file", "outcome", "model")  # columns that mean something
+OUTCOMES = (ANSWER, REFUSAL, CUT, ERROR)
+# Columns that mean something; `ended` is in a table of outputs of ours.
+OWN = (
+    *("id", "prompt", "sample", "text", "file", "outcome", "model"),
+    *("finish_reason", "ended", "thought"),
+)
 SHOWN_CHARACTERS = 60  # of a prompt in a message
 COMPARED = 2_000  # prompts among which the nearest is looked for
 COMPARED_CHARACTERS = 200  # of each
@@ -183,7 +188,10 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
         for name, value in data.items()
         if name not in OWN and isinstance(value, (str, int, float))
     }
+    reason = data.get("finish_reason") or data.get("ended")
     text = data.get(what, "" if outcome != ANSWER else None)
+    if text is None and what in data and reason:  # as a model returns that only thought
+        text = ""
     if text is None and what not in data:
         raise ModelError(f"{where}: {_missing(what, data)}")
     if not trial and prompt is None and not columns:
@@ -193,7 +201,17 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
     ):
         raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
     said = _text(text, what, where)
-    reply = Reply(said, str(outcome), served=str(data.get("model", "")), usage=(0, 0))
+    ended, thought = ended_by(str(reason or "")), str(data.get("thought", ""))
+    if outcome == ANSWER and ended in (FILTER, REFUSAL):
+        outcome = REFUSAL
+    reply = Reply(
+        said,
+        str(outcome),
+        served=str(data.get("model", "")),
+        usage=(0, 0),
+        ended=ended,
+        thought=int(thought) if thought.isdecimal() else None,
+    )
     return Line(number, trial, prompt, sample, reply, columns)
 
 

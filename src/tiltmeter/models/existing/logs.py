@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import MissingExtra, ModelError
-from ...records import ERROR, REFUSAL, Json
+from ...records import ERROR, Json
 
 ENDING = ".eval"
 EXTRA = "inspect"  # reads zip entries that are compressed by Zstandard (method 93)
@@ -105,9 +105,7 @@ def _output(sample: Mapping[str, Json]) -> Row:
     first = choices[0] if isinstance(choices[0], Mapping) else {}
     message = first.get("message")
     text = _text(message.get("content")) if isinstance(message, Mapping) else ""
-    if first.get("stop_reason") == "content_filter":
-        return {"text": text, "outcome": REFUSAL}
-    return {"text": text}
+    return {"text": text, "finish_reason": first.get("stop_reason")}
 
 
 def _last_of_user(given: Json) -> str:

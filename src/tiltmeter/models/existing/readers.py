@@ -1,21 +1,29 @@
-"""Files of answers → rows, by what the file is: CSV, TSV, JSON lines, JSON, Parquet, or a log of
-another tool (logs.py).
+"""Files of answers → rows, by what the file is: CSV, a spreadsheet, JSON lines, JSON, Parquet, or a
+log of another tool (logs.py). All but logs may be compressed (.xz).
 """
 
 from __future__ import annotations
 
-import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ... import intake
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import Json
-from ...row_files import UTF_16, BadTable, numbered_rows, table_text
+from ...row_files import (
+    BadTable,
+    are_objects,
+    is_spreadsheet,
+    numbered_objects,
+    rows_of_content,
+    table_text,
+)
 from . import logs
 from .answers import Line, line
 
+_PARQUET = b"PAR1"  # its first bytes
+_LINES = (".jsonl", ".ndjson")
 MOST_ANSWERS_BYTES = 2**31  # of a file of answers
 Row = dict[str, Json]
 Rows = Iterator[tuple[int, Row]]  # with the number of its line, or of the row, from 1
@@ -35,15 +43,23 @@ def read_lines(
 
 
 def _rows(path: Path, what: str) -> Rows:
-    """By the ending of the name, JSON lines where it has another one."""
-    readers: dict[str, Callable[[], Rows]] = {
-        ".csv": lambda: _table(path),
-        ".tsv": lambda: _table(path, "\t"),
-        ".json": lambda: _json(path),
-        ".parquet": lambda: _parquet(path),
-        logs.ENDING: lambda: logs.inspect_rows(path),
-    }
-    return readers.get(path.suffix.lower(), lambda: _json_lines(path, what))()
+    """By the content; the ending of the name decides between one JSON object and JSON lines."""
+    ending = Path(path.name.lower().removesuffix(intake.XZ)).suffix
+    if ending == logs.ENDING:
+        return logs.inspect_rows(path)
+    content = read_content(path)
+    if content.startswith(_PARQUET):
+        return _parquet(path, content)
+    try:
+        text = "" if is_spreadsheet(content) else table_text(content)
+        begins = text.lstrip()[:1]
+        if ending not in _LINES and (ending == ".json" or begins == "["):
+            return _json(path, text)
+        if ending in _LINES or are_objects(text):
+            return _json_lines(path, intake.plain_lines(text), what)
+        return _json(path, text) if begins == "{" else _table(path, content)
+    except BadTable as error:
+        raise ModelError(f"{path}, {error}") from None
 
 
 def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
@@ -63,7 +79,7 @@ def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
 def read_content(path: Path) -> bytes:
     """All of a file of answers. UsageError where it cannot be read."""
     try:
-        return intake.read_bytes(path, MOST_ANSWERS_BYTES)
+        return intake.read_content(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
         raise UsageError(
             f"There is no file {path}. Type: --model file:PATH, a file of answers with 'prompt' "
@@ -73,11 +89,10 @@ def read_content(path: Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _table(path: Path, delimiter: str = "") -> Rows:
+def _table(path: Path, content: bytes) -> Rows:
     """The rows of a table with a header; a cell that is empty is not there."""
     try:
-        text = table_text(read_content(path))
-        for number, cells in numbered_rows(text, delimiter, short_rows=True):
+        for number, cells in rows_of_content(content, short_rows=True):
             data: Row = {name: cell for name, cell in cells.items() if cell}
             if cells.get("sample", "").isdecimal():
                 data["sample"] = int(cells["sample"])
@@ -87,36 +102,23 @@ def _table(path: Path, delimiter: str = "") -> Rows:
         raise ModelError(f"{path}, {error}") from None
 
 
-def _json_lines(path: Path, what: str) -> Rows:
-    content = read_content(path)
-    if content.startswith(UTF_16):
-        raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
-    for number, raw in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), 1):
-        if not raw.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            data = json.loads(raw.decode("utf-8"))
-        except UnicodeDecodeError:
-            raise ModelError(f"{where}: is not UTF-8. Save the file as UTF-8.") from None
-        except (ValueError, RecursionError) as error:
-            raise ModelError(
-                f"{where}: is not JSON ({error}). One object stands on each line."
-            ) from None
-        if not isinstance(data, dict):
-            raise ModelError(
-                f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}'
-            )
-        if logs.is_harness(data):
-            yield from ((number, row) for row in logs.harness_rows(data))
-        else:
-            yield number, data
+def _json_lines(path: Path, text: str, what: str) -> Rows:
+    try:
+        for number, data in numbered_objects(text):
+            if logs.is_harness(data):
+                yield from ((number, row) for row in logs.harness_rows(data))
+            else:
+                yield number, data
+    except BadTable as error:
+        raise ModelError(
+            f'{path}, {error} A line looks like: {{"prompt": "…", "{what}": "…"}}'
+        ) from None
 
 
-def _json(path: Path) -> Rows:
+def _json(path: Path, text: str) -> Rows:
     """A list of objects, an object with one such list in it, or a log of Inspect."""
     try:
-        data = json.loads(read_content(path))
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path} is not JSON ({error}).") from None
     if isinstance(data, dict) and logs.is_inspect(data):
@@ -132,13 +134,13 @@ def _json(path: Path) -> Rows:
     yield from enumerate(lists[0], 1)
 
 
-def _parquet(path: Path) -> Rows:
+def _parquet(path: Path, content: bytes) -> Rows:
     import io
 
     import polars as pl
 
     try:
-        frame = pl.read_parquet(io.BytesIO(read_content(path)))
+        frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ModelError(f"{path} is not Parquet ({error}).") from None
     yield from enumerate(_without_nulls(frame.iter_rows(named=True)), 1)

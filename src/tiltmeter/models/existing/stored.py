@@ -9,11 +9,12 @@ ask nobody.
     {"id": "5f0c…", "text": "She"}                          by trial id
     {"word": "patient", "order": "he_first", "text": "She"} by the factors of the trial
 
-`outcome` may be answer (what it is when left out), refusal or error; `model` is the name of what
-answered, for the record. `--column text=response` says that the file calls `text` `response`. Other
-fields are ignored, so the outputs.jsonl of `tiltmeter export` is such a file. How a trial finds its
-line is in answers.py, logs of other tools are in logs.py. A trial with no line stays open
-(`Unanswered`): add lines and run the same command again.
+`outcome` may be answer (what it is when left out), refusal, cut or error; `finish_reason` is why it
+ended, as providers say it (length, max_tokens, …); `thought` how many tokens were reasoning;
+`model` the name of what answered, for the record. `--column text=response` says that the file
+calls `text` `response`. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
+such a file. How a trial finds its line is in answers.py, logs of other tools are in logs.py. A
+trial with no line stays open (`Unanswered`): add lines and run the same command again.
 
 `replay:RUN` answers from the calls of another run, the same subject's
 (`replay:RUN#openai:gpt-4.1-mini` where it has several, or to replay a judge). A call answers a
@@ -27,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
-from ...records import SUBJECT, Reply, Request, content_id
+from ...records import SUBJECT, Reply, Request, Sampling, content_id
 from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
@@ -169,7 +170,10 @@ class Replay(Stored):
 
 def _what(request: StoredRequest) -> str:
     """A hash of what a request asks, whoever is asked and whatever for."""
-    return content_id(request._replace(model="", purpose="", nonce=""))
+    sampling = list(request.sampling)
+    if request.begin:  # where a begun answer may end was not said before version 0.3
+        sampling[Sampling._fields.index("max_tokens")] = None
+    return content_id(request._replace(model="", purpose="", nonce="", sampling=sampling, stop=()))
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:

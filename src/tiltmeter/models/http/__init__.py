@@ -10,7 +10,8 @@ decides), or only one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -20,7 +21,7 @@ from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key, message
 from .connection import MAX_TEXT, Answer, Connection
-from .dialect import Dialect, HttpRequest, Speech, Translating
+from .dialect import Dialect, HttpRequest, Reserving, Speech, Translating
 from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 
@@ -134,7 +135,8 @@ class Exchange:
 
 class HttpModel(Model):
     """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may
-    lack either of the two. batches: how its provider takes batches, None where it takes none.
+    lack either of the two. batches: how its provider takes batches, None where it takes none;
+    settle: what is done with the open connection before the first request.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class HttpModel(Model):
         self.name, self.price, self.parallel = connection.name, price, parallel
         self.connection = connection
         self.batches: BatchFormat | None = None
+        self.settle: Callable[[], Awaitable[None]] | None = None
         self._dialects = {
             made: used
             for made, used in (("text", dialect), ("pictures", drawing))
@@ -160,14 +163,32 @@ class HttpModel(Model):
             made: Exchange(connection, used, omitted) for made, used in self._dialects.items()
         }
 
+    @property
+    def switched_off(self) -> bool:
+        """True if its requests for text tell it not to think."""
+        return getattr(self._dialects.get("text"), "switched_off", False) is True
+
+    def reserve_thought(self, tokens: int) -> None:
+        """As of any model; what is sent for text asks for them."""
+        super().reserve_thought(tokens)
+        writing: object = self._dialects.get("text")
+        if isinstance(writing, Reserving):
+            writing.reserve = tokens
+
     def sends_temperature(self, request: Request) -> bool:
         """True for text; for a picture, True if the request's body has a temperature."""
         exchange = self._exchanges["pictures" if request.size else "text"]
         return not request.size or exchange.sends(request, "temperature")
 
+    def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
+        """As the headers of the last reply say."""
+        return self.connection.allowance.rate(tokens, time.monotonic())
+
     async def open(self) -> None:
-        """Opens the connection."""
+        """Opens the connection, and settles how the model is asked."""
         await self.connection.open()
+        if self.settle is not None:
+            await self.settle()
 
     async def close(self) -> None:
         """Closes the connection."""
@@ -220,12 +241,12 @@ class HttpModel(Model):
 
 
 def usage_if_possible(
-    prompt: int | None, completion: int | None, request: Request
+    prompt: int | None, completion: int | None, request: Request, reserve: int = 0
 ) -> tuple[int, int] | None:
     """What a server says it used, or None where that cannot be: then the worst case is counted.
 
     A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn,
-    1,024 in all).
+    1,024 in all). reserve: tokens that were asked for beside the answer's, for thoughts.
     """
     if prompt is None or completion is None or prompt <= 0 or completion < 0:
         return None
@@ -238,7 +259,11 @@ def usage_if_possible(
         + ALWAYS_POSSIBLE
         + shown
     )
-    most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + ALWAYS_POSSIBLE
+    most = (
+        DRAWN_TOKENS
+        if request.size
+        else 4 * (request.sampling.max_tokens + reserve) + ALWAYS_POSSIBLE
+    )
     return None if prompt > sent or completion > most else (prompt, completion)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ...records import Json, Reply, Request
 from .fetching import Link
@@ -42,6 +42,13 @@ class Dialect(Speech, Protocol):
         """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
         the body is not one.
         """
+
+
+@runtime_checkable
+class Reserving(Protocol):
+    """A dialect that asks for tokens beside an answer's, for what the model thinks."""
+
+    reserve: int
 
 
 class Translating(Speech, Protocol):

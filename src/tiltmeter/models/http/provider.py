@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from ...errors import MissingKey, UsageError
 from .. import FREE, Price
 from ..options import ModelOptions
+from ..reasoning import RESERVE_TOKENS
 from . import Dialect, HttpModel
 from .connection import Connection
 
@@ -108,7 +109,7 @@ class Place(NamedTuple):
         self, options: ModelOptions, dialect: Dialect | None, drawing: Dialect | None = None
     ) -> HttpModel:
         """A model here that answers at once. drawing: the dialect of pictures."""
-        return HttpModel(
+        made = HttpModel(
             self.connection(options.timeout),
             dialect,
             drawing=drawing,
@@ -116,3 +117,6 @@ class Place(NamedTuple):
             parallel=options.concurrency,
             omitted=options.omitted,
         )
+        if options.thinks:
+            made.reserve_thought(RESERVE_TOKENS)
+        return made

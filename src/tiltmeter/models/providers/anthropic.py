@@ -5,7 +5,8 @@ What differs from the others: system messages go to a field of their own; temper
 there is no seed and there are no log-probabilities; `max_tokens` is required. Models since Claude
 4.1 refuse temperature and top_p together: then top_p is left out, which at 1 changes nothing.
 Models since Claude Opus 4.7 refuse both, and a begun answer is
-refused since 4.6: each is left out and recorded. Thinking is not asked for.
+refused since 4.6: each is left out and recorded. Some models think if nothing is said of it, so the
+provider is asked before the first request whether thinking can be switched off.
 
 A refusal is a stop reason of a reply with status 200; output that is blocked by a filter is an
 error 400.
@@ -15,31 +16,47 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
+from urllib.parse import quote
 
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Json, Message, Reply, Request
 from ..batch.anthropic import AnthropicBatches
+from ..endings import ended_by, thought_tokens
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
-from ..http.body import at, count_at, list_at, message, needed, word_at
+from ..http.body import at, count_at, list_at, message, needed, text_at, word_at
+from ..http.looking import look_up
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
+from ..reasoning import EFFORTS, NONE, RESERVE_TOKENS
 
 VERSION = "2023-06-01"
 _OPTIONAL = ("temperature", "top_p")
+_REASONING = ("thinking", "effort")
 _PROMPT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _BLOCKED = "content filtering policy"
 
 
 class AnthropicMessages:
-    """The dialect: `build` and `parse` are pure."""
+    """The dialect: `build` and `parse` are pure. effort: how much the model is to think, "" for
+    what it does by itself.
+    """
 
-    def __init__(self, model: str, key: str, read: ReadBlob | None = None) -> None:
+    def __init__(
+        self, model: str, key: str, read: ReadBlob | None = None, effort: str = ""
+    ) -> None:
         self._model, self._read = model, read
-        self._headers = {"Content-Type": "application/json", "anthropic-version": VERSION}
+        self.effort, self.reserve = effort, 0
+        self.headers = {"Content-Type": "application/json", "anthropic-version": VERSION}
         if key:
-            self._headers["x-api-key"] = key
+            self.headers["x-api-key"] = key
+
+    @property
+    def switched_off(self) -> bool:
+        """True if thinking is switched off."""
+        return self.effort == NONE
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """What is sent; Incapable for log-probabilities, UsageError for a temperature above 1."""
@@ -50,7 +67,10 @@ class AnthropicMessages:
             raise UsageError(
                 f"anthropic:{self._model} takes temperatures from 0 to 1. Type: --temperature 1"
             )
-        body: dict[str, Json] = {"model": self._model, "max_tokens": sampling.max_tokens}
+        body: dict[str, Json] = {
+            "model": self._model,
+            "max_tokens": sampling.max_tokens + self.reserve,
+        }
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         if system:
             body["system"] = system
@@ -65,18 +85,27 @@ class AnthropicMessages:
                 body[name] = value
             elif value is not None:
                 left_out.append(name)
+        if request.stop and "stop" not in omitted:
+            body["stop_sequences"] = list(request.stop)
+        form: dict[str, Json] = {}
+        if self.effort == NONE and "thinking" not in omitted:
+            body["thinking"] = {"type": "disabled"}
+        elif self.effort not in ("", NONE) and "effort" not in omitted:
+            form["effort"] = self.effort
+        if self.effort:
+            left_out += [name for name in _REASONING if name in omitted]
         if request.begin and "begin" not in omitted:
             # A begun answer may not end in a blank; the model puts the blank there itself.
             turns.append({"role": "assistant", "content": request.begin.rstrip()})
         elif request.begin:
             left_out.append("begin")
         if request.schema and "response_format" not in omitted:
-            body["output_config"] = {
-                "format": {"type": "json_schema", "schema": json.loads(request.schema)}
-            }
+            form["format"] = {"type": "json_schema", "schema": json.loads(request.schema)}
         elif request.schema:
             left_out.append("response_format")
-        return HttpRequest("/messages", self._headers, body | {"messages": turns}, tuple(left_out))
+        if form:
+            body["output_config"] = form
+        return HttpRequest("/messages", self.headers, body | {"messages": turns}, tuple(left_out))
 
     def _content(self, message: Message, longest: int) -> Json:
         """Text, or pictures and then the text, as the documentation advises."""
@@ -100,8 +129,25 @@ class AnthropicMessages:
             )
         blocks = (block for block in list_at(body, "content") if at(block, "type") == "text")
         text = "".join(needed(block, "text") for block in blocks)
-        outcome = REFUSAL if at(body, "stop_reason") == "refusal" else ANSWER
-        return Reply(text, outcome, served=word_at(body, "model"), usage=_usage(body, request))
+        ended = ended_by(text_at(body, "stop_reason"))
+        category = text_at(body, "stop_details", "category")
+        if ended == REFUSAL and category:
+            text = f"{text} ({category})".strip()
+        thoughts = (block for block in list_at(body, "content") if at(block, "type") == "thinking")
+        thought = thought_tokens(
+            text,
+            "".join(text_at(block, "thinking") for block in thoughts),
+            count_at(body, "usage", "output_tokens"),
+            count_at(body, "usage", "output_tokens_details", "thinking_tokens"),
+        )
+        return Reply(
+            text,
+            REFUSAL if ended == REFUSAL else ANSWER,
+            served=word_at(body, "model"),
+            usage=_usage(body, request, self.reserve),
+            ended=ended,
+            thought=thought,
+        )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """A refusal where the error's message says that the content was blocked, else None."""
@@ -112,8 +158,14 @@ class AnthropicMessages:
         said = message(body)
         if "prefill" in said or "conversation must end with a user message" in said:
             return "begin"
+        if re.search(r"\beffort\b", said):
+            return "effort"
         if "output_config" in said or "output_format" in said:
             return "response_format"
+        if re.search(r"\bthinking\b", said):
+            return "thinking"
+        if "stop_sequences" in said:
+            return "stop"
         named = [name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)]
         return named[-1] if named else ""  # both named: top_p goes and temperature stays
 
@@ -122,10 +174,10 @@ class AnthropicMessages:
         return (402 if "credit balance" in message(body) else status), None
 
 
-def _usage(body: Json, request: Request) -> tuple[int, int] | None:
+def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
     """Tokens in, with those read from and written to a cache, and out."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
-    return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request)
+    return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request, reserve)
 
 
 ANTHROPIC = Provider(
@@ -133,10 +185,33 @@ ANTHROPIC = Provider(
 )
 
 
+async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: str) -> None:
+    """Asks the provider whether the model's thinking can be switched off, and does; else asks for
+    the least, with a reserve. If it does not say, nothing is sent.
+    """
+    url = f"{made.connection.base}/models/{quote(model, safe='')}"
+    body = await look_up(made.connection, url, dialect.headers)
+    thinking = at(body, "capabilities", "thinking")
+    if is_supported(at(thinking, "types", "disabled")):
+        dialect.effort = NONE
+    elif is_supported(thinking):
+        dialect.effort = EFFORTS[1]
+        made.reserve_thought(RESERVE_TOKENS)
+
+
+def is_supported(capability: Json) -> bool:
+    """True if a capability is said to be there, as a mark or as an object with one."""
+    told = at(capability, "supported")
+    return bool(capability) if told is None else told is True
+
+
 def anthropic(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
     place = ANTHROPIC.place(model, options)
-    made = place.model(options, AnthropicMessages(model, place.key, options.read))
+    dialect = AnthropicMessages(model, place.key, options.read, options.effort or "")
+    made = place.model(options, dialect)
+    if options.effort is None:
+        made.settle = partial(_settle_reasoning, made, dialect, model)
     made.continues = "begin" not in options.omitted
     made.batches = AnthropicBatches()
     return made

@@ -20,6 +20,7 @@ from ..http import HttpModel, HttpRequest
 from ..http.provider import Place, Provider
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
+from ..reasoning import chat_fields
 from .openai import OpenAIChat
 
 VERSION = "2024-10-21"
@@ -32,8 +33,16 @@ EXAMPLE = "--model azure:DEPLOYMENT --base-url azure=https://RESOURCE.openai.azu
 class AzureChat(OpenAIChat):
     """OpenAI's dialect under another path and with another header."""
 
-    def __init__(self, deployment: str, key: str, path: str, read: ReadBlob | None = None) -> None:
-        super().__init__(deployment, "", local=False, read=read)
+    def __init__(
+        self,
+        deployment: str,
+        key: str,
+        path: str,
+        read: ReadBlob | None = None,
+        effort: str = "",
+    ) -> None:
+        fields = chat_fields("azure.com", effort)
+        super().__init__(deployment, "", local=False, read=read, fields=fields)
         self._path = path
         self._headers["api-key"] = key
 
@@ -55,7 +64,9 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     if not key:
         raise MissingKey(f"azure:{rest} needs a key. Type: export {AZURE.keys[0]}=…")
     place = Place(f"azure:{rest}", base, key, AZURE.keys[0], False, options.price)
-    dialect = AzureChat(deployment, key, _path(base, deployment, version), options.read)
+    dialect = AzureChat(
+        deployment, key, _path(base, deployment, version), options.read, options.effort or ""
+    )
     made = place.model(replace(options, base_url=base), dialect)
     made.batches = OpenAIBatches(root="" if base.endswith(_NEW) else _NEW)
     return made

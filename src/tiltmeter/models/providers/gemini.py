@@ -6,9 +6,8 @@ answers 400; a minute's and a day's quota both answer 429 with the same words an
 the violated quota's name. A begun answer is not documented, so it is left out and recorded. Safety
 settings are the provider's defaults, as a user of the API gets.
 
-A model that thinks pays for it out of `max_tokens`. Where the table of models says that thinking
-can be switched off it is, as the audits' papers have none; a reply whose tokens all went into
-thinking has the outcome `error`, not an answer.
+A model that thinks pays for it out of `max_tokens`. If the table of models says that thinking can
+be switched off it is, as the audits' papers have none; else the least is asked for, with a reserve.
 """
 
 from __future__ import annotations
@@ -17,14 +16,27 @@ import json
 import re
 from urllib.parse import quote
 
-from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ...records import (
+    ANSWER,
+    ERROR,
+    FILTER,
+    REFUSAL,
+    UNKNOWN,
+    Json,
+    Message,
+    Reply,
+    Request,
+    Token,
+)
 from ..batch.gemini import GeminiBatches
+from ..endings import ended_by
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, object_at, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
 from ..options import DEFAULTS, ModelOptions, ReadBlob
+from ..reasoning import GEMINI_BUDGETS, NONE
 from .gemini_images import GeminiPictures
 
 # Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text
@@ -66,15 +78,16 @@ MOST_ALTERNATIVES = 20  # alternatives
 
 
 class GeminiContent:
-    """The dialect: `build` and `parse` are pure. think_off: thinking can be switched off, and
-    is.
+    """The dialect: `build` and `parse` are pure. effort: how much the model is to think: a level
+    with Gemini 3, a budget of tokens before it.
     """
 
     def __init__(
-        self, model: str, key: str, *, think_off: bool = False, read: ReadBlob | None = None
+        self, model: str, key: str, *, effort: str = "", read: ReadBlob | None = None
     ) -> None:
         self.path = f"/models/{quote(model, safe='')}:generateContent"
-        self._think_off, self._read = think_off, read
+        self._thinking, self._read = thinking_config(model, effort), read
+        self.reserve = 0
         self.headers = {"Content-Type": "application/json"}
         if key:
             self.headers["x-goog-api-key"] = key
@@ -120,7 +133,9 @@ class GeminiContent:
             for name, value in wanted.items()
             if value is not None and _NAMES[name] in omitted
         ]
-        config["maxOutputTokens"] = sampling.max_tokens
+        config["maxOutputTokens"] = sampling.max_tokens + (0 if request.logprobs else self.reserve)
+        if request.stop and "stop" not in omitted:
+            config["stopSequences"] = list(request.stop)
         if request.logprobs:
             config |= {
                 "responseLogprobs": True,
@@ -133,9 +148,9 @@ class GeminiContent:
             }
         elif request.schema:
             left_out.append("response_format")
-        if self._think_off and "thinking" not in omitted:
-            config["thinkingConfig"] = {"thinkingBudget": 0}
-        elif self._think_off:
+        if self._thinking and "thinking" not in omitted:
+            config["thinkingConfig"] = self._thinking
+        elif self._thinking:
             left_out.append("thinking")
         return config, left_out
 
@@ -150,23 +165,26 @@ class GeminiContent:
         """The text without thoughts, a refusal or an error; ValueError for any other body."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
-        served, usage = word_at(body, "modelVersion"), _usage(body, request)
+        served, usage = word_at(body, "modelVersion"), _usage(body, request, self.reserve)
         if not list_at(body, "candidates"):
             blocked = at(body, "promptFeedback", "blockReason")
-            return Reply("", REFUSAL if blocked else ERROR, served=served, usage=usage)
+            ended = FILTER if blocked else UNKNOWN
+            outcome = REFUSAL if blocked else ERROR
+            return Reply("", outcome, served=served, usage=usage, ended=ended)
         candidate = at(body, "candidates", 0)
         parts = list_at(candidate, "content", "parts")
         text = "".join(text_at(part, "text") for part in parts if not at(part, "thought"))
         reason = text_at(candidate, "finishReason")
-        thoughts = at(body, "usageMetadata", "thoughtsTokenCount")
-        if reason in _POLICY:
-            outcome = REFUSAL
-        elif reason in _BROKEN or (reason == "MAX_TOKENS" and not text and thoughts):
-            outcome = ERROR
-        else:
-            outcome = ANSWER
-        alternatives = _alternatives(candidate) if request.logprobs else ()
-        return Reply(text, outcome, alternatives=alternatives, served=served, usage=usage)
+        outcome = REFUSAL if reason in _POLICY else ERROR if reason in _BROKEN else ANSWER
+        return Reply(
+            text,
+            outcome,
+            alternatives=_alternatives(candidate) if request.logprobs else (),
+            served=served,
+            usage=usage,
+            ended=ended_by(reason),
+            thought=count_at(body, "usageMetadata", "thoughtsTokenCount"),
+        )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """None always: Gemini's refusals come with status 200, and `parse` finds them."""
@@ -199,6 +217,17 @@ class GeminiContent:
         return status, next((wait for wait in waits if wait is not None), None)
 
 
+def thinking_config(model: str, effort: str) -> dict[str, Json]:
+    """What sets the thinking of a model; both ways at once are an error."""
+    if not effort:
+        return {}
+    if effort == NONE:
+        return {"thinkingBudget": 0}
+    if model.startswith("gemini-2"):
+        return {"thinkingBudget": GEMINI_BUDGETS.get(effort, GEMINI_BUDGETS["high"])}
+    return {"thinkingLevel": effort}
+
+
 def _seconds(delay: str) -> float | None:
     """A google.protobuf.Duration in JSON: "26s", "1.5s"."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
@@ -218,11 +247,11 @@ def _token(entry: Json) -> Token:
     return Token(written, float(needed(entry, "logProbability")))
 
 
-def _usage(body: Json, request: Request) -> tuple[int, int] | None:
+def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
     """Tokens in, and out with those that went into thinking: they are paid for."""
     usage = object_at(body, "usageMetadata")
     out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
-    return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request)
+    return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request, reserve)
 
 
 GEMINI = Provider(
@@ -236,7 +265,7 @@ GEMINI = Provider(
 def gemini(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
     place = GEMINI.place(model, options)
-    writing = GeminiContent(model, place.key, think_off=options.think_off, read=options.read)
+    writing = GeminiContent(model, place.key, effort=options.effort or "", read=options.read)
     made = place.model(
         options,
         None if options.modality == "image" else writing,

@@ -38,6 +38,7 @@ from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
 from ..kinds import Finding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
+from ..reasoning import chat_fields
 from ..secrets import environment_secrets, without
 from .openai import OpenAIChat
 
@@ -181,10 +182,11 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
             "litellm:mistral/mistral-small-latest"
         )
     check_version()
+    asked = chat_fields("openai.com", options.effort or "")  # litellm translates it
     free = options.price is None and on_this_machine(options.base_url)
     return HttpModel(
         LitellmConnection(named, options.base_url, options.timeout),
-        Chat(named, "", local=False, read=options.read),
+        Chat(named, "", local=False, read=options.read, fields=asked),
         price=FREE if free else options.price,
         parallel=options.concurrency,
         omitted=(_BEGUN, *options.omitted),

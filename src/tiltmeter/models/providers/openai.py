@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
-from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request, Token
+from .. import reasoning
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
+from ..endings import ended_by, thought_tokens
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
@@ -37,19 +41,36 @@ _OPTIONAL = (
     "top_logprobs",
     "response_format",
     *_CONTINUE,
+    *reasoning.FIELDS,
+    "stop",
 )
 _REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
 MOST_ALTERNATIVES = 20  # alternatives
+_THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
-    """The dialect: `build` and `parse` are pure."""
+    """The dialect: `build` and `parse` are pure. fields: what sets the model's reasoning."""
 
-    def __init__(self, model: str, key: str, *, local: bool, read: ReadBlob | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        key: str,
+        *,
+        local: bool,
+        read: ReadBlob | None = None,
+        fields: Mapping[str, Json] | None = None,
+    ) -> None:
         self._model, self._local, self._read = model, local, read
+        self._fields, self.reserve = dict(fields or {}), 0
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
+
+    @property
+    def switched_off(self) -> bool:
+        """True if reasoning is switched off."""
+        return any(reasoning.is_off(value) for value in self._fields.values())
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /chat/completions, and the names of the parameters left out."""
@@ -68,7 +89,10 @@ class OpenAIChat:
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "seed": sampling.seed,
+            **self._fields,
         }
+        if request.stop:
+            body["stop"] = list(request.stop)
         if self._local:
             body |= {"top_k": 0, "min_p": 0.0}
         if request.schema:
@@ -93,7 +117,8 @@ class OpenAIChat:
                 if few
                 else request.logprobs,
             }
-        body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
+        most = sampling.max_tokens + (0 if request.logprobs else self.reserve)
+        body |= {"model": self._model, "messages": messages, limit: most}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
     def _content(self, message: Message, longest: int) -> Json:
@@ -112,10 +137,11 @@ class OpenAIChat:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise ValueError("there is no 'message' in the reply")
-        text, outcome = text_at(message, "content"), ANSWER
-        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        ended, thoughts = ended_by(text_at(choice, "finish_reason")), _thoughts(message)
+        text, outcome = _text(message), ANSWER
+        if message.get("refusal") or ended in (FILTER, REFUSAL):
             text, outcome = text_at(message, "refusal") or text, REFUSAL
-        elif message.get("content") and not text:  # something that is no text
+        elif message.get("content") and not text and not thoughts:  # something that is no text
             outcome = ERROR
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
@@ -128,7 +154,9 @@ class OpenAIChat:
             alternatives=_alternatives(choice) if request.logprobs else (),
             served=word_at(body, "model"),
             fingerprint=word_at(body, "system_fingerprint"),
-            usage=usage_if_possible(prompt, completion, request),
+            usage=usage_if_possible(prompt, completion, request, self.reserve),
+            ended=ended,
+            thought=thought_tokens(text, thoughts, completion, count_at(usage, *_THOUGHT)),
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
@@ -146,6 +174,22 @@ class OpenAIChat:
         if "logprobs" in said:
             return "top_logprobs"
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
+
+
+def _text(message: Json) -> str:
+    """The text of a message; of one in parts (Mistral's models that think) the parts of text."""
+    parts = list_at(message, "content")
+    said = (text_at(part, "text") for part in parts if at(part, "type") == "text")
+    return "".join(said) if parts else text_at(message, "content")
+
+
+def _thoughts(message: Json) -> str:
+    """What the model thought, where the server says it beside the text: `reasoning` with vLLM and
+    OpenRouter, `reasoning_content` with vLLM before, DeepSeek and llama.cpp, parts with Mistral.
+    """
+    beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
+    parts = (list_at(part, "thinking") for part in list_at(message, "content"))
+    return beside or "".join(text_at(piece, "text") for part in parts for piece in part)
 
 
 def _alternatives(choice: Json) -> tuple[tuple[Token, ...], ...]:
@@ -174,7 +218,10 @@ def chat_kind(
 
     def make(model: str, options: ModelOptions) -> HttpModel:
         place = provider.place(model, options)
-        made = place.model(options, dialect(model, place.key, local=False, read=options.read))
+        asked = reasoning.chat_fields(reasoning.host_of(place.url), options.effort or "")
+        made = place.model(
+            options, dialect(model, place.key, local=False, read=options.read, fields=asked)
+        )
         made.batches = batches
         return made
 
@@ -199,7 +246,18 @@ def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     server.
     """
     place = OPENAI.place(model, options)
-    writing = OpenAIChat(model, place.key, local=not place.official, read=options.read)
+    effort = options.effort
+    if effort is None:  # a server that is not OpenAI's takes the switch, or is asked without it
+        effort = "" if place.official else reasoning.NONE
+    writing = OpenAIChat(
+        model,
+        place.key,
+        local=not place.official,
+        read=options.read,
+        fields=reasoning.chat_fields(reasoning.host_of(place.url), effort),
+    )
+    if place.official:  # the older name of the limit is deprecated, and refused by some models
+        options = replace(options, omitted=(*options.omitted, "max_tokens"))
     made = place.model(
         options,
         None if options.modality == "image" else writing,

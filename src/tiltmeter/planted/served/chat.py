@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 
 from ...models.http.body import at, count_at, list_at, needed
-from ...records import Json, Reply, Request, Sampling, Token
+from ...records import CUT, Json, Reply, Request, Sampling, Token
 from .pictures import Shelf
 
 _LIMITS = ("max_completion_tokens", "max_tokens")
@@ -31,7 +31,9 @@ def chat_request(shelf: Shelf, body: Json) -> Request:
         _number(body, "temperature"), _number(body, "top_p"), limit, count_at(body, "seed")
     )
     logprobs = (count_at(body, "top_logprobs") or 1) if at(body, "logprobs") else 0
-    return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
+    marks = at(body, "stop")
+    stop = tuple(str(mark) for mark in marks) if isinstance(marks, list) else ()
+    return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body), stop=stop)
 
 
 def _schema(body: Json) -> str:
@@ -52,7 +54,7 @@ def completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
     choice: dict[str, Json] = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text},
-        "finish_reason": "stop",
+        "finish_reason": "length" if reply.ended == CUT else "stop",
     }
     if reply.alternatives:
         choice["logprobs"] = {

@@ -42,3 +42,24 @@ def contrast_factor(protocol: Protocol) -> str:
             return str(factor)
     groups = (factor for spec in protocol.measures for group in spec.by for factor in group)
     return next((factor for factor in groups if factor != protocol.item), "")
+
+
+def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
+    """(factor, measure of its effect) of the factors that no headline compares: orders, wordings.
+
+    Their measures count what ``spec`` counts.
+    """
+    compared = {
+        (other.contrast or {}).get("factor") for other in protocol.measures if other.headline
+    }
+    counted = (spec.attribute, spec.values, spec.among)
+    return [
+        (other.contrast["factor"], other)
+        for other in protocol.measures
+        if other.contrast
+        and other.kind == "difference"
+        and not other.headline
+        and (other.attribute, other.values, other.among) == counted
+        and other.where == spec.where
+        and other.contrast["factor"] not in compared
+    ]

@@ -181,17 +181,15 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
-                shown = next((text for text in row.values() if text.strip()), "")
                 raise ProtocolError(
-                    f"{where.at('needs')}: {table['file']}, line {number} ('{shown}') has no "
-                    f"{name}."
+                    f"{where.at('needs')}: {table['file']}, line {number} has no {name}."
                 )
         for name in table.get("slots", ()):
             if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
                 line = f"{table['file']}, line {number}"
                 raise ProtocolError(
-                    f"{where.at('slots')}: {line}: the {name} '{row[name]}' has no slot for the "
-                    "word, as {noun}."
+                    f"{where.at('slots')}: {line}: the {name} has no slot for the word, as "
+                    "{noun}."
                 )
 
 
@@ -237,8 +235,18 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
     ]
 
 
+def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows of either side that agree with no row of the other, and so are in no join."""
+    shared = [name for name in right[0] if name in left[0]]
+    keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
+    return (
+        [row for row in left if keys[1].isdisjoint(_keys(row, shared))],
+        [row for row in right if keys[0].isdisjoint(_keys(row, shared))],
+    )
+
+
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """What a row is found by: of a cell with several values, each."""
+    """Yields the keys of a row: of a cell with several values, each."""
     return product(*(row[name].split(SEVERAL) for name in names))
 
 

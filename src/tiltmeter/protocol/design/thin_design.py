@@ -1,4 +1,4 @@
-"""What a design is too thin for."""
+"""Claims that a design has too few items or levels for."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def thin_design(protocol: Protocol) -> list[str]:
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
     """Each factor that is compared and of whose columns none stands in a prompt, with these."""
     found: dict[str, list[str]] = {}
-    asked = _asked(protocol)
+    asked = asked_columns(protocol)
     cells = [row for table in protocol.tables for row in table]
-    for factor in _compared(protocol):
+    for factor in compared_factors(protocol):
         columns = dict.fromkeys(name for row in cells if factor in row for name in row)
         if columns and not asked & columns.keys():
             found[factor] = list(columns)
     return found
 
 
-def _asked(protocol: Protocol) -> set[str]:
+def asked_columns(protocol: Protocol) -> set[str]:
     """The columns that stand in a prompt, or in a column that does."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += [mode.begin for mode in protocol.modes.values()]
@@ -55,7 +55,7 @@ def _asked(protocol: Protocol) -> set[str]:
     }
 
 
-def _compared(protocol: Protocol) -> list[str]:
+def compared_factors(protocol: Protocol) -> list[str]:
     """The factors that a measure contrasts."""
     factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
     return list(filter(factors.__contains__, protocol.factors))
@@ -71,8 +71,8 @@ def _few_items(protocol: Protocol) -> Iterator[str]:
 
 
 def _lone_names(protocol: Protocol) -> Iterator[str]:
-    for factor in _compared(protocol):
-        for column in _name_columns(protocol, factor):
+    for factor in compared_factors(protocol):
+        for column in name_columns(protocol, factor):
             names = _names_by_level(protocol, factor, column)
             lone = {level: min(of) for level, of in names.items() if len(of) == 1}
             if len(names) > 1 and lone:
@@ -83,8 +83,8 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
     """Of each factor that is compared, the words that are asked alike at several of its levels (a
     name that is given in two groups): its prompts are then the same prompts.
     """
-    asked = _asked(protocol)
-    for factor in _compared(protocol):
+    asked = asked_columns(protocol)
+    for factor in compared_factors(protocol):
         levels: dict[tuple[tuple[str, ...], ...], dict[str, None]] = {}
         own = [table for table in protocol.tables if factor in table[0]]
         if len(own) != 1:  # of several, another may tell levels apart
@@ -100,7 +100,7 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
             yield _shared_words_sentence(factor, shared)
 
 
-def _name_columns(protocol: Protocol, factor: str) -> list[str]:
+def name_columns(protocol: Protocol, factor: str) -> list[str]:
     """The columns of names in the tables of a factor: called so, or a few capitalised words each
     that are no form of their level ("Black" for black). An item's name is no cue.
     """

@@ -1,35 +1,115 @@
-"""The shape of a protocol's file (schema.toml), for the loader and, as one JSON Schema with all
-instruments, for editors.
+"""The shape of a protocol's file, made from the types of its keys (source/keys.py) and their words
+(schema.toml): for the loader and, as one JSON Schema with all instruments, for editors.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import NoneType
+from typing import (
+    Literal,
+    NotRequired,
+    Required,
+    TypeAlias,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from ...records import Json
 from .. import FIGURES
 from ..instrument_kinds import InstrumentKind
 from ..measures import measure_kind, names
 from ..source.json_schema import Schema
+from ..source.keys import FileKeys, InstrumentKeys
 
+Part: TypeAlias = dict[str, Json]  # of a schema while it is made
+Words: TypeAlias = Mapping[str, Mapping[str, Part]]  # {TypedDict: {key: what its type leaves open}}
+WHOLE = "this"  # in place of a key: the words of the whole table
 DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors' TOML extensions understand
+
+
+_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 @lru_cache
 def shape() -> Schema:
-    """JSON Schema of all but what is a matter of the kind of an instrument or a measure."""
-    data = tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
-    return {
-        "type": data["type"],
-        "additionalProperties": data["additionalProperties"],
-        "required": data["required"],
-        "properties": data["properties"],
-        "$defs": data["$defs"],
-    }
+    """JSON Schema of all but the settings that depend on the kind of an instrument or a measure."""
+    words = tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
+    parts: Part = {}
+    whole, instrument = (_of_keys(kind, words, parts) for kind in (FileKeys, InstrumentKeys))
+    del instrument["additionalProperties"]
+    return cast(Schema, {**whole, "$defs": {**parts, "instrument": instrument}})
+
+
+def _of_keys(kind: type, words: Words, parts: Part) -> Part:
+    """JSON Schema of a TypedDict: its types, merged with the words of its keys. parts: takes up
+    the TypedDicts that lists and tables are made of.
+    """
+    notes, total = words[_name(kind)], kind.__dict__["__total__"]
+    properties: Part = {}
+    required: list[str] = []
+    for key, hint in get_type_hints(kind, include_extras=True).items():
+        mark = get_origin(hint)
+        if mark is Required or (total and mark is not NotRequired):
+            required.append(key)
+        value = get_args(hint)[0] if mark in (Required, NotRequired) else hint
+        properties[key] = _merged(_of_type(value, words, parts), notes[key])
+    whole: Part = {"type": "object", "additionalProperties": False, "properties": properties}
+    return {**whole, **({"required": required} if required else {}), **notes.get(WHOLE, {})}
+
+
+def _of_type(hint: type, words: Words, parts: Part) -> Part:
+    """JSON Schema of the type of a key."""
+    if hint in _NAMES:
+        return {"type": _NAMES[hint]}
+    if is_typeddict(hint):
+        return _of_keys(hint, words, parts)
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Literal:
+        return {"enum": inner}
+    if kind is Sequence:
+        return {"type": "array", "items": _of_content(inner[0], words, parts)}
+    if kind is Mapping and NoneType in get_args(inner[1]):  # any value of JSON
+        return {"type": "object"}
+    if kind is Mapping:
+        return {"type": "object", "additionalProperties": _of_content(inner[1], words, parts)}
+    either = [_of_type(each, words, parts) for each in inner]
+    merged = {key: value for each in either for key, value in each.items()}
+    return {**merged, "type": [each["type"] for each in either]}
+
+
+def _of_content(hint: type, words: Words, parts: Part) -> Part:
+    """JSON Schema of what a list or a table holds; of a TypedDict, a reference to it."""
+    if not is_typeddict(hint):
+        return _of_type(hint, words, parts)
+    name = _name(hint)
+    if name not in parts:
+        parts[name] = {}  # it may hold itself
+        parts[name] = _of_keys(hint, words, parts)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _name(kind: type) -> str:
+    """The name of a TypedDict in schema.toml: PaperTableKeys is paper_table."""
+    return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__.removesuffix("Keys")).lower()
+
+
+def _merged(types: Part, words: Part) -> Part:
+    """The words of a key over its types, in inner tables too."""
+    merged = {**types, **words}
+    for key in types.keys() & words.keys():
+        below, above = types[key], words[key]
+        if isinstance(below, dict) and isinstance(above, dict):
+            merged[key] = _merged(below, above)
+    return merged
 
 
 def settings(kind: InstrumentKind) -> Schema:
@@ -58,7 +138,7 @@ def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
 
 
 def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKind]) -> Schema:
-    """Which kinds an instrument can have, and the settings of each."""
+    """Adds the kinds that an instrument can have, and the settings of each."""
     own = dict(part["properties"])
     own["kind"] = {**own["kind"], "enum": sorted(instruments)}
     each: list[Schema] = [
@@ -76,7 +156,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
-    """Which kinds a measure can have, other packages' too, and what their contrasts need."""
+    """Adds the kinds that a measure can have, those of other packages too, with their contrasts."""
     kinds = [measure_kind(name) for name in names()]
     own, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
@@ -101,5 +181,5 @@ def _with_measure_kinds(part: Schema) -> Schema:
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:
-    """What holds of an instrument or a measure of one kind."""
+    """Makes a condition for the instruments or measures of one kind."""
     return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": then}

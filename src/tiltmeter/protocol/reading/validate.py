@@ -1,4 +1,4 @@
-"""What the names in a protocol must agree with: columns, factors and their levels, values of
+"""Checks the names in a protocol against the design: columns, factors and their levels, values of
 instruments, other measures.
 
 The shape of its file is checked before (schema.py, schema.toml). Every error names the place, and
@@ -15,6 +15,7 @@ from operator import itemgetter
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...records import OUTCOMES
 from .. import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds, wording
+from ..design.cue_words import check_cue_words
 from ..design.selections import check_selections
 from ..design.tables import SEVERAL
 from ..measure_kinds import MeasureKind
@@ -67,6 +68,7 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
         refuse_unknown("factor", factor, protocol.factors, place.at("apart", number))
     if protocol.tally:
         refuse_unknown("factor", protocol.tally, protocol.factors, place.at("tally"))
+    check_cue_words(protocol, columns, place)
     _levels(protocol, protocol.defaults, place.at("defaults"))
     if protocol.crosstab:
         for name in protocol.crosstab["rows"]:

@@ -1,7 +1,5 @@
-"""The keys of a protocol's file as types, for those who declare one in Python.
-
-What each key means, and which values it takes, is in schema.toml, against which they are checked
-when a program runs.
+"""The keys of a protocol's file as types. reading/schema.py makes its JSON Schema of them; the
+meaning of each key, an example and its bounds are in schema.toml.
 """
 
 from __future__ import annotations
@@ -44,6 +42,7 @@ class TableKeys(TypedDict, total=False):
     slots: Texts
     where: Mapping[str, str | Texts]
     add: Mapping[str, str]
+    leaves_out: str
 
 
 class ModeKeys(TypedDict, total=False):
@@ -69,7 +68,7 @@ class BandKeys(TypedDict):
 
 
 class SentenceKeys(TypedDict, total=False):
-    """What is said of a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
+    """Sentences for a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
 
     tilt: str
     below: str
@@ -90,8 +89,17 @@ class FirstKeys(TypedDict, total=False):
     badges: str
 
 
+class InstrumentKeys(TypedDict, total=False):
+    """An instrument; the settings of its kind stand beside these."""
+
+    name: Required[str]
+    kind: Required[str]
+    attribute: Required[str]
+    also: Texts
+
+
 class MeasureKeys(TypedDict, total=False):
-    """What is computed from labels."""
+    """A measure: a number computed from labels."""
 
     name: Required[str]
     kind: Required[str]
@@ -175,8 +183,9 @@ class SelectionKeys(TypedDict, total=False):
 
 
 class StopKeys(TypedDict, total=False):
-    """How a run stops when it knows. looks: shares of all rounds, the last 1; weights: of the error
-    rate, one a look; futility: bounds, one a look but the last; measures: whose claims stop it.
+    """Rules by which a run stops early. looks: shares of all rounds, the last 1; weights: of the
+    error rate, one per look; futility: bounds, one per look but the last; measures: those whose
+    claims stop it.
     """
 
     looks: Sequence[float]
@@ -186,7 +195,7 @@ class StopKeys(TypedDict, total=False):
 
 
 class AnnotationKeys(TypedDict, total=False):
-    """What people are asked of one attribute. values: what each value means; prompt: "folded" where
+    """The question to people about one attribute. values: the meaning of each; prompt: "folded" if
     the prompt would tell people what to expect, and can do without.
     """
 
@@ -206,6 +215,8 @@ class _Keys(TypedDict, total=False):
     prompt: Required[str]
     factors: Required[Texts]
     item: Required[str]
+    cue_words: str
+    cue_sets: str
     version: str | int
     modes: Mapping[str, ModeKeys]
     instruments: Sequence[Mapping[str, Json]]

@@ -20,7 +20,7 @@ from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
 from ...protocol import EVERY
 from ...protocol.source.json_schema import toml
-from ...row_files import read_objects, read_rows
+from ...row_files import read_rows
 from . import inference, shipped
 
 PROTEXT = Path(__file__).parent
@@ -96,7 +96,6 @@ VALUES = {
         **{name: (name,) for name in pronoun_sets()},
     },
 }
-_READ = {".csv": "", ".tsv": "\t"}
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
@@ -125,17 +124,9 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return _parquet(path)
-    if suffix not in (*_READ, ".jsonl"):
-        raise UsageError(
-            f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, "
-            ".parquet)."
-        )
-    if suffix == ".jsonl":
-        return [row for _, row in read_objects(path)]
-    return [dict(row) for _, row in read_rows(path, _READ[suffix])]
+    return [dict(row) for _, row in read_rows(path)]
 
 
 def _parquet(path: Path) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from ..page_model import strata
 from ..page_model.audits import Audit, slug
 from ..page_model.figures import Cell, FigureRow, Heat, Plot, Point
 from ..tables.cross_table_axes import Levels
-from ..tables.cross_tables import LEADER, OPEN_LEADER, CrossTable
+from ..tables.cross_table_formats import LEADER, OPEN_LEADER
+from ..tables.cross_tables import CrossTable
 from . import axes, heat
 
 JOIN = " · "

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
+from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
@@ -55,7 +56,8 @@ class Audit:
 
     @cached_property
     def _specs(self) -> dict[str, MeasureSpec]:
-        return {spec.name: spec for spec in reversed(self.protocol.measures)}
+        measures = list(with_refusal_measures(self.protocol.measures))
+        return {spec.name: spec for spec in reversed(measures)}
 
     @cached_property
     def _outcomes(self) -> dict[str, set[str]]:

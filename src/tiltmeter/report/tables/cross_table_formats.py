@@ -1,4 +1,8 @@
-"""A table of rows × columns as Markdown, LaTeX (booktabs), CSV, or for the terminal."""
+"""A table of rows × columns as Markdown, LaTeX (booktabs), CSV, or for the terminal.
+
+A new format is a function here and its name in FORMATS; the verbs offer it by themselves. To know
+the names imports little: the verbs need them for --help.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,16 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ...analyse.words import numerals
-from ...gold.sheet import guard_formula
-from ..page_model.page import Column, Table
-from ..page_model.sanitize import visible
-from .cross_tables import LEADER, OPEN_LEADER, CrossTable
+from ...display import visible
 
+if TYPE_CHECKING:  # they bring half of the package
+    from ..page_model.page import Table
+    from .cross_tables import CrossTable
+
+LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
 LONGEST_NUMBER_CHARACTERS = 40  # of a cell with an interval, stars and n; what is longer is text
 WIDE_TEXT = r"p{0.7\linewidth}"
 _LATEX = {
@@ -70,6 +77,8 @@ def csv_text(table: CrossTable) -> str:
 
     def cell(text: str) -> str:
         return "" if text == numerals.NOTHING else text.replace(numerals.MINUS, "-")
+
+    from ...gold.sheet import guard_formula
 
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
@@ -178,6 +187,8 @@ def _without_repeats(
 
 def terminal_table(table: CrossTable) -> Table:
     """The same as a report's table, for the terminal."""
+    from ..page_model.page import Column, Table
+
     columns = (
         *(Column(name, "text", True) for name in table.row_names),
         *(Column(name, "number", True) for name in _short_heads(table)),

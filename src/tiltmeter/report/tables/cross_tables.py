@@ -15,8 +15,7 @@ from ...records import Estimate
 from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
 from .cross_table_axes import FIXED, Levels, Placed, axes, place
-
-LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
+from .cross_table_formats import LEADER, OPEN_LEADER
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from .columns import MARK
 from .drawers import links
 
 ENDINGS = {
+    reading.INTERACTION: "at one level of another factor less at another",
     reading.MISSING: "what counts neither way, at one level less at the other",
     "_plugin": "as it is, with what chance gives",
     "_difference": "less that of the base prompt",

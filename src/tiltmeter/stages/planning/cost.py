@@ -320,6 +320,14 @@ def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request 
     return None
 
 
+def estimates(protocol: Protocol, choices: Choices) -> dict[str, float]:
+    """Prompt tokens of a trial of each mode, on average."""
+    return {
+        mode: _mean([size(plan.request(trial, protocol)) for trial in trials]).tokens
+        for mode, trials in _rounds(protocol, choices).items()
+    }
+
+
 def _mean(sizes: Sequence[Size]) -> Size:
     number = max(1, len(sizes))
     return (
@@ -343,10 +351,11 @@ def _line(
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt, limit = least * one.tokens, least * one.limit
+    longest = one.longest + (price.reserve if price and not one.drawn else 0)
     worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
     cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
     worst = (
-        price.of(round(worst_prompt), round(most * one.longest), round(most * one.drawn))
+        price.of(round(worst_prompt), round(most * longest), round(most * one.drawn))
         if price
         else None
     )

@@ -14,9 +14,11 @@ from itertools import product
 from typing import TypedDict
 
 from ...errors import UnknownName, UsageError
+from ...models import reasoning
 from ...protocol import EVERY, Mode, Protocol
 from ...protocol.design.tables import SEVERAL, Row
 from ...records import Message, Request, Sampling, Trial, canonical, digest
+from . import begun
 
 CROSS = "×"  # in a level: the intersection of two
 
@@ -35,6 +37,9 @@ class Choices:
     cross:   intersections that are asked beside these, each a level such as gender×age of some
              factor.
     system:  a system prompt in place of the protocol's own; "" for none, None for the protocol's.
+    max_tokens: the limit of a reply in place of the modes' own; not of an exact reading.
+    reasoning: off, default or an effort (models/reasoning.py); None for off where that is known to
+             be possible.
     """
 
     subjects: tuple[str, ...]
@@ -48,6 +53,8 @@ class Choices:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cross: tuple[str, ...] = ()
     system: str | None = None
+    max_tokens: int | None = None
+    reasoning: str | None = None
 
     def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
         """What may not change in a run, as plain values."""
@@ -59,6 +66,8 @@ class Choices:
             "begin": self.begin,
             "temperature": self.temperature,
             "system": self.system,
+            "max_tokens": self.max_tokens,
+            "reasoning": self.reasoning,
         }
 
 
@@ -77,7 +86,12 @@ def check(protocol: Protocol, choices: Choices) -> None:
         for level in levels:
             if level != EVERY and level not in protocol.levels[factor]:
                 raise UnknownName(f"{factor} of {protocol.name}", level, protocol.levels[factor])
-    for name, value in (("samples", choices.samples), ("limit", choices.limit)):
+    reasoning.check(choices.reasoning)
+    for name, value in (
+        ("samples", choices.samples),
+        ("limit", choices.limit),
+        ("max-tokens", choices.max_tokens),
+    ):
         if value is not None and value < 1:
             raise UsageError(f"--{name} must be 1 or more.")
     for name in choices.cross:
@@ -223,6 +237,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     prompts = [protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
+    drawn = {mode.name: _sampling(mode, choices) for mode in modes}
     contexts = [protocol.context(cell, choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
     rows = list(zip(factors, prompts, begun, contexts, strict=True))
@@ -234,11 +249,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         if wanted is not None and not wanted(subject, mode.name, cell, sample):
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
-        sampling = (
-            mode.sampling
-            if choices.temperature is None
-            else mode.sampling._replace(temperature=choices.temperature)
-        )
+        sampling = drawn[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
@@ -250,6 +261,16 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
             parts = id_parts[name] = _id_parts(asked, context)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
+
+
+def _sampling(mode: Mode, choices: Choices) -> Sampling:
+    """How replies of a mode are drawn, without the seed."""
+    sampling = mode.sampling
+    if choices.temperature is not None:
+        sampling = sampling._replace(temperature=choices.temperature)
+    if choices.max_tokens is not None and not (mode.logprobs or mode.size):
+        sampling = sampling._replace(max_tokens=choices.max_tokens)
+    return sampling
 
 
 def _id_parts(
@@ -272,14 +293,19 @@ def _id_parts(
 def request(trial: Trial, protocol: Protocol) -> Request:
     """What a trial asks its subject."""
     mode = protocol.modes[trial.mode]
+    stop, limit = begun.ending(trial, protocol)
+    sampling = trial.sampling
+    if limit and sampling.max_tokens == mode.max_tokens:  # else somebody chose another limit
+        sampling = sampling._replace(max_tokens=min(limit, mode.max_tokens))
     return Request(
         trial.subject,
         trial.messages,
-        trial.sampling,
+        sampling,
         trial.begin,
         mode.logprobs,
         nonce=f"{trial.id}/{trial.sample}",
         size=mode.size,
+        stop=stop,
     )
 
 

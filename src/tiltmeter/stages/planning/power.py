@@ -20,13 +20,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import UsageError
-from ...protocol import MeasureSpec, Protocol, few_items
+from ...protocol import EVERY, MeasureSpec, Protocol, few_items
 from ...protocol.design.tables import SEVERAL, Row
 from ...protocol.instrument_kinds import Labels
 from ...protocol.measures import measure_kind
+from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
+from ...stats.crossed.words import LEAST_WORDS
 from ...stats.multiplicity import reach
 from ...stats.power.detectable import Design, divergence_shift, planned_power, planned_shift
-from ...stats.results import ALPHA
+from ...stats.results import ALPHA, count_of
 from .plan import Choices
 from .planned_claims import (
     SUPPOSED_VALUES,
@@ -38,6 +40,8 @@ from .planned_claims import (
 )
 
 ICC = 0.2
+CORRELATION = 0.8  # of an item's own shares at two levels; 1 to .65 if items differ
+NAMES_AT_PRICE = 10  # cue words of a side that a plan with fewer is held against
 POWER = 0.8
 MOST_SAMPLES = 10_000
 MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
@@ -51,7 +55,8 @@ class Detectable:
 
     twice_items, twice_samples: what is detectable at twice the cost, spent on more items or on
     more samples; None where it cannot be said. items_needed, samples_needed: what a wanted
-    difference takes, each with the other as it is; None where it cannot.
+    difference takes, each with the other as it is; None where it cannot. words: cue words of a
+    side, None if they are no sample; by_words: what so many, and ten at the same price, find.
     """
 
     measure: str
@@ -68,15 +73,20 @@ class Detectable:
     samples_needed: int | None = None
     twice_items: float | None = None
     twice_samples: float | None = None
+    words: int | None = None
+    by_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked. icc: the intra-item correlation; wanted: a difference in shares, or None."""
+    """What is asked. icc: the intra-item correlation; correlation: of an item's two sides; wanted:
+    a difference in shares, or None.
+    """
 
     protocol: Protocol
     choices: Choices
     icc: float
+    correlation: float
     wanted: float | None
 
 
@@ -86,17 +96,22 @@ def detectable(
     icc: float = ICC,
     wanted: float | None = None,
     family: int | None = None,
+    correlation: float = CORRELATION,
 ) -> list[Detectable]:
     """Rows for the measures of the default variant. wanted: a difference in shares, as 0.05 for 5
     points; family: headline claims of the run, counted where it is left out.
     """
-    if not 0 <= icc <= 1 or (wanted is not None and not 0 < wanted < 1):
+    if (
+        not 0 <= icc <= 1
+        or not 0 <= correlation <= 1
+        or (wanted is not None and not 0 < wanted < 1)
+    ):
         raise UsageError(
             "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc "
-            "is from 0 to 1."
+            "and --correlation are from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
-    asked = _Asked(protocol, choices, icc, wanted)
+    asked = _Asked(protocol, choices, icc, correlation, wanted)
     return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
 
 
@@ -114,7 +129,13 @@ def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
 
     Of a measure with controls as many cells in each as are tested, whether or not items share them.
     """
-    contrast, sides = measure.contrast or {}, sides_of(measure)
+    contrast, sides = dict(measure.contrast or {}), sides_of(measure)
+    if contrast.get("level") == EVERY:  # of all levels one: each is asked as often
+        factor, base = contrast["factor"], contrast["baseline"]
+        levels = dict.fromkeys(level for cell in cells for level in cell[factor].split(SEVERAL))
+        contrast["baseline"] = next(iter(levels), "") if base == EVERY else base
+        others = (level for level in levels if level != contrast["baseline"])
+        contrast["level"] = next(others, contrast["baseline"])
     if "controls" in contrast:
         controls = contrast["controls"].split(SEVERAL)
         return sides, sides * [c for c in cells if c[contrast["factor"]] not in controls]
@@ -150,13 +171,52 @@ def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
     if single:
         design = Design(share, round(each), 1.0, 0.0, sides)
     else:
-        design = Design(share, items, math.inf if mode.logprobs else each, asked.icc, sides)
+        outputs = math.inf if mode.logprobs else each
+        alike = asked.correlation if sides == 2 else 0.0
+        design = Design(share, items, outputs, asked.icc, sides, alike)
     row = replace(
         row,
         clusters=None if single else items,
         per_cluster=1.0 if mode.logprobs else each,
     )
-    return _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
+    row = _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
+    return row if single else _with_words(row, protocol, measure, cells)
+
+
+def _with_words(
+    row: Detectable, protocol: Protocol, measure: MeasureSpec, cells: Sequence[Row]
+) -> Detectable:
+    """With what the row finds if its cue words are a sample: the larger of the two differences."""
+    cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
+    if cue is None or sides_of(measure) != 2 or row.clusters is None:
+        return row
+    asked: dict[str, set[str]] = {}
+    for cell in cells:
+        if cell.get(cue.column):
+            asked.setdefault(cell[cue.factor], set()).add(cell[cue.sets or cue.column])
+    words = min(map(len, asked.values()), default=0)
+    noun = f"{count_of(words, cue.column)} a level"
+    row = replace(row, words=words)
+    if words < LEAST_WORDS:
+        advice = f"nothing can be said of others. Give {NAMES_AT_PRICE} each"
+        return replace(row, by_words=f"{noun}: {advice}")
+    found = _shift_of_words(row, words)
+    said = f"{noun}: {_points(found)}"
+    if words < NAMES_AT_PRICE:
+        said += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
+    if found is None or row.detectable is None:
+        return replace(row, detectable=None, by_words=said, note=row.note or said)
+    return replace(row, detectable=max(row.detectable, found), by_words=said)
+
+
+def _shift_of_words(row: Detectable, words: int = NAMES_AT_PRICE) -> float | None:
+    answers = max(1, round(row.per_cluster / words))
+    design = WordsDesign(words, row.clusters or 0, answers)
+    return planned_shift_of_words(design, level=ALPHA / row.tests)
+
+
+def _points(shift: float | None) -> str:
+    return "no difference would be found" if shift is None else f"{100 * shift:.0f} points"
 
 
 def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:

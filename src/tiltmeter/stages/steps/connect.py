@@ -10,7 +10,7 @@ from functools import partial
 from typing import NotRequired, TypedDict
 
 from ...errors import UsageError
-from ...models import FREE, Model, Price, Queued, table
+from ...models import FREE, Model, Price, Queued, reasoning, table
 from ...models.http.provider import on_this_machine
 from ...models.kinds import kind_of, make_model
 from ...models.options import ModelOptions
@@ -33,6 +33,13 @@ class KnownModel(TypedDict):
     batch: NotRequired[str]
 
 
+class Thinking(TypedDict):
+    """How much a model is to think, as `ModelOptions` has it."""
+
+    effort: str | None
+    thinks: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Connect:
     """How models are reached. prices: by model name, US dollars for a million tokens, in and out.
@@ -45,6 +52,9 @@ class Connect:
     workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
     columns:   {field: the column that has it} of files of answers.
     named:     the models that the person who runs this named: no other one may execute code.
+    reasoning: off, default or an effort, of the subjects; None for off if that is known to be
+               possible, as of all other models.
+    subjects:  the models under audit.
     """
 
     base_url: str = ""
@@ -56,6 +66,8 @@ class Connect:
     columns: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Sequence[str]] = field(default_factory=dict)
     workers: Workers | None = None
+    reasoning: str | None = None
+    subjects: tuple[str, ...] = ()
 
     def urls(self, name: str) -> list[str]:
         """All base URLs that the user gave for a model, the first of them as `url` says it."""
@@ -109,9 +121,9 @@ class Connect:
             options = replace(
                 options,
                 omitted=row.omitted,
-                think_off=row.takes.get("think_off") is True,
                 modality="" if row.own else row.modality,
             )
+        options = replace(options, **self._thinking(name, row))
         if self.workers is not None and _takes_workers(name):
             return _on_workers(name, options, self.workers)
         urls = self.urls(name)
@@ -121,11 +133,26 @@ class Connect:
 
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
+    def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
+        """How much a model is to think; the row of the table is of the provider's own server."""
+        wanted = self.reasoning if name in self.subjects else None
+        if row is None or self.url(name):
+            asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
+            return {"effort": asked, "thinks": asked not in (None, "", reasoning.NONE)}
+        efforts = ("none", *row.efforts) if row.takes.get("think_off") is True else row.efforts
+        if wanted is None and not efforts:
+            return {"effort": None, "thinks": False}
+        asked = reasoning.effort(wanted, efforts, switchable=False)
+        thinks = row.thinks if asked == "" else asked != reasoning.NONE
+        return {"effort": asked, "thinks": thinks}
+
     def expected_price(self, name: str) -> Price | None:
         """The price that the model will have when it is made; None where nobody knows it."""
         urls = self.urls(name)
         at_home = FREE if urls and all(map(on_this_machine, urls)) else None
-        return self.price(name) or kind_of(name).price or at_home
+        price = self.price(name) or kind_of(name).price or at_home
+        thinks = self._thinking(name, table.find(name))["thinks"]
+        return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
 
     def batch_price(self, name: str) -> Price | None:
         """The price of a model's calls in a batch: the full one where the table knows no other."""

@@ -1,9 +1,9 @@
 """Outputs, labels or counts that exist already → a run, on which every later stage works.
 
-What a file looks like is the protocol's affair: its *importer* (`IMPORTERS` in registry.py, or an
-entry point in the group `tiltmeter.importers`) is a function of the protocol and the path that
-yields (trial, output, labels). A file is read and checked as a whole before anything of it is
-written.
+What a file looks like is the protocol's affair: its *importer* (`outputs` in its sources.toml,
+`IMPORTERS` in registry.py, or an entry point in the group `tiltmeter.importers`) is a function of
+the protocol and the path, or the checked copy of a release, that yields (trial, output, labels).
+All is read and checked before anything of it is written.
 """
 
 from __future__ import annotations
@@ -38,24 +38,43 @@ class AddedOutputs:
     unlisted: tuple[str, ...]
 
 
-def read_rows(protocol: Protocol, path: Path | str) -> list[Imported]:
-    """All rows of a file. UsageError where the protocol has no importer, or the file is not what
-    that expects.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a file or a copy of a release holds. name and sha256: of what it was read from; note:
+    the files that a copy lacks, "" if it is whole.
     """
-    rows: list[Imported] = list(registry.importer(protocol.name)(protocol, Path(path)))
+
+    rows: Sequence[Imported]
+    name: str
+    sha256: str
+    note: str = ""
+
+
+def read_given(protocol: Protocol, path: Path) -> Given:
+    """All rows of a file or a copy. UsageError if the protocol has no importer, or the file is not
+    what that expects.
+    """
+    read, release = registry.importer(protocol.name), registry.source(protocol.name)
+    if release is not None and release.outputs:
+        copy = release.check(path)
+        hashes = "".join(f"{release.files[name]}  {name}\n" for name in copy.contents)
+        rows: list[Imported] = list(read(protocol, copy))
+        given = Given(rows, path.name, sha256(hashes.encode()).hexdigest(), copy.note)
+    else:
+        rows = list(read(protocol, path))
+        given = Given(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
     if not rows:
         raise UsageError(f"{path} holds nothing that could be imported.")
-    return rows
+    return given
 
 
-def write_rows(
-    store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]
-) -> AddedOutputs:
+def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> AddedOutputs:
     """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
     value for one of them.
 
-    source: the protocol's name or path; file: what the rows were read from, kept by name and hash.
+    source: the protocol's name or path.
     """
+    rows = given.rows
     subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
     store.freeze(Choices(subjects).frozen(protocol))
     store.put("source", source)
@@ -66,10 +85,9 @@ def write_rows(
         store.write(
             [],
             [output for _, output, _ in kept],
-            [label for _, _, given in kept for label in given],
+            [label for _, _, labelled in kept for label in labelled],
         )
-    digest = sha256(intake.read_bytes(file)).hexdigest()
-    settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
+    settings.add_import(store, settings.Imported(given.name, given.sha256, list(subjects)))
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
     unlisted = tuple(item for item in items if item not in known)

@@ -4,6 +4,7 @@ that declared it, is not.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,15 +13,19 @@ from ...errors import StoreError, UsageError
 from ...protocol import Protocol
 from ...protocol.design.tables import Beside
 from ...protocol.reading import load
+from ...protocol.source.keys import MeasureKeys
 from ...protocol.source.source_lines import SourceLocation
 from ...records import Json
 from ...store import Store
 from ...store.queries import settings, trials
 
+# Version 1 of `decisions` asked the texts that `discrim_eval` reads from a copy now.
+EARLIER = {("decisions", "1"): "discrim_eval"}
+
 
 class Snapshot(NamedTuple):
-    """source: a name, the path of a file, or "" where the protocol was declared in Python;
-    definition: all of it, None where it ships with tiltmeter.
+    """source: a name, the path of a file, or "" if the protocol was declared in Python;
+    definition: all of it, None if it ships with tiltmeter, texts included.
     """
 
     source: str
@@ -35,6 +40,8 @@ class Snapshot(NamedTuple):
 def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
     """What a run is to keep of a protocol, by how it was named."""
     given = declared.name if isinstance(given, Protocol) else str(given)
+    if registry.is_sourced(given):  # without the copy, nobody could read the run
+        return Snapshot(given, declared.definition)
     if registry.is_protocol(given):
         return Snapshot(given, None)
     source = str(Path(given).resolve()) if given.endswith(".toml") else ""
@@ -71,6 +78,9 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
                 f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
                 "is installed, and the run keeps none. Restore it from a copy."
             )
+        frozen = settings.frozen(store)
+        if (source, str(frozen.get("version"))) in EARLIER:
+            return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
         found = registry.protocol(source)
         told = (
             f"was made with another design of {found.name} (data {digest}, now "
@@ -88,8 +98,40 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     return _from_run(definition), why and f"is read with the protocol that it kept: {why}"
 
 
+def _earlier(store: Store, name: str) -> Protocol:
+    """The protocol of a run whose texts do not ship any more, with the texts that it asked."""
+    rows = [
+        json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
+        for factors, prompt in trials.prompts_asked(store)
+    ]
+    data = registry.declaration(name)
+    asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
+    data["measures"] = [keys for keys in data["measures"] if _can_be_read(keys, asked)]
+    kept = [keys["name"] for keys in data["measures"]]
+    for variant in data["variants"].values():
+        variant["measures"] = [measure for measure in variant["measures"] if measure in kept]
+    place = SourceLocation("the protocol of this run", "", data)
+    beside = Beside(None, {"texts.jsonl": "\n".join(rows)})
+    return load.declare(data, beside, place, registry.instrument_kind)
+
+
+def _can_be_read(measure: MeasureKeys, asked: set[tuple[str, str]]) -> bool:
+    """True if the levels that a measure cannot do without were asked."""
+    needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
+    contrast = measure.get("contrast", {})
+    sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
+    needed |= {(contrast["factor"], side) for side in sides if side != "*"}
+    levels = sum(factor == contrast.get("factor") for factor, _ in asked)
+    return needed <= asked and (not contrast or levels > 1)
+
+
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
     """The protocol as it is now, or None; why another one may have to do."""
+    if registry.is_sourced(source):
+        try:
+            return registry.protocol(source), f"{source} has another design by now."
+        except UsageError:
+            return None, ""
     if source and not Path(source).exists():
         return None, f"{Path(source).name} is not where it was."
     try:
@@ -105,6 +147,5 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
 def _from_run(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = SourceLocation("the protocol kept in the run", "", data)
-    return load.declare(
-        data, Beside(None, dict(definition["files"])), place, registry.instrument_kind
-    )
+    files = Beside(None, dict(definition["files"]))
+    return load.declare(data, files, place, registry.instrument_kind, stored=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
-from ..rows import TRIAL_COLUMNS, levels, trial_of
+from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from .trials import cells_asked
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ WHERE o.text || o.blob || o.call || t.prompt != '' LIMIT 1
 """
 _ONE = f"""
 SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
-  o.outcome, o.text, o.call, o.blob
+  {OUTPUTS}
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
 _TABLE_ROWS = """
@@ -114,6 +114,15 @@ WHERE o.text LIKE ?1 ESCAPE '\' OR t.prompt LIKE ?1 ESCAPE '\' OR c.revised LIKE
 def number(store: Store) -> int:
     """How many outputs there are."""
     return int(store.first("SELECT count(*) FROM outputs")[0])
+
+
+def number_of(store: Store, subjects: Sequence[str]) -> int:
+    """How many outputs there are of some subjects."""
+    query = (
+        "SELECT count(*) FROM outputs o JOIN trials t ON t.id = o.trial"
+        " WHERE t.subject IN (SELECT value FROM json_each(?))"
+    )
+    return int(store.first(query, (json.dumps(list(subjects)),))[0])
 
 
 def ids(store: Store) -> set[str]:

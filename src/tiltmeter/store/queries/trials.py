@@ -58,6 +58,12 @@ def levels_asked(store: Store) -> list[Mapping[str, str]]:
     return [levels(text) for text in dict.fromkeys(row[2] for row in cells_asked(store))]
 
 
+def prompts_asked(store: Store) -> Iterator[tuple[Mapping[str, str], str]]:
+    """(factor → level, prompt) of each cell of the design that was asked."""
+    for factors, prompt in store.rows("SELECT factors, min(prompt) FROM trials GROUP BY 1"):
+        yield levels(factors), prompt
+
+
 def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]:
     """Factor → level, once for each cell of the design that some trial has that is in none of the
     modes; in the order of the trials.

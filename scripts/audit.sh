@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs tiltmeter, runs an audit and decides on its exit code. For pipelines of any kind: it reads variables alone
+# (action.yml lists them), and the folder that it is started in is the user's own.
+# INSTALL names what pip installs: "none" for nothing, empty for the checkout that this script lies in.
+set -euo pipefail
+home=${GITHUB_ACTION_PATH:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+[ "${INSTALL:-}" = none ] || python -m pip install --quiet "${INSTALL:-$home}"
+OUT=${OUT:-tiltmeter-run}
+options=(--junit "$OUT/junit.xml" --out "$OUT" --model "$MODEL")
+for reason in ${FAIL_ON-}; do options+=(--fail-on "${reason%,}"); done
+[ -z "${MARGIN-}" ] || options+=(--margin "$MARGIN")
+while IFS= read -r threshold; do
+  [ -z "${threshold// }" ] || options+=(--fail-if "$threshold")
+done <<<"${THRESHOLDS-}"
+read -r -a more <<<"${ARGUMENTS-}"
+mkdir -p "$OUT"
+code=0
+python -m tiltmeter run "$PROTOCOL" "${options[@]}" "${more[@]}" || code=$?
+echo "code=$code" >>"${GITHUB_OUTPUT:-/dev/null}"
+if [ -n "${GITHUB_STEP_SUMMARY-}" ] && python -m tiltmeter report "$OUT" --out "$OUT/summary.md" >/dev/null; then
+  head -c 900000 "$OUT/summary.md" >>"$GITHUB_STEP_SUMMARY"
+fi
+if [ "$code" = 4 ] && [ "${INCONCLUSIVE:-pass}" = pass ]; then
+  echo "Not enough data: an interval holds both sides of a margin or threshold. More items or samples decide it." >&2
+  exit 0
+fi
+exit "$code"

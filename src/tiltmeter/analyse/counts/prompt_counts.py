@@ -1,0 +1,123 @@
+"""Counts by prompt: what each cue word got in each item, on the side of a comparison that it is on.
+
+A prompt here is a cell of side, cue word and item; wordings and orders are summed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ...protocol import MeasureSpec
+from ...protocol.design.cue_words import CueWords
+from ...stats.crossed.design import Crossed
+from .count_table import Floats, Key, Table
+
+NUMERIC = ("mean", "mean_difference")  # kinds of measures whose labels are scores
+_PLACE = ("side", "word", "item")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCounts:
+    """The prompts of one row of a table of estimates. places: (side, word, item) of each; shares:
+    its share of hits, or mean score; within: the variance of that over its own answers, 0 for a
+    single answer; arrays of shape (prompts,), as the design. fewest: cue words of the side that has
+    fewest, of those that have any.
+    """
+
+    design: Crossed
+    places: Sequence[tuple[int, str, str]]
+    shares: Floats
+    within: Floats
+    fewest: int
+
+
+def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts | None:
+    """What each prompt of both runs has in the second less in the first; None if they have fewer
+    than two in common, or a side none.
+    """
+    earlier = {place: n for n, place in enumerate(first.places)}
+    pairs = [(earlier[p], n) for n, p in enumerate(second.places) if p in earlier]
+    places = [second.places[n] for _, n in pairs]
+    sides = {side for side, _, _ in places}
+    if len(pairs) < 2 or len(sides) < first.design.sides:
+        return None
+    before, after = (np.array(one) for one in zip(*pairs, strict=True))
+    n = (first.design.n[before] + second.design.n[after]) / 2
+    side, word, item = zip(*places, strict=True)
+    design = Crossed.of(side=side, word=word, item=item, n=n, matched=first.design.matched)
+    change = second.shares[after] - first.shares[before]
+    within = second.within[after] + first.within[before]
+    return PromptCounts(design, places, change, within, min(first.fewest, second.fewest))
+
+
+def prompt_counts(
+    table: Table, measure: MeasureSpec, by: Sequence[str], cue: CueWords, values: Sequence[str]
+) -> dict[Key, PromptCounts]:
+    """Condition → its prompts, with ``values`` as hits (their numbers as scores, of means).
+
+    Of a measure with a contrast both its levels are sides; of any other all prompts are one side.
+    A condition is left out if the cue word of some prompts is not known, or a side is empty. A side
+    without cue words (nobody is named) has one that is fixed.
+    """
+    rows = table.split_levels(by)
+    contrast = measure.contrast
+    item = table.protocol.item
+    side = pl.lit(0, pl.Int64)
+    if contrast is not None:
+        factor = pl.col(contrast["factor"])
+        rows = rows.filter(factor.is_in([contrast["level"], contrast["baseline"]]))
+        side = (factor == contrast["level"]).cast(pl.Int64)
+    word = pl.col(cue.sets or cue.column)
+    places = rows.with_columns(side=side, word=word, item=pl.col(item))
+    keys = list(dict.fromkeys((*by, *_PLACE)))
+    counted = _counted(places, measure, values).group_by(keys, maintain_order=True)
+    cells = counted.agg(pl.col("sums", "squares", "among").sum())
+    if measure.per == "outputs":
+        among = places.group_by(keys).agg(pl.col("outputs").sum().cast(pl.Float64).alias("among"))
+        cells = cells.drop("among").join(among, on=keys, how="right").fill_null(0.0)
+    cells = cells.filter(pl.col("among") > 0)
+    return dict(_by_condition(cells, by, 1 if contrast is None else 2, bool(cue.sets)))
+
+
+def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
+    """Rows of the measure's attribute with what they add to sums, squares and the denominator."""
+    kept = rows.filter(pl.col("attribute") == measure.attribute)
+    if measure.without:
+        kept = kept.filter(~pl.col("value").is_in(list(measure.without)))
+    weight, value = pl.col("weight"), pl.col("value")
+    if measure.kind in NUMERIC:
+        number = value.cast(pl.Float64, strict=False)
+        kept = kept.filter(number.is_finite())
+        if values:
+            kept = kept.filter(value.is_in(list(values)))
+        return kept.with_columns(sums=number * weight, squares=number**2 * weight, among=weight)
+    hits = pl.when(value.is_in(list(values))).then(weight).otherwise(0.0)
+    inside = value.is_in(list(measure.among)) if measure.among else pl.lit(True)
+    return kept.with_columns(
+        sums=hits, squares=hits, among=pl.when(inside).then(weight).otherwise(0.0)
+    )
+
+
+def _by_condition(
+    cells: pl.DataFrame, by: Sequence[str], sides: int, matched: bool
+) -> Iterator[tuple[Key, PromptCounts]]:
+    parts = cells.group_by(list(by), maintain_order=True) if by else [((), cells)]
+    for levels, part in parts:
+        words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
+        named = [len(of) for of in words.values() if list(of) != [""]]
+        unknown = any("" in of and len(of) > 1 for of in words.values())
+        if len(words) < sides or not named or unknown:
+            continue
+        place = [part[name].to_list() for name in _PLACE]
+        design = Crossed.of(
+            side=place[0], word=place[1], item=place[2], n=part["among"].to_list(), matched=matched
+        )
+        n, sums, squares = (part[name].to_numpy() for name in ("among", "sums", "squares"))
+        within = np.maximum(0.0, squares - sums**2 / n) / np.maximum(n - 1, 1.0) / n
+        condition = tuple(zip(by, map(str, levels), strict=True))
+        places = list(zip(*place, strict=True))
+        yield condition, PromptCounts(design, places, sums / n, within, min(named))

@@ -1,0 +1,146 @@
+"""Rows whose cue words are a sample: the test and interval over items and cue words.
+
+The row's own test, over items alone, stays beside it: p is the larger of the two. What the items
+alone show is kept as `p_these`, of these words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...protocol import MeasureSpec
+from ...protocol.design.cue_words import CueWords
+from ...records import Estimate, Population
+from ...stats.crossed.populations import TWO_WAY, Inference, Populations, populations
+from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
+from ...stats.quantiles import normal_quantile, t_quantile
+from ...stats.rates import FEW_CLUSTERS
+from ...stats.results import Interval
+from ..counts.count_table import Key, Table
+from ..counts.prompt_counts import PromptCounts, prompt_counts
+from .estimate_rows import by_t, finite
+
+LIKE, THESE = "like these", "these"
+OVER_WORDS = "over cue words in these items, t"
+FEW_WORDS_CODE = "few_cue_words"
+
+
+def cue_of(table: Table, measure: MeasureSpec) -> CueWords | None:
+    """The cue words of the factor that a measure contrasts; of one without, the only ones."""
+    cues = table.protocol.cues
+    if measure.contrast is not None:
+        return cues.get(measure.contrast["factor"])
+    return next(iter(cues.values())) if len({cue.column for cue in cues.values()}) == 1 else None
+
+
+class PromptsByValue:
+    """The counts by prompt of the rows of one measure and grouping, read once per value that is
+    counted; of no row if the measure has no cue words.
+    """
+
+    def __init__(self, table: Table, measure: MeasureSpec, by: Sequence[str]) -> None:
+        cue = cue_of(table, measure) if table.variant.intervals else None
+        known = cue is not None and {*cue.columns} <= {*table.rows.columns}
+        self._cue, self._asked = cue if known else None, (table, measure, by)
+        self._by_values: dict[tuple[str, ...], Mapping[Key, PromptCounts]] = {}
+
+    def of(
+        self, condition: Mapping[str, str], about: Mapping[str, str] | None = None
+    ) -> PromptCounts | None:
+        """The prompts of one condition. about: the value that is counted, of a measure of each."""
+        if self._cue is None:
+            return None
+        table, measure, by = self._asked
+        values = tuple((about or {}).values()) or measure.values
+        if values not in self._by_values:
+            found = prompt_counts(table, measure, by, self._cue, values)
+            self._by_values[values] = found
+        return self._by_values[values].get(tuple((name, condition[name]) for name in by))
+
+
+def with_cue_words(
+    estimate: Estimate, prompts: PromptCounts | None, *, null: float, ratio: bool = False
+) -> Estimate:
+    """The row as it stands for words like these; as it was if its prompts are not known.
+
+    With fewer than three words on a side the row speaks of these words alone; with fewer than nine
+    items of these items. null: of the estimate; for a ratio 1.
+    """
+    fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
+    if prompts is None or fit is None:
+        return estimate
+    few_items = prompts.design.items < FEW_CLUSTERS
+    these = fit.these if few_items else None
+    named = Population(
+        items=THESE if few_items else LIKE,
+        cue_words=LIKE if prompts.fewest >= LEAST_WORDS else THESE,
+        words=fit.words_by_side,
+        words_sd=round(fit.words_sd, 6),
+        items_n=prompts.design.items,
+        df=None,
+        se=fit.both.se,
+        se_items=fit.items.se,
+        p_these=(None if these is None else these.p) if few_items else estimate.p,
+        p_these_adjusted=None,
+        p_like_these=fit.both.p,
+    )
+    chosen = inference_of(prompts, fit)
+    if named["cue_words"] == THESE or chosen.p is None or chosen.low is None:
+        return replace(estimate, population=named)
+    named["df"] = round(chosen.df, 3)
+    few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
+    marked = replace(estimate, population=named, cautions=(*estimate.cautions, *few))
+    return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
+
+
+def fit_prompts(
+    prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
+) -> Populations | None:
+    """The tests of prompts in each population; None of prompts that are not known."""
+    if prompts is None:
+        return None
+    reference = math.log(null) if ratio else null
+    return populations(
+        prompts.design, prompts.shares, within=prompts.within, null=reference, ratio=ratio
+    )
+
+
+def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
+    """The test of the widest population that the design can speak of: with few items these."""
+    return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
+
+
+def widened(found: Interval, population: Population | None) -> Interval:
+    """A corrected interval, which items carry, as long as cue words make it: by the standard error
+    over items and words against that over items alone, at the smaller degrees of freedom.
+    """
+    if population is None or population["cue_words"] == THESE or not population["se_items"]:
+        return found
+    if found.value is None or found.low is None or found.high is None or population["df"] is None:
+        return found
+    tail = 0.5 + found.confidence / 2
+    df = min(found.df or math.inf, population["df"])
+    before = t_quantile(tail, found.df) if found.df else normal_quantile(tail)
+    factor = population["se"] / population["se_items"] * t_quantile(tail, df) / before
+    low, high = (found.value + factor * (end - found.value) for end in (found.low, found.high))
+    return replace(found, low=low, high=high, df=df)
+
+
+def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -> Estimate:
+    """With the interval of the chosen population, and the larger p of its test and the row's (in
+    these items its own alone).
+    """
+    low, high = chosen.low or 0.0, chosen.high or 0.0
+    if ratio:
+        low, high = math.exp(low), math.exp(high)
+    elif estimate.unit == "share":
+        low, high = max(low, -1.0), min(high, 1.0)
+    method = f"log ratio, {test}" if ratio else test
+    row = replace(estimate, low=finite(low), high=finite(high), interval_method=method)
+    if estimate.p is not None and test == TWO_WAY and (chosen.p or 0.0) < estimate.p:
+        return row
+    degrees = max(2, round(chosen.df) + 1)
+    spread = Interval(row.value, None, None, method, se=chosen.se, clusters=degrees)
+    return replace(row, p=chosen.p, test=test, detect=by_t(spread))

@@ -1,0 +1,80 @@
+"""Whether a difference hangs on the level of a factor that is no question of the protocol: what
+can reverse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...protocol.design.contrasts import each_contrast, nuisance_measures
+from ...records import Estimate
+from ...stats import rates
+from ..counts.count_table import Floats, Group, Pair, Table
+from ..words.reading import INTERACTION
+from .estimate_rows import estimate_row, from_each_other, with_sign_flip
+
+
+class _Double(NamedTuple):
+    """A difference at two levels of another factor, item by item. differences: shape (items,)."""
+
+    value: float
+    differences: Floats
+    n: Floats
+
+
+def interactions(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The difference at one level of a factor less the difference at another, for each pair of
+    levels that the measure of the factor's own effect compares; none if the last factor of ``by``
+    has no such measure, or the measure is no headline.
+
+    Value: pooled shares, (p₁ - p₀) at the one less (p₁ - p₀) at the other; the test flips the sign
+    of what each item adds. By hand: one item with .8 - .4 at the one and .5 - .5 at the other: .4.
+    """
+    own = [spec for name, spec in nuisance_measures(table.protocol, measure) if by[-1:] == (name,)]
+    if not own or not measure.headline or not table.variant.intervals:
+        return
+    factor = by[-1]
+    pairs: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
+    for more, pair in table.pairs(measure, by):
+        rest = {name: level for name, level in pair.condition.items() if name != factor} | more
+        pairs.setdefault(tuple(rest.items()), {})[pair.condition[factor]] = pair
+    for condition, levels in pairs.items():
+        for other in each_contrast(table.protocol, own[0]):
+            contrast = other.contrast or {}
+            ends = (contrast["level"], contrast["baseline"])
+            if not {*ends} <= levels.keys():
+                continue
+            first, second = (levels[end] for end in ends)
+            double = _double(first, second)
+            if double is None:
+                continue
+            found = rates.clustered_mean(values=double.differences)
+            found = replace(found, value=double.value)
+            group = Group(dict(condition), (), np.zeros_like(double.n), double.n, first.outcomes)
+            about = {**first.contrast, factor: " − ".join(ends)}
+            named = replace(measure, name=measure.name + INTERACTION)
+            row = estimate_row(group, named, found, table, about)
+            yield with_sign_flip(row, double.differences, found, table)
+
+
+def _double(first: Pair, second: Pair) -> _Double | None:
+    """The double difference over the items of both; None if a side of either is empty."""
+    sides = [(*pair.hits, *pair.among) for pair in (first, second)]
+    if any(part.sum() == 0 for pair in (first, second) for part in pair.among):
+        return None
+    items = list(dict.fromkeys((*first.items, *second.items)))
+    parts, values = [], []
+    for pair, (xa, xb, na, nb) in zip((first, second), sides, strict=True):
+        places = [items.index(item) for item in pair.items]
+        here = np.zeros(len(items))
+        kept = (na + nb) > 0
+        here[np.array(places)[kept]] = from_each_other(xa, na, xb, nb) / max(1, int(kept.sum()))
+        parts.append(here * len(items))
+        values.append(float(xa.sum() / na.sum() - xb.sum() / nb.sum()))
+    n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])
+    return _Double(values[0] - values[1], parts[0] - parts[1], n)

@@ -1,0 +1,134 @@
+"""Shares of first places in line-ups of names: each group against an even share.
+
+Names of one line-up only: the line-ups carry the luck of their names, and the groups are dealt
+inside them. Names that recur are a sample beside the line-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from ...instruments.ranking.ranking import candidates
+from ...protocol import MeasureSpec
+from ...protocol.design.cue_words import lineup_column
+from ...records import Estimate, Population
+from ...stats.crossed.lineups import RECURRING, GroupShare, dealt, recurring
+from ...stats.results import Interval
+from ..counts.count_table import Floats, Key, Table
+from .cue_word_rows import LIKE
+from .estimate_rows import by_t, finite, with_test
+
+_LINEUP = "lineup of candidates"  # a column that no table has
+
+
+@dataclass(frozen=True)
+class Lineups:
+    """The rankings of one condition. names: of each group, shape (line-ups, groups); firsts: how
+    often each of these was ranked first.
+    """
+
+    lineup: Sequence[str]
+    names: Sequence[Sequence[str]]
+    firsts: Floats
+
+    @cached_property
+    def recur(self) -> bool:
+        """True if a name stands in several line-ups."""
+        seen: dict[tuple[int, str], str] = {}
+        return any(
+            seen.setdefault((group, name), lineup) != lineup
+            for lineup, row in zip(self.lineup, self.names, strict=True)
+            for group, name in enumerate(row)
+        )
+
+    @cached_property
+    def shares(self) -> list[GroupShare]:
+        """Each group's share less an even one, names being a sample."""
+        return recurring(
+            lineup=self.lineup, names=self.names, n=self.firsts.sum(axis=1), firsts=self.firsts
+        )
+
+
+def lineups_of(
+    table: Table, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
+) -> dict[Key, Lineups]:
+    """Condition → its rankings; {} of a protocol without line-ups, or if its reference is not an
+    even share of one name per group.
+    """
+    column = lineup_column(table.protocol)
+    even = len({round(share, 9) for share in reference.values()}) == 1
+    usable = table.variant.intervals and table.drawn and measure.per == "labels"
+    if column not in table.rows.columns or not even or not usable:
+        return {}
+    groups = list(reference)
+    rows = table.split_levels(by).filter(
+        (pl.col("attribute") == measure.attribute) & pl.col("value").is_in(groups)
+    )
+    found: dict[Key, dict[tuple[str, ...], Floats]] = {}
+    keys = list(dict.fromkeys((*by, table.protocol.item, column, "value")))
+    counts = rows.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
+    names_of: dict[str, tuple[str, ...]] = {}
+    for row in counts.iter_rows(named=True):
+        text = row[column]
+        if text not in names_of:
+            people = dict(candidates(text))
+            names_of[text] = tuple(people.get(group, "") for group in groups)
+        place = (row[table.protocol.item], *names_of[text])
+        condition = tuple((name, str(row[name])) for name in by)
+        firsts = found.setdefault(condition, {}).setdefault(place, np.zeros(len(groups)))
+        firsts[groups.index(row["value"])] += row["weight"]
+    return {
+        condition: Lineups(
+            [place[0] for place in rankings],
+            [place[1:] for place in rankings],
+            np.array(list(rankings.values())),
+        )
+        for condition, rankings in found.items()
+        if all(all(place[1:]) for place in rankings) and len(rankings) > 1
+    }
+
+
+def with_lineups(
+    estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
+) -> Estimate:
+    """The row of a group's share with the test that knows of names; as it was without line-ups, or
+    if its null value is not an even share.
+    """
+    if rankings is None or estimate.value is None or null:
+        return estimate
+    if not rankings.recur:
+        return with_test(estimate, dealt(rankings.firsts, group), found)
+    share = rankings.shares[group]
+    pooled, own = share.pooled, share.own
+    if pooled.p is None:
+        return estimate
+    spread = Interval(
+        share.value, None, None, RECURRING, se=pooled.se, clusters=max(2, round(pooled.df) + 1)
+    )
+    return replace(
+        estimate,
+        low=finite(own.low),
+        high=finite(own.high),
+        interval_method="line-ups and names as samples, t",
+        test=RECURRING,
+        p=pooled.p,
+        detect=by_t(spread),
+        population=Population(
+            items=LIKE,
+            cue_words=LIKE,
+            words=(share.names,),
+            words_sd=share.names_sd,
+            items_n=share.lineups,
+            df=round(pooled.df, 3),
+            se=own.se,
+            se_items=found.se or own.se,
+            p_these=estimate.p,
+            p_these_adjusted=None,
+            p_like_these=pooled.p,
+        ),
+    )

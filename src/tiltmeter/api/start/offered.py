@@ -1,0 +1,114 @@
+"""Which words the prompts of a table offer as answers, in any language, and how answers with them
+would be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...instruments.choice.choice import parse
+from ...languages.identify import language_of
+from ...languages.pack import pack
+from ...languages.quotes import PAIRS, facts
+
+MOST_CHARACTERS = 40  # of a word that is offered, or a few
+_LOOKED_AT = 20  # prompts by whose text the language is told
+_OPENING = "".join(PAIRS)
+_APOSTROPHES = "'’"
+
+
+class Quoted(NamedTuple):
+    """What stands between quotation marks in a prompt."""
+
+    text: str
+    begin: int
+    end: int
+
+
+def language_of_prompts(prompts: Sequence[str]) -> str:
+    """The code of the language of prompts, "" if it cannot be told."""
+    step = max(1, len(prompts) // _LOOKED_AT)
+    return language_of("\n".join(prompts[::step][:_LOOKED_AT]))
+
+
+def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
+    """The words that every prompt offers in quotation marks, in the order and the case of the first
+    prompt: those that "or" or commas join, else all; none if there is only one.
+    """
+    known = {level.casefold() for level in levels}
+    quoted = [
+        [one for one in quotations(prompt) if one.text.casefold() not in known]
+        for prompt in prompts
+    ]
+    joined = [
+        [one.text for one in _joined(prompt, found, code)]
+        for prompt, found in zip(prompts, quoted, strict=True)
+    ]
+    for each in (joined, [[one.text for one in found] for found in quoted]):
+        words: dict[str, str] = {}
+        for text in each[0]:
+            words.setdefault(text.casefold(), text)
+        shared = set(words).intersection(*({text.casefold() for text in one} for one in each))
+        if len(shared) > 1:
+            return tuple(text for key, text in words.items() if key in shared)
+    return ()
+
+
+def quotations(prompt: str) -> Iterator[Quoted]:
+    """The words between quotation marks of any language, opened and closed by a pair."""
+    at = 0
+    while at < len(prompt):
+        opened = prompt[at]
+        inside = prompt[at - 1 : at].isalnum() and opened in _APOSTROPHES
+        if opened in PAIRS and not inside:
+            word_goes_on = r"(?![^\W_])" if set(PAIRS[opened]) & set(_APOSTROPHES) else ""
+            closing = re.compile(f"[{PAIRS[opened]}]{word_goes_on}")
+            found = closing.search(prompt, at + 1, at + 2 + MOST_CHARACTERS)
+            text = prompt[at + 1 : found.start()].strip() if found else ""
+            if found and text[:1].isalpha() and not re.search(f"[\n{_OPENING}]", text):
+                yield Quoted(text, at, found.end())
+                at = found.end()
+                continue
+        at += 1
+
+
+def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
+    """The last run of quotations with nothing but "or", a comma or a slash between them."""
+    words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
+    between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")
+    runs: list[list[Quoted]] = []
+    for one in found:
+        gap = prompt[runs[-1][-1].end : one.begin] if runs else ""
+        if runs and gap.strip() and between.fullmatch(gap):
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return next((run for run in reversed(runs) if len(run) > 1), [])
+
+
+def begun_answer(code: str) -> str:
+    """How an answer begins that goes on with the word chosen, by the language's pack: "Die Antwort
+    lautet „"; "" if the pack has none.
+    """
+    begins = re.compile(rf"([^{{}}]{{3,}}[{_OPENING}])[\s\u202f]*{{form}}")
+    answers = (answer.reply for answer in pack(code).answers if answer.instrument == "choice")
+    return next((found[1] for reply in answers if (found := begins.match(reply))), "")
+
+
+def sample_answers(options: Sequence[str], code: str) -> list[tuple[str, str]]:
+    """Three answers with the label that each is read as: a sentence, a word alone, a refusal (two
+    words for a language without a pack).
+    """
+    known = pack(code)
+    frames = [
+        answer.reply
+        for answer in known.answers
+        if answer.instrument == "choice" and answer.use == "frame" and answer.shape == "sentence"
+    ]
+    sentence = (frames or ["{form}."])[0].format(form=options[0])
+    refusals = [re.sub(r"[\[\]]", "", line) for line in known.refusals]
+    last = (refusals or [f"{options[0]} / {options[1]}"])[0]
+    forms = {option: [option] for option in options}
+    return [(text, parse(text, forms, code)) for text in (sentence, options[1], last)]

@@ -1,0 +1,63 @@
+"""The marks between which models put their reasoning, for servers that leave it in the text.
+
+A closed thought goes with all that stands before it (a template may have opened it in the prompt),
+an open one with all that follows. The one table of marks: every instrument, judge and dialect cuts
+by it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Mark(NamedTuple):
+    """How a family of models marks its reasoning. sign: a part of each mark in lower case, without
+    which no text has them; opened, closed: patterns.
+    """
+
+    sign: str
+    opened: str
+    closed: str
+
+
+_TAGS = "(?:seed:)?(?:think|thinking|reasoning)"
+# By the marks, the documentation of vLLM's parsers (docs.vllm.ai, features/reasoning_outputs), the
+# models' own templates for [THINK], ◁think▷ and <seed:think>, and for gpt-oss the harmony format;
+# without its tokens a channel's name runs into the text.
+MARKS = (
+    Mark("think", f"<{_TAGS}>", f"</{_TAGS}>"),  # DeepSeek, Qwen, GLM, Seed-OSS
+    Mark("reasoning", f"<{_TAGS}>", f"</{_TAGS}>"),
+    Mark("[think]", r"\[THINK\]", r"\[/THINK\]"),  # Mistral
+    Mark("[/think]", r"\[THINK\]", r"\[/THINK\]"),
+    Mark("think▷", "◁think▷", "◁/think▷"),  # Kimi
+    Mark("_thinking|>", r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
+    Mark(
+        "my thought process",  # Granite
+        r"Here(?: i|')s my thought process:",
+        r"Here(?: i|')s my thought process:.*?Here(?: i|')s my response:",
+    ),
+    Mark(
+        "<|channel|>",  # gpt-oss
+        r"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)",
+        r"<\|channel\|>final\b[^<]*<\|message\|>",
+    ),
+    Mark("analysis", r"\A\s*(?-i:analysis(?=[A-Z]))", r"\A\s*analysis.*assistantfinal"),
+)
+_CLOSED = re.compile(
+    rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I
+)
+_OPEN = re.compile(
+    rf"(?:{'|'.join(dict.fromkeys(mark.opened for mark in MARKS))}).*\Z", re.S | re.I
+)
+# What stands around the answer beside the thought.
+_AROUND = re.compile(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
+
+
+def without_thought(text: str) -> str:
+    """The text without what a reasoning model marked as its thoughts, closed or cut off."""
+    lowered = text.lower()
+    if not any(mark.sign in lowered for mark in MARKS):
+        return text
+    answer = _OPEN.sub(" ", _CLOSED.sub(" ", text))
+    return text if answer == text else _AROUND.sub(" ", answer)

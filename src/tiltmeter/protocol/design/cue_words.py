@@ -1,0 +1,124 @@
+"""Cue words: the names (or other words) that stand for the levels of a factor, as a sample of
+words like them.
+
+Declared in a protocol as `cue_words = "name"`, a column of its tables, with `cue_sets = "set"` if
+its rows are matched sets of one word per level; `cue_words = "none"` if the words are all there
+are. Undeclared, a column of names is recognised by `thin_design.name_columns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...errors import ProtocolError
+from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
+from .. import Protocol
+from ..names import refuse_unknown
+from ..source.source_lines import SourceLocation
+from .thin_design import asked_columns, compared_factors, name_columns
+
+NONE = "none"
+PEOPLE = {"person": "people", "who": "people"}  # columns that are not called names
+
+
+@dataclass(frozen=True, slots=True)
+class CueWords:
+    """The words of one compared factor. column: of the tables; sets: the column of matched sets,
+    "" without; words: by level, of the levels that have any.
+    """
+
+    factor: str
+    column: str
+    sets: str
+    declared: bool
+    words: Mapping[str, Sequence[str]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to keep apart in counts."""
+        return (self.column, self.sets) if self.sets else (self.column,)
+
+    @property
+    def noun(self) -> str:
+        """Several of them, in plain words."""
+        return PEOPLE.get(self.column, f"{self.column}s")
+
+    @property
+    def fewest(self) -> int:
+        """Words (or sets) of the level that has fewest."""
+        return min(len(words) for words in self.words.values())
+
+
+def cue_words(protocol: Protocol) -> dict[str, CueWords]:
+    """The cue words of each factor that a measure compares; factors without any are left out."""
+    if protocol.cue_words == NONE:
+        return {}
+    found = {}
+    for factor in compared_factors(protocol):
+        column = _column(protocol, factor)
+        words = _by_level(protocol, factor, column) if column else {}
+        if len(words) > 1:
+            declared = bool(protocol.cue_words)
+            found[factor] = CueWords(factor, column, protocol.cue_sets, declared, words)
+    return found
+
+
+def _column(protocol: Protocol, factor: str) -> str:
+    if protocol.cue_words:
+        tables = [table[0] for table in protocol.tables if factor in table[0]]
+        return protocol.cue_words if any(protocol.cue_words in row for row in tables) else ""
+    asked = asked_columns(protocol)
+    return next((name for name in name_columns(protocol, factor) if name in asked), "")
+
+
+def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
+    """The different words of each level, of a set of words the sets."""
+    words: dict[str, dict[str, None]] = {}
+    counted = protocol.cue_sets or column
+    for table in protocol.tables:
+        for row in table:
+            if factor in row and row.get(column, "").strip():
+                words.setdefault(row[factor], {})[row.get(counted, "")] = None
+    return {level: tuple(of) for level, of in words.items()}
+
+
+def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceLocation) -> None:
+    """Refuses cue words that are no column of a table with a compared factor."""
+    for key, name in (("cue_words", protocol.cue_words), ("cue_sets", protocol.cue_sets)):
+        if name and not (key == "cue_words" and name == NONE):
+            refuse_unknown("column", name, columns, place.at(key))
+    if protocol.cue_sets and not protocol.cue_words:
+        raise ProtocolError(
+            f"{place.at('cue_sets')}: sets of which words? Name their column too, as: "
+            'cue_words = "name"'
+        )
+    if protocol.cue_words not in ("", NONE) and not protocol.cues:
+        raise ProtocolError(
+            f"{place.at('cue_words')}: no measure compares a factor whose table has the column "
+            f"{protocol.cue_words}. Put it into the table of the factor, beside its levels."
+        )
+
+
+def sentences(protocol: Protocol) -> Iterator[str]:
+    """Yields what a run can say of its cue words, one sentence per compared factor."""
+    if protocol.cue_words == NONE and compared_factors(protocol):
+        yield "Cue words: none, by declaration. The words in the prompts are all there are."
+    for factor, cue in cue_words(protocol).items():
+        what = f"{cue.noun} in matched sets" if cue.sets else cue.noun
+        counts = ", ".join(f"{len(of)} for {level}" for level, of in cue.words.items())
+        how = "" if cue.declared else f' (recognised; to declare: cue_words = "{cue.column}")'
+        yield f"Cue words of {factor}: {what}, {counts}{how}. {_population(cue)}"
+
+
+def _population(cue: CueWords) -> str:
+    if cue.fewest < LEAST_WORDS:
+        return "Conclusions are about these words: nothing can be said of others. Give ten each."
+    few = " Few: ten each are advised." if cue.fewest < FEW_WORDS else ""
+    return f"Conclusions are about words like these.{few}"
+
+
+def lineup_column(protocol: Protocol) -> str:
+    """The column that names the candidates of a ranking; "" if none are ranked."""
+    rankings = (spec for spec in protocol.instruments if spec.kind == "ranking")
+    return next((str(spec.settings.get("candidates", "")) for spec in rankings), "")

@@ -1,0 +1,61 @@
+"""Refusals as a claim of their own: a group that is refused more often is treated differently,
+whatever the answers say that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ...records import REFUSAL
+from .. import MeasureSpec
+from ..source.keys import SentenceKeys
+
+REFUSED = "_refused"  # ends the name of the measure
+KINDS = ("difference", "mean_difference")
+_SENTENCE = SentenceKeys(
+    tilt="{subject} refuses {points} points {more} often for {level} than {baseline}.",
+    none="{subject}: no difference in refusals was found, at this n.",
+    undecided="Whether {subject} refuses more often for {level} or {baseline} is borderline.",
+)
+
+
+def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
+    """The share of all answers that are refusals at a level less at its baseline, beside a headline
+    difference; None for any other measure.
+    """
+    if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
+        return None
+    return replace(
+        spec,
+        name=spec.name + REFUSED,
+        kind="difference",
+        values=(REFUSAL,),
+        among=(),
+        without=(),
+        by=spec.by[:1],
+        null=0.0,
+        unit="share",
+        text="share of answers that are refusals, at the level less at the baseline",
+        figure="forest",
+        band=None,
+        family="",
+        reference="",
+        parts=(),
+        sentence=_SENTENCE,
+    )
+
+
+def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
+    """Measures as declared, each with its measure of refusals behind it if it is the first of what
+    it compares.
+    """
+    measures = list(measures)
+    names, seen = {spec.name for spec in measures}, []
+    for spec in measures:
+        yield spec
+        refused = refusal_measure(spec)
+        compared = (spec.attribute, spec.contrast, spec.where)
+        if refused is not None and compared not in seen and refused.name not in names:
+            seen.append(compared)
+            yield refused

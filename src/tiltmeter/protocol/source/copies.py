@@ -1,0 +1,230 @@
+"""Published data that a protocol reads and that does not ship: which release it is, where to get
+it, and whether the user's own copy is that release.
+
+`sources.toml` in the folder of a protocol names the release and the sha256 of each file:
+
+    title = "discrim-eval, the explicit half"
+    release = "Anthropic/discrim-eval"
+    licence = "CC BY 4.0"
+    get = "Download explicit.jsonl from …"
+    files = [{ path = "explicit.jsonl", sha256 = "…" }]
+    tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
+    outputs = "replies:read"                     # reads published outputs, for tiltmeter import
+    contents = "replies:contents"                # gives the files' contents, if they are gathered
+
+The last three name functions beside the protocol. A copy is a folder, or the file if there is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ... import cache, intake
+from ...errors import UsageError
+
+DATA = "TILTMETER_DATA"  # the folder that remembers copies, in place of the system's
+NAME = "sources.toml"
+SHOWN = 3  # files that a message names
+
+
+class MissingCopy(UsageError):
+    """A protocol asks texts that do not ship, and no copy of them is known."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(
+            f"{source.protocol} asks texts that do not ship with tiltmeter. {source.get} Then "
+            f"type: tiltmeter import {source.protocol} PATH"
+        )
+        self.source = source
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A user's copy of a release, checked: the contents of its files, and the files it lacks."""
+
+    contents: Mapping[str, bytes]
+    missing: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """Says which files the copy lacks; "" if it is whole."""
+        return f"the copy lacks {_some(self.missing)}" if self.missing else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What `sources.toml` of a protocol says.
+
+    package: the package of the protocol's functions; files: the sha256 of each path; tables: the
+    function that makes each.
+    """
+
+    protocol: str
+    package: str
+    title: str
+    release: str
+    commit: str
+    licence: str
+    get: str
+    files: Mapping[str, str]
+    tables: Mapping[str, str]
+    outputs: str
+    contents: str
+
+    def lines(self) -> list[str]:
+        """Says where the data is, under which licence, and what to type once it is here."""
+        at = f", commit {self.commit[:12]}" if self.commit else ""
+        use = [f"tiltmeter import {self.protocol} PATH{' --out RUN' if self.outputs else ''}"]
+        if self.tables:
+            use.append(f"tiltmeter run {self.protocol} --data PATH --model … --out RUN")
+        return [
+            f"{self.title}: {self.release}{at} ({self.licence}); not shipped",
+            self.get,
+            *(f"then: {command}" for command in use),
+        ]
+
+    def check(self, path: Path) -> Copy:
+        """Reads a copy and compares each file with the release. UsageError names the files that
+        differ, or says where to get the data if none is there.
+        """
+        if not path.exists():
+            raise UsageError(f"There is no {path}. {self.get}")
+        reader = self.function(self.contents) if self.contents else read_files
+        read = reader(path, tuple(self.files))
+        differing = [name for name, content in read.items() if _sha256(content) != self.files[name]]
+        if differing:
+            at = f" at commit {self.commit[:12]}" if self.commit else ""
+            raise UsageError(
+                f"{path} is not the release that was read here: {_some(differing)} differ"
+                f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
+            )
+        if not read:
+            raise UsageError(f"{path} holds none of the files of {self.release}. {self.get}")
+        return Copy(read, tuple(name for name in self.files if name not in read))
+
+    def check_texts(self, path: Path) -> Copy:
+        """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
+        if not self.tables:
+            raise UsageError(f"{self.protocol} ships with its texts. Leave --data out.")
+        copy = self.check(path)
+        if copy.missing:
+            raise UsageError(f"{path}: {copy.note}. {self.get}")
+        return copy
+
+    def texts(self, path: Path) -> dict[str, str]:
+        """Returns the tables made from a copy, by the names that protocol.toml gives them."""
+        copy = self.check_texts(path)
+        made: dict[str, str] = {}
+        for table, maker in self.tables.items():
+            key = cache.key_of(self.protocol, table, *self.files.values()) if cache.keeps() else ""
+            text = cache.read_text(key)
+            made[table] = self.function(maker)(copy.contents) if text is None else text
+            if text is None:
+                cache.keep_text(key, made[table])
+        return made
+
+    def function(self, place: str) -> Callable[..., Any]:
+        """Returns the function that `module:function` names beside the protocol."""
+        module, _, name = place.partition(":")
+        function: Callable[..., Any] = getattr(import_module(f"{self.package}.{module}"), name)
+        return function
+
+
+@lru_cache
+def source_of(folder: Path, protocol: str, package: str) -> Source | None:
+    """Reads `sources.toml` in the folder of a protocol; None if it reads no such data."""
+    try:
+        data = tomllib.loads((folder / NAME).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    return Source(
+        protocol,
+        package,
+        data["title"],
+        data["release"],
+        data.get("commit", ""),
+        data["licence"],
+        data["get"],
+        {file["path"]: file["sha256"] for file in data["files"]},
+        data.get("tables", {}),
+        data.get("outputs", ""),
+        data.get("contents", ""),
+    )
+
+
+def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
+    """Returns the contents of the files that are there, which may be compressed (.xz). A path that
+    is a file stands for the only file of a release.
+    """
+    if path.is_file() and len(names) == 1:
+        return {names[0]: _plain(path)}
+    contents = {}
+    for name in names:
+        for place in (path / name, path / f"{name}{intake.XZ}"):
+            if place.is_file():
+                contents[name] = _plain(place)
+                break
+    return contents
+
+
+def _plain(path: Path) -> bytes:
+    try:
+        return intake.read_content(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}. Get it anew.") from None
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _some(names: list[str] | tuple[str, ...]) -> str:
+    more = f" and {len(names) - SHOWN} more" if names[SHOWN:] else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def remember(protocol: str, path: Path) -> None:
+    """Notes where the copy of a protocol's data is, for later commands."""
+    known = _known() | {protocol: str(path.resolve())}
+    place = _memory()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8")
+        part.replace(place)
+    except OSError as error:
+        raise UsageError(
+            f"{place} cannot be written: {error.strerror}. Name another folder in {DATA}."
+        ) from None
+
+
+def remembered(protocol: str) -> Path | None:
+    """Returns where the copy of a protocol's data is; None if none was named, or it is gone."""
+    path = _known().get(protocol)
+    return Path(path) if path and Path(path).exists() else None
+
+
+def _known() -> dict[str, str]:
+    try:
+        known = json.loads(_memory().read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in known.items()} if isinstance(known, dict) else {}
+
+
+def _memory() -> Path:
+    named = os.environ.get(DATA)
+    if named:
+        return Path(named).expanduser() / "copies.json"
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("tiltmeter")) / "copies.json"

@@ -1,0 +1,63 @@
+"""Texts of delimited rows: parted by commas, semicolons or tabs, in UTF-8, in UTF-16 with its mark,
+or in a code page of Windows if all such pages read the text alike.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from .cells import BadTable, Row, rows_of_cells
+
+# semicolons where a comma parts decimals, as in German and French
+_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
+_CODE_PAGES = ("cp1250", "cp1252", "cp1254", "cp1257")
+_OTHER_SCRIPT = re.compile(rb"[\xa0-\xff]{3}")  # letters of a code page or of two bytes each
+_NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line for Excel alone
+
+
+def table_text(content: bytes) -> str:
+    """The text of a table, without a mark at its beginning. BadTable where it may be read in more
+    than one way.
+    """
+    try:
+        return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        readings = set()
+        with suppress(UnicodeDecodeError):
+            readings = {content.decode(page) for page in _CODE_PAGES}
+        if len(readings) == 1 and not _OTHER_SCRIPT.search(content):
+            return readings.pop()
+        line = 1 + content.count(b"\n", 0, error.start)
+        raise BadTable(
+            f"line {line} is not UTF-8. Save the file as UTF-8 (in Excel: CSV UTF-8)."
+        ) from None
+
+
+def numbered_rows(
+    text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
+) -> Iterator[tuple[int, Row]]:
+    """(line, row) of a text with a header, as `rows_of_cells` has them; a row's line, from 1, is
+    the one on which it ends.
+
+    delimiter:  "" for a comma, a semicolon or a tab: what `sep=` names, or the header has most of.
+    short_rows: True if a row may have fewer cells than the header; what is missing is "".
+    needs:      columns that must be there.
+    """
+    named = _NAMED_DELIMITER.match(text)
+    above = 1 if named else 0  # lines
+    if named:
+        text, delimiter = text[named.end() :], delimiter or named[1]
+    delimiter = delimiter or max(_DELIMITERS, key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = ((above + reader.line_num, cells) for cells in reader)
+    hint = f" A cell with {_DELIMITERS[delimiter]} in it is put in quotation marks."
+    try:
+        yield from rows_of_cells(lines, short_rows, needs, hint)
+    except csv.Error as error:
+        raise BadTable(f"line {above + reader.line_num} is not CSV ({error}).") from None

@@ -1,0 +1,64 @@
+"""Sheets of spreadsheets (xlsx, xls, ods) → lines of cells as text, through python-calamine."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import date, time, timedelta
+
+from ..intake import MOST_BYTES
+from .cells import BadTable, names_of
+
+_XLS = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # a compound file of Microsoft's, as xls is
+_ZIP = b"PK\x03\x04"
+_PARTS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # of xlsx, xlsb, ods
+Cell = str | float | bool | date | time | timedelta
+
+
+def is_spreadsheet(content: bytes) -> bool:
+    """True if a file is a spreadsheet, by its content."""
+    if content.startswith(_XLS):
+        return True
+    if not content.startswith(_ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return any(name in archive.namelist() for name in _PARTS)
+    except zipfile.BadZipFile:
+        return False
+
+
+def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str]]]:
+    """(row, cells as text) of a sheet, the first one for "", from its first row that is not empty.
+    BadTable if it cannot be read.
+    """
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    _refuse_bomb(content)
+    try:
+        with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
+            names = book.sheet_names
+            if not names or (sheet and sheet not in names):
+                raise BadTable(f"it has no sheet '{sheet}'. Its sheets: {names_of(names)}.")
+            rows = book.get_sheet_by_name(sheet or names[0]).to_python(skip_empty_area=False)
+    except CalamineError as error:
+        raise BadTable(f"it cannot be read as a spreadsheet ({type(error).__name__}).") from None
+    first = next((at for at, row in enumerate(rows) if any(cell != "" for cell in row)), 0)
+    for number, row in enumerate(rows[first:], first + 1):
+        yield number, list(map(_text, row))
+
+
+def _refuse_bomb(content: bytes) -> None:
+    """BadTable for a file that is much larger when it is decompressed."""
+    if content.startswith(_ZIP):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
+                raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")
+
+
+def _text(cell: Cell) -> str:
+    """A cell as a table of text has it: 3, not 3.0."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)

@@ -1,0 +1,192 @@
+"""The first replies of a run: which trials they are of, what is wrong with them, and what the rest
+will take. Pure.
+
+Trials are taken from those of the plan so that languages, cues and modes are spread; nothing is
+chosen by what is answered, so they stay part of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from ...protocol import Protocol
+from ...records import ANSWER, CUT, INVALID, OTHER_LANGUAGE, Trial
+from ...store.queries.pilot import FirstReply
+from . import begun, cost, plan
+
+FIRST, FIRST_PICTURES = 12, 4
+SUSPECT = 4  # of the first, with one cause, after which as many are asked again
+STOPS = 10  # of both, with one cause
+LOOKED_AT = 2_000  # trials among which the first are chosen
+# Prompt tokens, as a share of those estimated, below which the prompt was not read whole. The
+# estimate of real prompts is too low and not too high (stages/planning/cost.py).
+READ_SHARE = 0.4
+LONG_PROMPT_TOKENS = 200  # estimated: shorter ones fit into every context
+
+THOUGHT, LIMIT, UNREAD, CONTEXT, LANGUAGE = "thought", "limit", "unread", "context", "language"
+
+
+def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Trial]:
+    """So many of the first trials of a plan, each the one whose levels were taken least often."""
+    rest = [
+        trial for trial in islice(trials, LOOKED_AT) if not protocol.modes[trial.mode].for_discovery
+    ]
+    taken: Counter[tuple[str, str]] = Counter()
+    chosen: list[Trial] = []
+    while rest and len(chosen) < number:
+        best = min(range(len(rest)), key=lambda n: sum(taken[level] for level in _levels(rest[n])))
+        chosen.append(rest.pop(best))
+        taken.update(_levels(chosen[-1]))
+    return chosen
+
+
+def _levels(trial: Trial) -> list[tuple[str, str]]:
+    """The levels of a trial, and its language and mode once more, which count twice."""
+    twice = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
+    return [*trial.factors.items(), *twice, twice[0]]
+
+
+@dataclass(frozen=True)
+class First:
+    """The first replies of one subject. seconds: that they took together."""
+
+    subject: str
+    protocol: Protocol
+    trials: tuple[Trial, ...]
+    replies: Mapping[str, FirstReply]
+    seconds: float
+
+    @property
+    def seen(self) -> list[tuple[Trial, FirstReply]]:
+        """The trials that were answered, with their replies."""
+        return [
+            (trial, self.replies[trial.id]) for trial in self.trials if trial.id in self.replies
+        ]
+
+    @property
+    def causes(self) -> Counter[str]:
+        """How many replies show each cause."""
+        found = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
+        return Counter(cause for cause in found if cause)
+
+    @property
+    def cause(self) -> str:
+        """The cause that most replies show, "" if none does."""
+        return next((cause for cause, _ in self.causes.most_common(1)), "")
+
+    def share(self, *values: str) -> float:
+        """The share of replies with one of these labels or outcomes."""
+        held = [reply for _, reply in self.seen if {reply.label, reply.outcome} & set(values)]
+        return len(held) / max(1, len(self.seen))
+
+    @property
+    def cut_share(self) -> float:
+        """The share of replies that were cut before what is read of them."""
+        held = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
+        return len(held) / max(1, len(self.seen))
+
+    @property
+    def largest_thought(self) -> int:
+        """Tokens of the longest thought that was counted."""
+        return max((reply.thought or 0 for _, reply in self.seen), default=0)
+
+    @property
+    def completion_tokens(self) -> int:
+        """Tokens of all replies."""
+        return sum(reply.completion_tokens or 0 for _, reply in self.seen)
+
+    def forecast(self, counts: Mapping[str, int], estimates: Mapping[str, float]) -> Forecast:
+        """What the whole plan of the subject will take. counts: its trials by mode; estimates:
+        prompt tokens of a trial of each mode, as estimated.
+        """
+        prompt = completion = dollars = 0.0
+        for mode, number in counts.items():
+            own = [(t, r) for t, r in self.seen if t.mode == mode] or self.seen
+            billed = [(t, r) for t, r in own if r.prompt_tokens and r.completion_tokens is not None]
+            if not billed:
+                continue
+            guessed = sum(cost.size(plan.request(t, self.protocol)).tokens for t, _ in billed)
+            ratio = sum(r.prompt_tokens or 0 for _, r in billed) / max(1.0, guessed)
+            prompt += number * ratio * estimates.get(mode, guessed / len(billed))
+            completion += number * sum(r.completion_tokens or 0 for _, r in billed) / len(billed)
+            dollars += number * sum(r.cost or 0.0 for _, r in billed) / len(billed)
+        calls = sum(counts.values())
+        seconds = self.seconds / max(1, len(self.seen)) * calls
+        return Forecast(calls, round(prompt), round(completion), dollars, seconds)
+
+    def limit_needed(self) -> int:
+        """A limit of tokens that most replies will fit: the 95th percentile and half as much, or
+        four times the limit if replies are still cut there.
+        """
+        own = [(t, r) for t, r in self.seen if r.completion_tokens]
+        lengths = sorted(own, key=lambda pair: pair[1].completion_tokens or 0)
+        if not lengths:
+            return 0
+        trial, reply = lengths[math.ceil(0.95 * len(lengths)) - 1]
+        at = reply.completion_tokens or 0
+        need = 4 * trial.sampling.max_tokens if reply.ended == CUT else 1.5 * at
+        return math.ceil(need / 10) * 10
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a plan will take. dollars: 0 if the price is not known."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float
+    seconds: float
+
+
+def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
+    """What keeps a reply from being measured, "" for nothing. An exact reading and a picture have
+    no such cause.
+    """
+    mode = protocol.modes[trial.mode]
+    if mode.logprobs or mode.size:
+        return ""
+    if reply.outcome == CUT:
+        return THOUGHT
+    if reply.outcome != ANSWER:
+        return ""
+    guessed = cost.size(plan.request(trial, protocol)).tokens
+    if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
+        return CONTEXT
+    begins = bool(begun.ending(trial, protocol)[0])
+    reads_on = all(spec.kind != "choice" for spec in protocol.instruments)
+    if reply.label == CUT or (reply.ended == CUT and reads_on and not begins):
+        return LIMIT
+    return {OTHER_LANGUAGE: LANGUAGE, INVALID: UNREAD}.get(reply.label, "")
+
+
+def needs_more(first: First, planned: int) -> bool:
+    """True if as many trials are to be asked again before it is known whether the run can go on."""
+    number = first.causes[first.cause] if first.cause else 0
+    return SUSPECT <= number < len(first.seen) and len(first.trials) < min(2 * FIRST, planned)
+
+
+def stops(first: First, number: int, planned: int) -> bool:
+    """True if the run stops: all of the first replies have one cause, or ten of twice as many. A
+    plan with nothing beyond them does not.
+    """
+    shown = first.causes[first.cause] if first.cause else 0
+    if planned <= number or not shown:
+        return False
+    return shown == len(first.seen) >= number or shown >= STOPS
+
+
+def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
+    """(language, trial, reply) of two replies in each language."""
+    shown: list[tuple[str, Trial, FirstReply]] = []
+    counted: Counter[str] = Counter()
+    for trial, reply in first.seen:
+        language = trial.factors.get("language", "")
+        counted[language] += 1
+        if counted[language] <= of_each:
+            shown.append((language, trial, reply))
+    return sorted(shown, key=lambda row: row[0])

@@ -1,0 +1,144 @@
+"""The pilot of a run: its first trials are asked and labelled before the rest, and the run stops if
+what comes back cannot be measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import PilotStopped
+from ...instruments import Instrument, Learner
+from ...instruments.judges.cascade import Cascade
+from ...models import Model
+from ...models.kinds import kind_of
+from ...models.reasoning import OFF, RESERVE_TOKENS
+from ...protocol import Protocol
+from ...records import Trial
+from ...store import Store
+from ...store.queries import pilot as stored
+from ..engine.engine import Engine, Models
+from ..engine.limits import Limits, Tally
+from ..planning import cost, plan
+from ..planning.pilot import FIRST, FIRST_PICTURES, UNREAD, First, choose, needs_more, stops
+from ..planning.plan import Choices, Wanted
+from ..planning.shards import Shard
+from . import pilot_words
+from .generate import job
+
+THOUGHTS_RESERVED = 4  # times the longest thought of the pilot is what is reserved for the rest
+
+
+def reserve_of(store: Store, subject: str) -> int:
+    """Tokens that a subject's pilot found to be needed for thoughts, 0 if it had none."""
+    return int(stored.kept(store, subject).get("reserve", 0))
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The pilot of each subject that has one. label: labels what has come; annotators: those that
+    label.
+    """
+
+    store: Store
+    protocol: Protocol
+    choices: Choices
+    models: Models
+    limits: Limits
+    watch: Callable[[Tally], None]
+    annotators: Sequence[Instrument]
+    label: Callable[[], Awaitable[Tally]]
+    shard: Shard | None = None
+
+    async def run(self, wanted: Wanted | None = None) -> None:
+        """Asks the first trials of every subject that is asked for the first time. PilotStopped if
+        what they show keeps the run from measuring anything. A call that fails is tried again with
+        the rest.
+        """
+        aside, self.models.aside = self.models.aside, None  # asked singly, also before a batch
+        try:
+            for subject in self.choices.subjects:
+                self._refuse_again(subject)
+                if kind_of(subject).on_workers and not stored.is_begun(self.store, subject):
+                    await self._run_one(subject, wanted)
+        finally:
+            self.models.aside = aside
+
+    def _refuse_again(self, subject: str) -> None:
+        """PilotStopped if the subject's pilot stopped this run before, and nothing is done about
+        it.
+        """
+        held = stored.kept(self.store, subject)
+        mended = any(isinstance(one, Cascade) for one in self.annotators)
+        if held.get("cause") and not (held["cause"] == UNREAD and mended):
+            raise PilotStopped(held["said"], held.get("type", ""))
+
+    async def _run_one(self, subject: str, wanted: Wanted | None) -> None:
+        of_one = replace(self.choices, subjects=(subject,))
+        planned = sum(plan.count(self.protocol, of_one)[subject].values())
+        trials = plan.trials(self.protocol, of_one, wanted)
+        drawn = any(mode.size for mode in self.protocol.modes.values())
+        number = FIRST_PICTURES if drawn else FIRST
+        if planned <= number:  # nothing beyond it could be saved
+            return
+        chosen = choose(
+            self.shard.part(trials) if self.shard else trials, self.protocol, 2 * number
+        )
+        model = await self.models.get(subject)
+        tally, seconds = await self._ask(chosen[:number])
+        first = self._first(subject, chosen[:number], seconds)
+        if needs_more(first, planned):
+            more, longer = await self._ask(chosen[number:])
+            first = self._first(subject, chosen, seconds + longer)
+            tally = more
+        model.reserve_thought(self._reserve(first, model))
+        self._show(first, tally)
+        self._stop_or_go(first, stops(first, number, planned), model)
+
+    async def _ask(self, trials: Sequence[Trial]) -> tuple[Tally, float]:
+        """Asks the trials and labels their answers; with the seconds that asking took."""
+        engine = Engine(self.store, self.models, self.limits, self.watch)
+        began = time.monotonic()
+        done = await engine.drive(
+            job(trial, self.protocol) for trial in self.store.iter_unanswered(trials)
+        )
+        seconds = time.monotonic() - began
+        if not any(isinstance(one, Learner) for one in self.annotators):
+            await self.label()
+        return done, seconds
+
+    def _first(self, subject: str, trials: Sequence[Trial], seconds: float) -> First:
+        rules = [
+            one.annotator for one in self.annotators if not one.judge or isinstance(one, Cascade)
+        ]
+        found = stored.replies(self.store, [trial.id for trial in trials], rules)
+        return First(subject, self.protocol, tuple(trials), found, seconds)
+
+    def _reserve(self, first: First, model: Model) -> int:
+        """Tokens to ask for beside the limit of an answer, by what was thought so far."""
+        seen = THOUGHTS_RESERVED * first.largest_thought
+        return max(model.reserve, RESERVE_TOKENS, seen) if seen else model.reserve
+
+    def _show(self, first: First, tally: Tally) -> None:
+        of_one = replace(self.choices, subjects=(first.subject,))
+        counts = plan.count(self.protocol, of_one)[first.subject]
+        tally.lines = tuple(
+            pilot_words.lines(first, first.forecast(counts, cost.estimates(self.protocol, of_one)))
+        )
+        tally.failed = 0
+        self.watch(tally)
+
+    def _stop_or_go(self, first: First, stopping: bool, model: Model) -> None:
+        switched_off = self.choices.reasoning == OFF or model.switched_off
+        held: dict[str, str] = {"reserve": str(model.reserve)}
+        if stopping:
+            said = pilot_words.sentence(first, switched_off)
+            held |= {
+                "cause": first.cause,
+                "said": f"{said} {pilot_words.remedy(first, switched_off)}",
+                "type": next(iter(pilot_words.options(first, switched_off)), ""),
+            }
+        stored.keep(self.store, first.subject, held)
+        if stopping:
+            raise PilotStopped(held["said"], held["type"])

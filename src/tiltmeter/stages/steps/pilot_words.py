@@ -1,0 +1,111 @@
+"""What is said of the first replies of a run: a few lines, and a cause with what to type."""
+
+from __future__ import annotations
+
+from ...records import ERROR, INVALID, REFUSAL
+from ..planning.pilot import (
+    CONTEXT,
+    LANGUAGE,
+    LIMIT,
+    THOUGHT,
+    UNREAD,
+    First,
+    Forecast,
+    sample_replies,
+)
+
+SHOWN_CHARACTERS = 60
+_UNREAD = "replies are whole and the rules do not know their form"
+_ANOTHER_OUT = "and another --out"
+
+
+def lines(first: First, forecast: Forecast) -> list[str]:
+    """The pilot of a subject, line by line."""
+    number = len(first.seen)
+    speed = first.completion_tokens / first.seconds if first.seconds > 0.05 else 0.0
+    thought = f", of them {first.largest_thought} thought at most" if first.largest_thought else ""
+    shares = (
+        f"{first.cut_share:.0%} cut, {first.share(INVALID):.0%} unread, "
+        f"{first.share(REFUSAL):.0%} refused"
+    )
+    failed = first.share(ERROR)
+    return [
+        f"pilot of {first.subject}: {number} replies",
+        *(
+            f"  {language + ': ' if language else ''}{_short(reply.text)} → "
+            f"{reply.label or reply.outcome}"
+            for language, _, reply in sample_replies(first)
+        ),
+        f"  {first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; {shares}"
+        + (f", {failed:.0%} failed" if failed else "")
+        + (f"; {speed:.0f} tokens/s" if speed else ""),
+        f"  all {forecast.calls:,} trials: about {forecast.prompt_tokens:,} + "
+        f"{forecast.completion_tokens:,} tokens, {_duration(forecast.seconds)}"
+        + (f", ${forecast.dollars:.2f}" if forecast.dollars else ""),
+    ]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    cut = f"{line[:SHOWN_CHARACTERS]}…" if len(line) > SHOWN_CHARACTERS else line
+    return f"'{cut}'"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def sentence(first: First, switched_off: bool) -> str:
+    """The cause that the first replies show, in a sentence. switched_off: the model was told not to
+    think.
+    """
+    shown, number = first.causes[first.cause], len(first.seen)
+    said = f"{first.subject}: {shown} of the first {number} "
+    limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
+    if first.cause == THOUGHT:
+        told = ", though it was told not to think" if switched_off else ""
+        return f"{said}replies are empty: the limit of {limit} tokens went into reasoning{told}."
+    if first.cause == LIMIT:
+        return f"{said}replies are cut: the limit of {limit} tokens is short for this model."
+    if first.cause == UNREAD:
+        return f"{said}{_UNREAD}."
+    if first.cause == CONTEXT:
+        return f"{said}prompts were not read whole: the context of the server cuts them."
+    return f"{said}replies are in another language: the model does not speak it."
+
+
+def options(first: First, switched_off: bool) -> list[str]:
+    """What to type for a cause, each of them instead of the others."""
+    typed = {
+        THOUGHT: ["--max-tokens 2000"]
+        if switched_off
+        else ["--reasoning off", "--max-tokens 2000"],
+        LIMIT: [f"--max-tokens {first.limit_needed()}"],
+        UNREAD: ["--judge-for unread --judge KIND:NAME"],
+        CONTEXT: ["--context 8192"],
+        LANGUAGE: [],
+    }
+    return typed[first.cause]
+
+
+def remedy(first: First, switched_off: bool) -> str:
+    """What to do about a cause."""
+    typed = " or with ".join(options(first, switched_off))
+    if first.cause == LANGUAGE:
+        spoken = sorted({trial.factors.get("language", "") for trial, _ in first.seen})
+        return f"Leave the language out: name those that it speaks with --language ({spoken})."
+    if first.cause == UNREAD:
+        return f"Type the same command with {typed}."
+    if first.cause == CONTEXT:
+        return (
+            f"Type the same command with {typed} {_ANOTHER_OUT} (gguf:, builtin), or start the "
+            "server with a longer context (llama.cpp -c, vLLM --max-model-len, Ollama num_ctx)."
+        )
+    server = (
+        " A server of one's own may switch it off too: llama.cpp with --reasoning-budget 0."
+        if first.cause == THOUGHT and switched_off
+        else ""
+    )
+    return f"Type the same command with {typed}, {_ANOTHER_OUT}.{server}"

@@ -1,0 +1,166 @@
+"""Which prompt has which side, cue word, item and how many answers: the crossed design.
+
+A *cue word* (a name) stands for a level of a factor; an *item* (a job, a scenario) is what the
+prompts ask about. Both are samples: of names like these, of items like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Codes, Floats
+
+NEGLIGIBLE = 0.02  # part of the cue words' variance below which items already carry it
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Adds up prompts by group, along the last axis. order: prompts sorted by their group; starts:
+    the first place of each group in that order.
+    """
+
+    order: Codes
+    starts: Codes
+
+    def __call__(self, values: Floats) -> Floats:
+        """The sums, shape (…, groups), of values of shape (…, prompts)."""
+        ordered = values[..., self.order]
+        found: Floats = np.add.reduceat(ordered, self.starts, axis=-1)
+        return found
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """The prompts of one or two sides. All arrays have one entry per prompt, shape (P,).
+
+    side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: numbers from 0 to
+    K - 1; the words of one side are not those of the other, unless they are *matched* sets, of
+    which each has one word per side and counts as one word. item: numbers from 0 to C - 1. n:
+    answers, above 0.
+    """
+
+    side: Codes
+    word: Codes
+    item: Codes
+    n: Floats
+    matched: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        side: Sequence[int],
+        word: Sequence[Hashable],
+        item: Sequence[Hashable],
+        n: Sequence[float],
+        matched: bool = False,
+    ) -> Crossed:
+        """Numbers the words and items of prompts; a prompt without answers is left out by the
+        caller. ``ValueError``: no answers in a prompt, a (side, word, item) that occurs twice.
+        """
+        sizes = arguments.counts("n", n)
+        if (sizes <= 0).any():
+            raise ValueError("n: every prompt needs an answer")
+        sides = np.asarray(side, dtype=np.int64)
+        words = _codes(list(zip(side, word, strict=True)) if not matched else list(word))
+        design = cls(sides, words, _codes(list(item)), sizes, matched)
+        keys = (sides * design.words + words) * design.items + design.item
+        if np.unique(keys).size < keys.size:
+            raise ValueError("item: a side, word and item occur together twice")
+        return design
+
+    @cached_property
+    def sides(self) -> int:
+        """One side (a share) or two (a difference)."""
+        return int(self.side.max()) + 1
+
+    @cached_property
+    def items(self) -> int:
+        """C, the number of items on either side."""
+        return int(self.item.max()) + 1
+
+    @cached_property
+    def words(self) -> int:
+        """K over all sides; matched sets count once."""
+        return int(self.word.max()) + 1
+
+    @cached_property
+    def sign(self) -> Floats:
+        """+1 for prompts of the level, -1 for those of its baseline, shape (P,)."""
+        found: Floats = np.where(self.sides == 1, 1.0, 2.0 * self.side - 1.0)
+        return found
+
+    @cached_property
+    def by_side(self) -> Sums:
+        """Sums by side."""
+        return _sums(self.side)
+
+    @cached_property
+    def by_item(self) -> Sums:
+        """Sums by item."""
+        return _sums(self.item)
+
+    @cached_property
+    def by_word(self) -> Sums:
+        """Sums by cue word."""
+        return _sums(self.word)
+
+    @cached_property
+    def item_sides(self) -> tuple[Codes, Sums, Codes]:
+        """(side of an item by prompt, sums by side of an item, item of each of these)."""
+        kept, first, codes = np.unique(
+            self.item * self.sides + self.side, return_index=True, return_inverse=True
+        )
+        del kept
+        return codes, _sums(codes), self.item[first]
+
+    @cached_property
+    def word_side(self) -> Codes:
+        """The side of each cue word, shape (K,); 0 for all of matched sets."""
+        found = np.zeros(self.words, dtype=np.int64)
+        if not self.matched:
+            found[self.word] = self.side
+        return found
+
+    @cached_property
+    def words_by_side(self) -> Codes:
+        """Cue words of each side; matched sets are one entry."""
+        return np.bincount(self.word_side)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """n/N of the prompt's side, shape (P,)."""
+        found: Floats = self.n / self.by_side(self.n)[self.side]
+        return found
+
+    @cached_property
+    def indicators(self) -> Floats:
+        """A table for each cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P). A
+        word that is alone on its side is fixed and has none.
+        """
+        keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
+        alone = np.bincount(keys % self.sides) == 1
+        drawn = np.flatnonzero(~alone[keys % self.sides])
+        found: Floats = (codes == drawn[:, None]).astype(np.float64)
+        return found
+
+    @cached_property
+    def squared_weights(self) -> float:
+        """S = Σ(N_k/N_g)², what a variance of 1 between cue words adds to that of the estimate."""
+        return float(((self.indicators @ self.weight) ** 2).sum())
+
+
+def _codes(labels: Sequence[Hashable]) -> Codes:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+
+
+def _sums(codes: Codes) -> Sums:
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes)
+    return Sums(order, np.concatenate([[0], np.cumsum(sizes)[:-1]]))

@@ -1,0 +1,141 @@
+"""Rankings of candidates whose names stand for groups: who is ranked first more often than even?
+
+A line-up is one set of candidates with one name of each group, ranked one or more times. If names
+occur in one line-up only, the groups of its names are dealt inside it. If names recur, both
+line-ups and names are samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.crossed.design import Crossed
+from tiltmeter.stats.crossed.populations import Inference, infer
+from tiltmeter.stats.crossed.variances import Components, components
+from tiltmeter.stats.results import Test
+
+DEALT = "groups dealt inside line-ups (exact)"
+RECURRING = "line-ups and names as samples, variance averaged over groups, t"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShare:
+    """One group's share of first places less an even share. pooled: the test, with the variance
+    averaged over groups; own: the interval, with the group's own. names_sd: how far the shares of
+    names differ among themselves, beyond what line-ups carry.
+    """
+
+    value: float
+    pooled: Inference
+    own: Inference
+    names: int
+    names_sd: float
+    lineups: int
+
+
+def dealt(firsts: ArrayLike, group: int) -> Test:
+    """Tests if a group is ranked first as often as the others, whatever the names of a line-up.
+
+    firsts: how often the name of each group was ranked first in each line-up, whole numbers of
+    shape (line-ups, groups). If groups make no difference, each name of a line-up could be of any
+    group: the group's count is one entry of each row, drawn with equal chances, and all rankings of
+    a line-up stay together. The distribution of their sum is computed, not drawn; p is two-sided by
+    the distance from the expected sum. By hand: line-ups (2, 0) and (1, 1), group 0: the sum is 3
+    or 1, each in half of the deals, both 1 from the expected 2: p = 1.
+    p is None without a ranking. ``ValueError``: counts that are not whole.
+    """
+    counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
+    if (counts < 0).any() or (counts != np.rint(counts)).any():
+        raise ValueError("firsts: whole numbers of rankings expected")
+    counts = counts[counts.sum(axis=1) > 0]
+    if not counts.size:
+        return Test(None, None, DEALT, note="no rankings: no test")
+    law = np.ones(1)
+    for row in counts.astype(np.int64):
+        law = np.convolve(law, np.bincount(row) / row.size)
+    observed, expected = float(counts[:, group].sum()), float(counts.mean(axis=1).sum())
+    distance = np.abs(np.arange(law.size) - expected)
+    p = float(law[distance >= abs(observed - expected) - 1e-9].sum())
+    extreme = law[law > 0]
+    return Test(observed - expected, min(1.0, p), DEALT, smallest_p=float(extreme.min()))
+
+
+def recurring(
+    *,
+    lineup: Sequence[str],
+    names: Sequence[Sequence[str]],
+    n: ArrayLike,
+    firsts: ArrayLike,
+    confidence: float = 0.95,
+) -> list[GroupShare]:
+    """Tests each group's share of first places against an even share, names being a sample.
+
+    lineup: of each row; names: of each group in it, shape (rows, groups); n: rankings; firsts: how
+    often each group's name was ranked first, shape (rows, groups). For each group V_i over line-ups
+    and V_w - V_c over its names (`variances.components`, without the items' shift: a line-up has
+    one name of a group). V = V_i + G/(G-1)·(V_w - V_c), averaged over the G groups in the test,
+    since they are alike under the null; the group's own in the interval.
+    """
+    sizes, counts = arguments.counts("n", n), np.asarray(firsts, dtype=np.float64)
+    groups = counts.shape[1]
+    each = [
+        _components(lineup, [row[g] for row in names], sizes, counts[:, g]) for g in range(groups)
+    ]
+    larger = groups / (groups - 1)
+    own = [_variance(parts, larger) for _, parts in each]
+    variance = float(np.mean([one[0] for one in own]))
+    spread = float(np.sum([one[1] for one in own])) / groups**2
+    made = []
+    for (design, parts), (v, s) in zip(each, own, strict=True):
+        value = float(parts.value[0]) - 1 / groups
+        made.append(
+            GroupShare(
+                value,
+                infer(variance, variance**2 / spread if spread else 1.0, value, 0.0, confidence),
+                infer(v, v**2 / s if s else 1.0, value, 0.0, confidence),
+                design.words,
+                _names_sd(design, parts),
+                design.items,
+            )
+        )
+    return made
+
+
+def _components(
+    lineup: Sequence[str], names: Sequence[str], n: Floats, firsts: Floats
+) -> tuple[Crossed, Components]:
+    """The parts of one group's variance; rows of one line-up and name are added up."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for key, size, count in zip(zip(lineup, names, strict=True), n, firsts, strict=True):
+        cell = sums.setdefault(key, [0.0, 0.0])
+        cell[0] += size
+        cell[1] += count
+    kept = {key: cell for key, cell in sums.items() if cell[0] > 0}
+    design = Crossed.of(
+        side=[0] * len(kept),
+        word=[name for _, name in kept],
+        item=[line for line, _ in kept],
+        n=[size for size, _ in kept.values()],
+    )
+    shares = np.array([[count / size for size, count in kept.values()]])
+    return design, components(design, shares, item_shifts=False)
+
+
+def _names_sd(design: Crossed, parts: Components) -> float:
+    between = max(0.0, float(parts.words[0, 0] - parts.cells[0, 0]))
+    return float(np.sqrt(between / design.squared_weights)) if design.squared_weights else 0.0
+
+
+def _variance(parts: Components, larger: float) -> tuple[float, float]:
+    """A group's V, and Σ(part²/df) for its degrees of freedom."""
+    items, words = float(parts.items[0]), float(parts.words[0, 0])
+    between = max(0.0, words - float(parts.cells[0, 0]))
+    degrees = float(parts.words_df[0, 0])
+    of_words = (larger * words) ** 2 / max(degrees, 1.0)
+    return items + larger * between, items**2 / max(parts.items_df, 1.0) + of_words

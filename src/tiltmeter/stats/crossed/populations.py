@@ -1,0 +1,124 @@
+"""Four populations that an estimate can speak of: these items or items like them, these cue words
+or words like them. Each has its own variance, test and interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.crossed.design import Crossed
+from tiltmeter.stats.crossed.variances import TwoWay, two_way
+from tiltmeter.stats.quantiles import t_quantile, t_two_sided
+
+TWO_WAY = "two-way over items and cue words, t"
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A test and an interval of one population. se, df: of t on the scale of the estimate (log for
+    a ratio); p None if nothing varies.
+    """
+
+    se: float
+    df: float
+    p: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Populations:
+    """The estimate and what it is worth for each population.
+
+    both: items and cue words like these; words: these items, words like these; items: items like
+    these, these words; these: these items and words (None if no prompt was answered twice).
+    words_by_side: how many cue words; words_sd: how far those of one side differ among themselves,
+    in the unit of the estimate (log for a ratio).
+    """
+
+    value: float
+    both: Inference
+    words: Inference
+    items: Inference
+    these: Inference | None
+    words_by_side: tuple[int, ...]
+    words_sd: float
+
+
+def populations(
+    design: Crossed,
+    shares: ArrayLike,
+    *,
+    within: ArrayLike | None = None,
+    null: float = 0.0,
+    ratio: bool = False,
+    confidence: float = 0.95,
+) -> Populations | None:
+    """Tests p₁ - p₀ (p of one side, log p₁/p₀ if ``ratio``) against ``null`` in each population.
+
+    shares: of each prompt, shape (P,); within: the variance of each prompt's share over its own
+    answers, by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df;
+    words ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df.
+    None if the estimate is not finite (a ratio to 0); of one item nothing is said of others.
+    """
+    y = arguments.vector("shares", shares)
+    fit = two_way(design, y[None, :], ratio=ratio)
+    value = float(fit.value[0])
+    if not np.isfinite(value):
+        return None
+    several = float(design.items > 1)
+    quantities = (value, null, confidence)
+    per_side = [len(set(design.word[design.side == side])) for side in range(design.sides)]
+    return Populations(
+        value,
+        infer(several * float(fit.variance[0]), float(fit.df[0]), *quantities),
+        _of_words(fit, *quantities),
+        infer(float(fit.parts.items[0]), design.items - 1.0, *quantities),
+        _within_prompts(design, y, within, ratio, *quantities),
+        tuple(per_side),
+        float(fit.words_sd[0]),
+    )
+
+
+def _of_words(fit: TwoWay, value: float, null: float, confidence: float) -> Inference:
+    each, df = fit.parts.words[0], np.maximum(fit.parts.words_df[0], 1.0)
+    total, spread = float(each.sum()), float((each**2 / df).sum())
+    return infer(total, total**2 / spread if spread > 0 else 1.0, value, null, confidence)
+
+
+def _within_prompts(
+    design: Crossed,
+    shares: Floats,
+    within: ArrayLike | None,
+    ratio: bool,
+    value: float,
+    null: float,
+    confidence: float,
+) -> Inference | None:
+    """The variance if the very same prompts were asked again; None if none was answered twice."""
+    several = design.n > 1
+    if not several.any():
+        return None
+    free = np.maximum(design.n - 1, 1.0)
+    spread = shares * (1 - shares) / free if within is None else arguments.counts("within", within)
+    scale = np.ones(design.sides)
+    if ratio:
+        scale = design.by_side(shares * design.n) / design.by_side(design.n)
+    parts = (design.weight / scale[design.side]) ** 2 * spread
+    total, squares = float(parts.sum()), float((parts**2 / free).sum())
+    return infer(total, total**2 / squares if squares > 0 else 1.0, value, null, confidence)
+
+
+def infer(variance: float, df: float, value: float, null: float, confidence: float) -> Inference:
+    """The t test of a value against ``null`` with this variance, and its interval."""
+    if variance <= 0:
+        return Inference(0.0, df, None, None, None)
+    se = math.sqrt(variance)
+    half = t_quantile(0.5 + confidence / 2, df) * se
+    return Inference(se, df, t_two_sided((value - null) / se, df), value - half, value + half)

@@ -1,0 +1,5 @@
+"""How many cue words a conclusion about words like them needs. No numpy: protocols import this."""
+
+LEAST_WORDS = 3  # of the smaller side, from which cue words are a sample
+FEW_WORDS = 5  # below, a sample of few cue words
+ADVISED_WORDS = 10

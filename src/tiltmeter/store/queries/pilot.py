@@ -1,0 +1,59 @@
+"""The first replies of a run, with what was said of them and what they took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .. import Store
+
+PILOT = "pilot"  # the setting: by subject, what its pilot found
+
+
+class FirstReply(NamedTuple):
+    """A reply. label: the likeliest value that rules gave it, "" for none."""
+
+    trial: str
+    outcome: str
+    text: str
+    ended: str
+    thought: int | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    label: str
+
+
+_REPLIES = """
+SELECT o.trial, o.outcome, o.text, o.ended, o.thought, c.prompt_tokens, c.completion_tokens, c.cost,
+  coalesce((SELECT l.value FROM labels l WHERE l.current AND l.output = o.trial
+    AND l.annotator IN (SELECT value FROM json_each(?2)) ORDER BY l.weight DESC, l.id LIMIT 1), '')
+FROM outputs o LEFT JOIN calls c ON c.key = o.call
+WHERE o.trial IN (SELECT value FROM json_each(?1))
+"""
+
+
+def replies(
+    store: Store, trials: Sequence[str], annotators: Sequence[str]
+) -> dict[str, FirstReply]:
+    """The replies to some trials, by trial, with their labels by some annotators."""
+    rows = store.rows(_REPLIES, (json.dumps(list(trials)), json.dumps(list(annotators))))
+    return {row[0]: FirstReply(*row) for row in rows}
+
+
+def is_begun(store: Store, subject: str) -> bool:
+    """True if a subject has outputs."""
+    query = "SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial WHERE t.subject = ? LIMIT 1"
+    return store.first(query, (subject,)) is not None
+
+
+def kept(store: Store, subject: str) -> dict[str, str]:
+    """What a subject's pilot found: its cause, if it stopped the run, and what was said of it."""
+    held = (store.get(PILOT) or {}).get(subject)
+    return held if isinstance(held, dict) else {}
+
+
+def keep(store: Store, subject: str, found: dict[str, str]) -> None:
+    """Keeps what a subject's pilot found."""
+    store.put(PILOT, {**(store.get(PILOT) or {}), subject: found})
