@@ -16,19 +16,8 @@ from functools import partial
 from itertools import pairwise
 
 from ...languages.letters import key
-from .entries import (
-    ASIDE,
-    EDGE,
-    OFF,
-    PROSE,
-    ROW,
-    Entries,
-    Pick,
-    Reading,
-    Remembered,
-    Unit,
-    distinct,
-)
+from .entries import EDGE, Entries
+from .units import ASIDE, OFF, PROSE, ROW, Pick, Reading, Remembered, Unit, distinct
 from .wordlist import WordList
 
 LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
