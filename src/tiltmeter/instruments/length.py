@@ -2,10 +2,10 @@
 `mean` and `mean_difference`.
 
 A word is a run of letters, their marks and digits, with the apostrophes and hyphens inside it
-("e.g." is two); in a script without spaces (Chinese, Japanese) each character counts as one, so counts of such a
-language are not to be compared with another's. A sentence ends at a full stop, a question or
-exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or an initial
-ends none. Characters are counted without blanks.
+("e.g." is two); in a script without spaces (Chinese, Japanese) each character counts as one, so
+counts of such a language are not to be compared with another's. A sentence ends at a full stop, a
+question or exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or
+an initial ends none. Characters are counted without blanks.
 
 Label: the number. What is no answer has its outcome and no length: a refusal is not a short letter.
 """
