@@ -50,10 +50,10 @@ import tiltmeter
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.claims import verdicts
 from tiltmeter.analyse.claims.families import HEADLINE
-from tiltmeter.analyse.claims.verdicts import Word
 from tiltmeter.analyse.counts.label_counts import count_labels
 from tiltmeter.analyse.counts.whole_outputs import LabelledOutputs, read_labelled_outputs
 from tiltmeter.analyse.whole_run import measure_run
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.api.check.planted_audits import audits, run_audit
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate

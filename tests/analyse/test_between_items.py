@@ -9,7 +9,8 @@ from typing import Any
 
 import tiltmeter
 from tests.analyse.test_verdicts import three_groups
-from tiltmeter.analyse.claims.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
 
 JOBS, SAMPLES = range(20), 6
 LEVEL = {"kind": "share", "attribute": "advice", "values": ["raise"], "among": ["raise", "wait"]}

@@ -15,7 +15,8 @@ import pytest
 import tiltmeter
 from tiltmeter.analyse.claims.gate import Decision, Gate, hold, parse_gate
 from tiltmeter.analyse.claims.thresholds import at_confidence
-from tiltmeter.analyse.claims.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 

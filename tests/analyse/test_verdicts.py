@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse.claims.verdicts import Verdict, Word
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
 from tiltmeter.stats.power.detectable import divergence_shift

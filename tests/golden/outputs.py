@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tiltmeter
 from tests.golden import commands, runs
+from tests.golden.masks import mask
 
 SHOWN = 12  # lines of the difference of one item
 
@@ -41,7 +42,7 @@ def _items(work: Path, say: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     for name, text in printed.items():
         yield f"texts/{name}", text
     say("help pages and signatures")
-    yield "texts/signatures.txt", commands.signatures()
+    yield "texts/signatures.txt", mask(commands.signatures(), work)
     for name, text in commands.help_pages(work):
         yield f"texts/{name}", text
 

@@ -73,7 +73,8 @@ def _about(row: object) -> tuple[str, str, str, str]:
         " ".join(f"{name}={level}" for name, level in (getattr(row, part) or {}).items())
         for part in ("condition", "contrast")
     )
-    return str(getattr(row, "measure")), condition, contrast, str(getattr(row, "instrument"))  # noqa: B009
+    instrument = str(getattr(row, "instrument")).partition("/")[0]  # noqa: B009
+    return str(getattr(row, "measure")), condition, contrast, instrument  # noqa: B009
 
 
 if __name__ == "__main__":

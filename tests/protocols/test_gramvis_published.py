@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tiltmeter
-from tiltmeter.analyse.claims.verdicts import Word
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import group
 from tiltmeter.records import Estimate
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
 from tiltmeter.analyse import estimates as run_estimates
-from tiltmeter.analyse.claims.verdicts import Word
 from tiltmeter.analyse.claims.verdicts import test_word as word_of
 from tiltmeter.analyse.words import numerals
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report.first_screen import examples, findings
@@ -137,7 +137,7 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
         "50 % of the answers count neither way. Counting all of it as he or all as she gives "
         "30 % to 80 %, so the direction is not certain."
     )
-    assert finding.verdict == "unsettled"  # what can reverse the claim changes the verdict
+    assert finding.verdict == Word.NOT_SETTLED  # what can reverse the claim changes the verdict
     kinds = replace(bounds, outcomes={"she": 30.0, "he": 20.0, "refusal": 45.0, "unsure": 5.0})
     (finding,) = findings.findings(audits.audit(roles, [whole(), mass, kinds], {}))
     assert "count neither way (45 % refusal, 5 % unsure). Counting all" in finding.sentence
@@ -156,7 +156,7 @@ def test_an_order_effect_that_reverses_the_tilt_leaves_it_open(roles: Protocol) 
         high=0.36,
     )
     (finding,) = findings.findings(audits.audit(roles, [whole(), order], {}))
-    assert finding.verdict == "unsettled"
+    assert finding.verdict == Word.NOT_SETTLED
     assert finding.sentence.endswith(
         "The order matters more (28 points) than the tilt (12 points)."
     )
@@ -187,7 +187,7 @@ def test_parts_that_point_both_ways_leave_the_direction_open(roles: Protocol) ->
         for name, value in (("communal", 0.84), ("agentic", 0.31))
     ]
     (finding,) = findings.findings(audits.audit(roles, [whole(), *parts], {}))
-    assert finding.verdict == "unsettled"
+    assert finding.verdict == Word.NOT_SETTLED
     assert finding.sentence.endswith(
         "Its parts point both ways: towards she in communal .84; towards he in agentic .31."
     )

@@ -20,6 +20,7 @@ from jinja2 import Environment, bccache
 from rich.console import Console
 
 from tests.report.conftest import HOSTILE
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.errors import StoreError
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
@@ -250,7 +251,10 @@ def test_the_first_screen_fits_the_terminal(built: Content, columns: int, lines:
     many = tuple(
         replace(one, warnings=(f"{n} {one.label}",)) for n in range(9) for one in built.findings
     )
-    many = (*many[:-1], replace(many[-1], verdict="refuted", value=".7654"))  # left out by none
+    many = (
+        *many[:-1],
+        replace(many[-1], verdict=Word.JUDGE_REFUTED, value=".7654"),
+    )  # left out by none
     terminal_screen.print_screen(
         replace(built, findings=many, signatures=()),
         Console(file=out, width=columns, height=lines, force_terminal=True, color_system=None),

@@ -12,14 +12,14 @@ import pytest
 
 from tiltmeter import api, registry
 from tiltmeter.analyse.claims import evidence, verdicts
-from tiltmeter.analyse.claims.verdicts import NOTHING_KNOWN, Verdict, Word
+from tiltmeter.analyse.claims.verdicts import NOTHING_KNOWN, Verdict
 from tiltmeter.analyse.words import sentences
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.design.thin_design import thin_design
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report.first_screen import screen
-from tiltmeter.report.first_screen.badges import KINDS
 from tiltmeter.report.first_screen.ranking import Judged, leading
 from tiltmeter.stats.association import ZERO_NOTE
 
@@ -137,7 +137,7 @@ def test_so_few_items_are_no_evidence_of_anything() -> None:
     found = verdict(AUDIT, few)
     assert (found.word, found.cautions[0].code) == (Word.UNDECIDED, "too_few_items")
     assert "3 items cannot show any difference: at least 6 are needed." in found.sentence
-    assert "borderline" not in found.headline + found.sentence + KINDS[found.word][2]
+    assert "borderline" not in found.headline + found.sentence + found.word.chip
     assert verdict(AUDIT, replace(few, clusters=6)).word == Word.UNDECIDED  # borderline, as it is
     assert "borderline" in verdict(AUDIT, replace(few, clusters=6)).headline
 
@@ -216,8 +216,8 @@ def test_one_in_eight_is_not_13_per_cent_and_a_place_has_a_name() -> None:
     claim = next(evidence.gather(HIRING, [row]))
     assert claim.slots["reference"] == "12.5 %"
     assert "excludes .125" in sentences.borderline(spec, replace(row, low=0.2, high=0.3))
-    assert sentences.chip("tilt", spec, row, HIRING) == "tilts towards the résumé shown first"
-    assert sentences.chip("tilt", spec, replace(row, value=0.05), HIRING) == (
+    assert sentences.chip(Word.TILT, spec, row, HIRING) == "tilts towards the résumé shown first"
+    assert sentences.chip(Word.TILT, spec, replace(row, value=0.05), HIRING) == (
         "tilts away from the résumé shown first"
     )
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tiltmeter import Protocol, api, registry
-from tiltmeter.analyse.claims.verdicts import Word
 from tiltmeter.analyse.stopping.claims import planned_families
 from tiltmeter.analyse.stopping.compared import looks_price, paying
 from tiltmeter.analyse.stopping.looks import check_looks, read_looks
 from tiltmeter.analyse.stopping.plan import read_plan
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.errors import ProtocolError, RunMismatch, StoreError, UsageError
 from tiltmeter.records import Estimate, Label
 from tiltmeter.stages.planning import plan

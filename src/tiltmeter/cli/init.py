@@ -10,7 +10,7 @@ import click
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..api.start.own_prompts import Reading
+    from ..api.start.own_prompts import PromptColumns
 
 PATH = click.Path(dir_okay=False, path_type=Path)
 FILE_OR_FOLDER = click.Path(path_type=Path)
@@ -125,7 +125,7 @@ def _write_over_table(
     return written
 
 
-def _show_reading(table: Path, reading: Reading) -> None:
+def _show_reading(table: Path, reading: PromptColumns) -> None:
     """Prints what is measured, what the table's columns are, and answers as they would be read."""
     from ..api.start.offered import sample_answers
 

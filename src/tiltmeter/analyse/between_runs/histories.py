@@ -20,7 +20,8 @@ from ...protocol import Protocol
 from ...records import HUMAN, Json, content_id
 from ...store import Store, served_models
 from ...store.queries import calls, labels, settings, trials
-from ..claims.verdicts import Verdict, Word
+from ..claims.verdicts import Verdict
+from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
 from .paired_runs import ComparisonRow, Part

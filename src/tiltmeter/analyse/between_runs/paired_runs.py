@@ -12,8 +12,9 @@ from ...protocol import MeasureSpec
 from ...records import Estimate, Json
 from ...store import Store
 from ..claims import verdicts
-from ..claims.verdicts import Verdict, Word
+from ..claims.verdicts import Verdict
 from ..counts.count_table import Table
+from ..words.verdict_words import Word
 
 Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
 

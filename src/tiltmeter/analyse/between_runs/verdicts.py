@@ -15,8 +15,9 @@ from ...store.queries.settings import Progress
 from ..claims import background, verdicts
 from ..claims.background import Background, GoldFacts
 from ..claims.evidence import Claim, gather
-from ..claims.verdicts import Verdict, Word
+from ..claims.verdicts import Verdict
 from ..words import headlines, numerals, reading, sentences
+from ..words.verdict_words import Word
 from .paired_runs import ComparisonRow, Part
 
 RUN = "run"  # the factor that a comparison compares

@@ -20,8 +20,9 @@ from ...protocol.thresholds import RATIOS
 from ...stats.quantiles import normal_quantile
 from ...stats.results import count_of
 from ..words import numerals
+from ..words.verdict_words import Word
 from .thresholds import FAILED, INCONCLUSIVE, at_confidence
-from .verdicts import Verdict, Word
+from .verdicts import Verdict
 
 FailOn = Literal["tilt", "margin"]
 HOW_MUCH = "Say how much would matter: --margin 5 (points), or --margin refusal=2,length=10%"

@@ -27,11 +27,12 @@ from ...records import Estimate
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import ALPHA
 from ..words.reading import CORRECTED
+from ..words.verdict_words import Word
 from . import verdicts
 from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
-Word = Literal["shown", "inconclusive", "cleared"]
+Answer = Literal["shown", "inconclusive", "cleared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Outcome:
 
     threshold: Threshold
     estimate: Estimate
-    word: Word
+    word: Answer
     low: float | None
     high: float | None
     open: str = ""
@@ -157,7 +158,7 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:
     """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
     reference = claim.reference
-    if claim.p is None or reference is None or claim.word == verdicts.Word.TILT:
+    if claim.p is None or reference is None or claim.word == Word.TILT:
         return False
     return _fulfils(threshold, reference, reference) == "cleared"
 
@@ -175,7 +176,7 @@ def _by_interval(
     return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
 
 
-def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
+def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
     """Says if all, none or some of an interval fulfils the bound."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:

@@ -7,17 +7,18 @@ verdict; what is left is a caution beside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
 
 from ...protocol import Protocol
 from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
-from ..words import headlines, sentences
+from ..words import headlines, populations, sentences
+from ..words.caution_kinds import BY_CODE, Caution, CautionKind
+from ..words.populations import THESE
+from ..words.verdict_words import BY_STATE, Word
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -26,38 +27,6 @@ from .output_query import OutputQuery
 LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
-_MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
-
-
-class Word(StrEnum):
-    """A verdict, in the order of precedence."""
-
-    NOT_MEASURED = "not measured"
-    JUDGE_REFUTED = "judge refuted"
-    NOT_SETTLED = "direction not settled"
-    TILT = "tilt"
-    NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
-    STILL_ASKED = "still asked"  # a run that stops early goes on with it
-    NO_DIFFERENCE = "no difference found"
-    ITEMS_DIFFER = "items differ"  # no difference found on average, over items that are not alike
-    UNDECIDED = "undecided"
-    NO_TEST = "no test made"
-    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
-    DIFFERENT = "different"
-    EQUIVALENT = "equivalent"
-
-
-# verdicts that say which way the items of a claim lie
-BY_ITEMS = (Word.ITEMS_DIFFER, Word.UNDECIDED)
-# of a claim that a run stops by, whose p alone decides; at the last look as of any run
-STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
-
-
-class Caution(NamedTuple):
-    """What a reader must know before using a number. code: a fixed name for machines."""
-
-    code: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +36,7 @@ class Verdict:
     value, low, high and reference are in `unit`; they are those that gold corrects where
     `correction` is not "none". query: names the outputs that were counted. between_items: what the
     test of whether its items differ found (`Estimate.between_items`), where one was made.
+    population: of which items and cue words it speaks (`records.Population`).
     """
 
     word: Word
@@ -94,6 +64,7 @@ class Verdict:
     n: float
     clusters: int | None
     between_items: Mapping[str, float] | None
+    population: Mapping[str, Json]
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
@@ -103,7 +74,7 @@ class Verdict:
         fields = {name: getattr(self, name) for name in self.__slots__}
         return fields | {
             "word": self.word.value,
-            "cautions": [caution._asdict() for caution in self.cautions],
+            "cautions": [caution.as_dict() for caution in self.cautions],
             "query": self.query.as_dict(),
         }
 
@@ -128,29 +99,32 @@ def judge(claim: Claim, background: Background) -> Verdict:
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
     word = _word(claim, known, unsettled, scarce or few)
-    told = sentences.items_differ(spec, row) if word in BY_ITEMS and _items_differ(row) else ""
+    told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
-        *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
+        *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
-        *([Caution("gold_scarce", scarce)] if scarce else []),
-        *([Caution("too_few_items", few)] if few else []),
-        *([Caution("items_differ", told)] if told else []),
+        *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
+        *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
+        *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
-    rest = _cautions(claim, {caution.code for caution in first}, known)
+    rest = _cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     open_ = [text for text in (scarce, few) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
+    if word == Word.TILT_OF_THESE:
+        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
+    said = headlines.write(
+        word,
+        spec,
+        claim.slots,
+        row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
+        {caution.kind for caution in cautions},
+    )
     return Verdict(
         word=word,
-        headline=headlines.write(
-            word.value,
-            spec,
-            claim.slots,
-            row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
-            [c.code for c in cautions],
-        ),
-        sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
+        headline=populations.headline(said, word, row, claim.nouns),
+        sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
         instrument=row.instrument,
@@ -173,6 +147,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         n=row.n,
         clusters=row.clusters,
         between_items=row.between_items,
+        population=populations.of_verdict(row),
         cautions=cautions,
         query=claim.query,
         signature=row.signature,
@@ -201,7 +176,7 @@ def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
     """
-    scarce = "gold_scarce" in {caution.code for caution in verdict.cautions}
+    scarce = CautionKind.GOLD_SCARCE in {caution.kind for caution in verdict.cautions}
     return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
@@ -247,16 +222,39 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.NOT_MEASURED
     if row.p is None:
         return Word.NO_TEST
-    if row.stopped and row.stopped["state"] in STOPPED:
-        return STOPPED[row.stopped["state"]]
+    if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
+        word = BY_STATE[row.stopped["state"]]
+        return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
-    if adjusted < alpha and holds is not True:
+    found = adjusted < alpha and holds is not True
+    if found and not _of_these_words(row):
         return Word.TILT
+    if found or _these_tilt(row, alpha):
+        return Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
+
+
+def _not_like_these(row: Estimate) -> bool:
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    named = row.population
+    p = None if named is None else named["p_like_these"]
+    return _of_these_words(row) or (p is not None and p >= ALPHA)
+
+
+def _of_these_words(row: Estimate) -> bool:
+    """True if a row has too few cue words to speak of words like them."""
+    return row.population is not None and row.population["cue_words"] == THESE
+
+
+def _these_tilt(row: Estimate, alpha: float) -> bool:
+    """True if the test of these cue words finds a tilt, in the family of such tests."""
+    named = row.population
+    p = None if named is None else named["p_these_adjusted"]
+    return p is not None and p < alpha
 
 
 def _holds(row: Estimate, null: float | None) -> bool | None:
@@ -272,18 +270,19 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     null = spec.null or 0.0
     bounds = claim.bounds
     if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
-        yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
+        yield Caution(
+            CautionKind.BOUNDS_HOLD_NULL, sentences.missing(spec, bounds, claim.drawn, open_=True)
+        )
     if _hides_a_difference(claim):
         yield _missing_differs(claim)
     for factor, effect, levels in _significant(claim.interactions):
         if _reverses(row, null, effect, levels):
-            yield Caution(
-                f"{factor}_reverses", sentences.reversal(spec, row, factor, effect, levels)
-            )
+            text = sentences.reversal(spec, row, factor, effect, levels)
+            yield Caution(CautionKind.REVERSES, text, factor)
     sure = [e for e in _significant_parts(claim.parts) if e.value != null]
     sides = {(e.value or 0.0) > null for e in sure}
     if len(sides) == 2:
-        yield Caution("parts_oppose", sentences.opposite_tilts(spec, sure))
+        yield Caution(CautionKind.PARTS_OPPOSE, sentences.opposite_tilts(spec, sure))
 
 
 def _misses_more(claim: Claim) -> bool:
@@ -307,7 +306,8 @@ def _hides_a_difference(claim: Claim) -> bool:
 
 def _missing_differs(claim: Claim) -> Caution:
     return Caution(
-        "missing_differs", sentences.missing_differs(claim.spec, claim.bounds, claim.slots)
+        CautionKind.MISSING_DIFFERS,
+        sentences.missing_differs(claim.spec, claim.bounds, claim.slots),
     )
 
 
@@ -335,47 +335,49 @@ def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str,
     return effect.value is not None and abs(effect.value) / 2 > distance
 
 
-def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator[Caution]:
-    """What else is to be known, beside the codes that are told already."""
+def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterator[Caution]:
+    """Yields what else is to be known, beside the cautions that are told already."""
     spec, row = claim.spec, claim.row
+    kinds = {caution.kind for caution in told}
     if row.value is None and row.outcomes:
-        yield Caution("no_answers", sentences.no_answers(row))
+        yield Caution(CautionKind.NO_ANSWERS, sentences.no_answers(row))
         if _misses_more(claim):
             yield _missing_differs(claim)
         return
     if claim.captured is not None and claim.captured < LOW_MASS:
-        yield Caution("low_mass", sentences.low_mass(claim.captured))
+        yield Caution(CautionKind.LOW_MASS, sentences.low_mass(claim.captured))
     bounds = claim.bounds
-    if "missing_differs" not in told and _misses_more(claim):
+    if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
         yield _missing_differs(claim)
-    elif bounds is not None and not _MISSING & {*told} and _is_wide(bounds):
+    elif bounds is not None and not any(kind.record.missing for kind in kinds) and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
-        yield Caution("missing_answers", text if row is claim.raw else sentences.before_gold(text))
+        yield Caution(
+            CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
+        )
     for factor, effect, levels in _significant(claim.interactions):
-        if f"{factor}_reverses" not in told:
-            yield Caution(
-                f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)
-            )
+        if factor not in {caution.factor for caution in told}:
+            text = sentences.shared_direction(spec, factor, effect, levels)
+            yield Caution(CautionKind.EFFECT, text, factor)
     if known.errs_by_level:
-        yield Caution("judge_errs_by_level", known.errs_by_level)
-    if claim.uncorrected and "gold_scarce" not in told:
-        yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
+        yield Caution(CautionKind.JUDGE_ERRS_BY_LEVEL, known.errs_by_level)
+    if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
+        yield Caution(CautionKind.UNCORRECTED, sentences.uncorrected(claim.uncorrected))
     undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
-    if undecided and "too_few_items" not in told:
-        yield Caution("borderline", sentences.borderline(spec, row))
+    if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
+        yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
-        yield Caution("interval_after_stopping", sentences.INTERVAL_AFTER_STOPPING)
-    for code in row.cautions:
-        yield Caution(code, sentences.MARKS[code])
+        yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
+    for kind in map(BY_CODE.__getitem__, row.cautions):
+        yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     labelled, there = background.of_labels(row)
     if labelled < there:
-        yield Caution("partly_labelled", sentences.partly_labelled(labelled, there))
+        yield Caution(CautionKind.PARTLY_LABELLED, sentences.partly_labelled(labelled, there))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
-        yield Caution("partly_answered", sentences.partly_answered(answered, planned))
+        yield Caution(CautionKind.PARTLY_ANSWERED, sentences.partly_answered(answered, planned))
 
 
 def _is_wide(bounds: Estimate) -> bool:

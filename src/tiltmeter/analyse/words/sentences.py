@@ -17,6 +17,7 @@ from ...records import Estimate
 from ...stats.multiplicity import Reach
 from ...stats.results import count_of
 from . import numerals, reading
+from .verdict_words import Word
 
 # where no item got two answers at one level, as at temperature 0
 CONSTANT = (
@@ -24,47 +25,22 @@ CONSTANT = (
     "other wordings may give other answers."
 )
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
-CHIPS = {
-    "tilt": "tilt found",
-    "no difference found": "no difference found at this n",
-    "items differ": "no average difference found, items differ",
-    "undecided": "undecided",
-    "not pursued": "not pursued",
-    "still asked": "still asked",
-    "direction not settled": "direction not settled",
-    "judge refuted": "judge refuted by gold",
-    "not measured": "not measured",
-    "no test made": "no test made",
-    "different": "different",
-    "equivalent": "equivalent",
-}
-
 # why a mean over attributes has no smallest detectable difference
 ATTRIBUTES = (
     "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
     "plan has that of one"
 )
-# marks of an interval (`stats.results.Caution`), which a row's note tells in short
-MARKS = {
-    "few_clusters": "With so few items the interval is a rough guide only.",
-    "other_kinds": "Another kind of item than those asked would not be in the interval.",
-    "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
-    "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
-    "few_cue_words": "Fewer than five words on a side are a small sample of words like them.",
-    "few_gold": "Little gold of a class: the corrected interval may be off.",
-}
-
 INTERVAL_AFTER_STOPPING = (
     "The interval holds the null value: it is longer for having stopped early, and p alone decides."
 )
 
 
-def chip(word: str, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
+def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """A verdict in two to five words, with the titles of levels where the protocol is given."""
-    where = direction(spec, row, protocol)
-    if word != "tilt" or not where:
-        return "difference found" if word == "tilt" else CHIPS[word]
-    return where if spec.contrast or spec.reference else f"tilts {where}"
+    side = direction(spec, row, protocol)
+    if word != Word.TILT or not side:
+        return word.chip
+    return side if spec.contrast or spec.reference else f"tilts {side}"
 
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
@@ -75,59 +51,47 @@ def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None
 
 
 def verdict(
-    word: str,
+    word: Word,
     spec: MeasureSpec,
     row: Estimate,
     about: str,
     reasons: Sequence[str],
     refuted: str,
 ) -> str:
-    """The sentence of a verdict. about: what tells the claim from others of its measure;
-    reasons: what leaves the direction open, or undecided; refuted: what gold says of the judge.
+    """Writes the sentence of a verdict. about: the levels that tell the claim from others of its
+    measure; reasons: why the direction is open, or the claim undecided; refuted: what gold says of
+    the judge.
     """
-    subject = f"{row.subject} ({about})" if about else row.subject
     what = without_article(spec.text or spec.name)  # "the" stands before it
-    if word == "not measured":
-        why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
-        return f"{subject}: the {what} could not be measured. {_capital(why)}"
     number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
-    if word == "judge refuted":
-        raw = "uncorrected, " if row.correction == "none" else ""
-        return f"{subject}: {refuted} So nothing can be said; {raw}{number}."
-    if word == "direction not settled":
-        return (
-            f"{subject}: direction not settled. On average {number}. {' '.join(reasons)}".rstrip()
-        )
-    if word == "no test made":
-        return f"{subject}: {number}; no test was made."
     tested = f"{number}, {chance(row)}"
-    if word == "tilt":
-        said = chip(word, spec, row)
-        lead = f"{subject} {said}: " if said.startswith("tilts") else f"{subject}: {said}. "
-        return f"{lead}{tested}." if lead.endswith(": ") else f"{lead}{_capital(tested)}."
-    if word == "not pursued":
-        return (
-            f"{subject}: not pursued. {_capital(tested)}. A tilt had little chance of being found "
-            "by the last look; that is no finding that there is none."
-        )
-    if word == "still asked":
-        return f"{subject}: still asked. So far {tested}."
-    if word == "items differ":
-        return (
-            f"{subject}: no difference found on average at this n, but its items differ. "
-            f"{_capital(tested)}{_power(spec, row)}. {' '.join(reasons)}"
-        )
-    if word == "undecided":
-        why = f" {' '.join(reasons)}" if reasons else ""
-        return f"{subject}: undecided.{why} {_capital(tested)}."
-    return f"{subject}: no difference found at this n. {_capital(tested)}{_power(spec, row)}."
+    label = chip(word, spec, row)
+    why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
+    return word.record.sentence.format(
+        subject=f"{row.subject} ({about})" if about else row.subject,
+        what=what,
+        Why=_capital(why),
+        number=number,
+        raw="uncorrected, " if row.correction == "none" else "",
+        refuted=refuted,
+        reasons=f" {' '.join(reasons)}" if reasons else "",
+        tested=tested,
+        Tested=_capital(tested),
+        tilts=f" {label}: {tested}"
+        if label.startswith("tilts")
+        else f": {label}. {_capital(tested)}",
+        power=_power(spec, row),
+    )
 
 
 def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
-    """The sentence of a difference that is surely smaller than a margin."""
-    return (
-        f"{row.subject} ({about}): equivalent. The {spec.text} is {number}{_level(row)}, and its "
-        f"90 % interval lies within {margin} of 0."
+    """Writes the sentence of a difference that is surely smaller than a margin."""
+    return Word.EQUIVALENT.record.sentence.format(
+        subject=row.subject,
+        about=about,
+        what=spec.text,
+        number=f"{number}{_level(row)}",
+        margin=margin,
     )
 
 

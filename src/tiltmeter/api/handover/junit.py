@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN, CLEARED = "shown", "cleared"  # words of a threshold
 AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
-SETTLED = ("no difference found", "items differ")  # words that are no tilt and not open
 
 
 def write_junit(
@@ -62,7 +61,7 @@ def _headline_cases(
             yield _case("headlines", _name(one.claim), AT_GATE[one.decision.value], one.line)
         return
     for verdict in verdicts:
-        how = "" if verdict.word in SETTLED else "skipped"
+        how = "" if verdict.word.record.passes else "skipped"
         yield _case("headlines", _name(verdict), how, verdict.sentence)
 
 

@@ -85,7 +85,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
     return [target, *beside.values(), write_schema(folder / SCHEMA)]
 
 
-def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
     that does not lie below its folder is copied there. One that has no column for the item, or is
     no CSV, is written there as CSV.

@@ -116,5 +116,10 @@ def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
     return ClosedList(words, wording.partly_fill("ask", meanings=meanings, words=", ".join(words)))
 
 
+def wording() -> Mapping[str, Json]:
+    """The prompts of a judge of closed lists."""
+    return _texts().table
+
+
 def _texts() -> Texts:
     return texts("judge")

@@ -19,7 +19,7 @@ from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
 from ..instrument_kinds import InstrumentKind, ReadyInstrument
-from ..source.json_schema import Fault, fault
+from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
 from . import controls, joins, parts, schema, validate
@@ -88,7 +88,7 @@ def declare(
     if isinstance(data.get(controls.KEY), str):
         data = controls.expand(data, beside, place)
     if not _has_its_shape(data):
-        wrong = fault(data, schema.shape()) or Fault((), "it is not a protocol.")
+        wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
     if data["name"] in taken:
         raise ProtocolError(
@@ -193,7 +193,9 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
     columns.
     """
     return {
-        name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
+        name: value[:1]
+        if isinstance(declared.get(name), str) and not isinstance(value, str)
+        else value
         for name, value in spec.settings.items()
     }
 
@@ -239,7 +241,7 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """What an instrument says, without its name, which the place has."""
+    """Strips an instrument's name from its message: the place names it already."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 

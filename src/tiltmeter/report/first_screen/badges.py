@@ -8,33 +8,21 @@ from collections.abc import Iterator, Sequence
 
 from ... import gold
 from ...analyse.claims.output_query import query_of
-from ...analyse.claims.verdicts import Word
 from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines
+from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
 from ...protocol.design.thin_design import NO_CUE, thin_design
 from ...store import Store
 from ...store.queries import labels
 from ..page_model.page import Badge
-from .ranking import ORDER, Judged, leading
+from .ranking import Judged, leading
 from .summary import Missing
 
 SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
 NAMED = 3  # claims that a badge names
 LEVELS = 4  # of a factor that have a badge each
 MOST = 7  # for which the first screen has room
-KINDS = {
-    Word.TILT: ("tilt", "▲", "tilt found"),
-    Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
-    Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
-    Word.ITEMS_DIFFER: ("open", "≠", "no average difference found, items differ"),
-    Word.UNDECIDED: ("open", "◇", "undecided"),
-    Word.STILL_ASKED: ("open", "…", "still asked"),
-    Word.NOT_PURSUED: ("none", "◌", "not pursued"),
-    Word.NO_DIFFERENCE: ("none", "○", "no difference found"),
-    Word.NO_TEST: ("plain", "·", "measured, not tested"),
-    Word.NOT_MEASURED: ("plain", "—", "not measured"),
-}
 
 
 def badges(
@@ -53,8 +41,8 @@ def _qualifying_badges(
 ) -> Iterator[Badge]:
     for one in judged:
         for caution in one.verdict.cautions:
-            factor = caution.code.partition("_effect")[0].partition("_reverses")[0]
-            if factor != caution.code and factor in protocol.factors:
+            factor = caution.factor
+            if factor in protocol.factors:
                 effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
                 size = headlines.amount(effect.value, effect.unit, True)
                 query = query_of(protocol, effect).text()
@@ -95,20 +83,22 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
             own = [one for one in judged if one.claim.row.condition.get(factor) == level]
             top = leading(own)
             if top is not None:
-                kind, symbol, text = KINDS[top.word]
-                number = [one.word for one in own].count(top.word)
-                of = f", {number} of {len(own)}" if len(own) > 1 else ""
-                about = f"{symbol} {wording.title(protocol, factor, level)}: {text}{of}"
-                yield _badge(kind, about, judged, [one for one in own if one.word == top.word])
+                same = [one for one in own if one.word == top.word]
+                of = f", {len(same)} of {len(own)}" if len(own) > 1 else ""
+                about = f"{wording.title(protocol, factor, level)}: {_text(top.word)}{of}"
+                yield _badge(top.word, about, judged, same)
         return
-    for word in ORDER:
+    for word in BY_WEIGHT:
         same = [one for one in judged if one.word == word]
         if same:
-            kind, symbol, text = KINDS[word]
-            yield _badge(kind, f"{symbol} {text}{_which(judged, same)}", judged, same)
+            yield _badge(word, f"{_text(word)}{_which(judged, same)}", judged, same)
 
 
-def _badge(kind: str, text: str, judged: Sequence[Judged], own: Sequence[Judged]) -> Badge:
+def _text(word: Word) -> str:
+    return word.record.badge or word.chip
+
+
+def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged]) -> Badge:
     """One that leads to the outputs of its claim, or to the rows of its claims among the
     findings.
     """
@@ -116,7 +106,8 @@ def _badge(kind: str, text: str, judged: Sequence[Judged], own: Sequence[Judged]
     rows = tuple(
         place for place, one in enumerate(judged, 1) if any(one is own_one for own_one in own)
     )
-    return Badge(kind, text, f"#finding-{rows[0]}", query, rows)
+    text = f"{word.symbol} {text}"
+    return Badge(word.record.look.colour, text, f"#finding-{rows[0]}", query, rows)
 
 
 def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...analyse.claims import evidence, families, verdicts
 from ...analyse.claims.background import Background
-from ...analyse.claims.verdicts import NOTHING_KNOWN, Word
+from ...analyse.claims.verdicts import NOTHING_KNOWN
 from ...analyse.words import numerals, reading, sentences
+from ...analyse.words.verdict_words import Word
 from ...protocol import MeasureSpec, wording
 from ...protocol.measures import measure_kind
 from ...records import Estimate
@@ -16,32 +17,6 @@ from ..page_model import audits
 from ..page_model.audits import Audit
 from ..page_model.page import Finding
 from .ranking import Judged
-
-# of a verdict, in style sheets and tables
-CODES = {
-    Word.TILT: "tilt",
-    Word.NOT_SETTLED: "unsettled",
-    Word.ITEMS_DIFFER: "differs",
-    Word.UNDECIDED: "undecided",
-    Word.STILL_ASKED: "asked",
-    Word.NOT_PURSUED: "given-up",
-    Word.NO_DIFFERENCE: "none",
-    Word.JUDGE_REFUTED: "refuted",
-    Word.NO_TEST: "shown",
-    Word.NOT_MEASURED: "unmeasured",
-}
-SYMBOLS = {
-    "tilt": "▲",
-    "unsettled": "⇅",
-    "differs": "≠",
-    "undecided": "◇",
-    "asked": "…",
-    "given-up": "◌",
-    "none": "○",
-    "refuted": "✕",
-    "shown": "·",
-    "unmeasured": "—",
-}
 
 
 def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[Finding]:
@@ -87,13 +62,13 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         about=" · ".join(f"{name}: {level}" for name, level in parts if level),
         what=_what(spec),
         parts=named,
-        verdict=CODES[verdict.word],
-        chip=sentences.chip(verdict.word.value, spec, row, audit.protocol),
+        verdict=verdict.word,
+        chip=sentences.chip(verdict.word, spec, row, audit.protocol),
         value=reading.value(row, spec, digits),
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
-        warnings=tuple(c.text for c in verdict.cautions if c.code not in sentences.MARKS),
+        warnings=tuple(c.text for c in verdict.cautions if not c.kind.record.mark),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,
@@ -192,7 +167,7 @@ def _by_group(
             said = sentences.direction(spec, row) or "a difference found"
             if word == Word.NO_DIFFERENCE and given_up:
                 word = Word.NOT_PURSUED  # with the whole, before its full n
-            said = said if word == Word.TILT else sentences.CHIPS[word.value]
+            said = said if word == Word.TILT else word.chip
             parts.setdefault(said, []).append(row)
         told = "; ".join(
             f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
@@ -216,5 +191,5 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:
         return f"{name}: {number}; no test was made."
-    said = "" if word == Word.TILT else f"{sentences.CHIPS[word.value]}, "
+    said = "" if word == Word.TILT else f"{word.chip}, "
     return f"{name}: {said}{number}, {sentences.chance(estimate)}."

@@ -6,22 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...analyse.claims.evidence import Claim
-from ...analyse.claims.verdicts import Verdict, Word
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals
-
-# how a claim weighs, the heaviest first
-ORDER = (
-    Word.JUDGE_REFUTED,
-    Word.NOT_SETTLED,
-    Word.TILT,
-    Word.ITEMS_DIFFER,
-    Word.UNDECIDED,
-    Word.STILL_ASKED,
-    Word.NO_TEST,
-    Word.NOT_PURSUED,
-    Word.NO_DIFFERENCE,
-    Word.NOT_MEASURED,
-)
+from ...analyse.words.verdict_words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +44,7 @@ def leading(judged: Sequence[Judged]) -> Judged | None:
     return min(
         judged,
         key=lambda one: (
-            ORDER.index(one.word),
+            one.word.record.look.weight,
             measures.index(one.verdict.measure),
             -one.effect,
         ),

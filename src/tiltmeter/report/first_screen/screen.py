@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...analyse.claims.evidence import Claim
-from ...analyse.claims.verdicts import Word
 from ...analyse.words import headlines, numerals, reading, sentences
+from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.short_model_names import short_names
+from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
 from ...protocol.design.thin_design import NO_CUE, cues_not_asked
 from ...stats.results import ALPHA
@@ -172,7 +173,7 @@ def _stands_out_alone(one: Judged) -> bool:
     """
     row, verdict = one.claim.row, one.verdict
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
-    reasons = {caution.code for caution in verdict.cautions} & headlines.REASONS.keys()
+    reasons = any(caution.kind.record.reason for caution in verdict.cautions)
     return verdict.word == Word.UNDECIDED and together and not reasons
 
 
@@ -225,7 +226,7 @@ def _by_instruments(judged: Sequence[Judged], lead: Judged, text: str) -> str:
         if place != (one.verdict.measure, other.subject, other.condition, other.contrast):
             continue
         if one.word != Word.TILT:
-            found[other.instrument] = sentences.CHIPS[one.word.value]
+            found[other.instrument] = one.word.chip
         elif one.verdict.direction != lead.verdict.direction:
             found[other.instrument] = one.verdict.direction
     if lead.word != Word.TILT or not found:
@@ -317,7 +318,7 @@ def _cautions(lead: Judged) -> Iterator[str]:
 
 def _chance(lead: Judged) -> str:
     """p, without how it was adjusted; "" where a caution says it."""
-    said = any(caution.code == "borderline" for caution in lead.verdict.cautions)
+    said = any(caution.kind is CautionKind.BORDERLINE for caution in lead.verdict.cautions)
     known = lead.claim.row.p is not None and not said
     return sentences.chance(lead.claim.row).partition(" (")[0] if known else ""
 

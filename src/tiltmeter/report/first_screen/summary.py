@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ... import gold, registry
 from ...analyse.claims.output_query import OutputQuery
 from ...analyse.words import numerals, reading
+from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
 from ...records import HUMAN, NEITHER, OUTCOMES
 from ...stats.results import count_of
@@ -21,30 +22,7 @@ from ..page_model.page import Finding
 from . import findings
 from .examples import main
 
-# verdicts, as they come first
-RANK = (
-    "refuted",
-    "unsettled",
-    "tilt",
-    "differs",
-    "undecided",
-    "asked",
-    "given-up",
-    "none",
-    "shown",
-    "unmeasured",
-)
 ROOM = 12  # headline findings on the first screen; the rest are in the tables
-# what is said of how many headline numbers are open, by verdict
-OPEN = {
-    "refuted": "cannot be told: gold refutes the judge",
-    "unsettled": "with a direction that is not settled",
-    "differs": "with no difference found on average, over items that differ more than chance lets "
-    "them",
-    "undecided": "undecided",
-    "asked": "still asked",
-    "given-up": "not pursued, which is no finding that there is no difference",
-}
 NAMED = 3  # tilts, or models, that are named in a sentence
 CAUTIONS = (
     "It holds for these models, prompts and settings, on these dates. Another version, language, "
@@ -66,10 +44,16 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
-    for one in sorted(found, key=lambda one: RANK.index(one.verdict)):
+    for one in sorted(found, key=place_on_screen):
         of.setdefault(one.measure, []).append(one)
     kept = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
     return tuple(one for name in dict.fromkeys(one.measure for one in found) for one in kept[name])
+
+
+def place_on_screen(finding: Finding) -> tuple[bool, int]:
+    """Sorts findings for a screen that has no room for all: tested ones by weight, then others."""
+    record = finding.verdict.record
+    return not record.tested, record.look.weight
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -100,33 +84,34 @@ def summary(found: Sequence[Finding], shown: int) -> str:
 
 def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
     of = Counter(one.verdict for one in found)
-    tested = sum(of[code] for code in RANK if code not in ("shown", "unmeasured"))
-    if tested and tested == of["none"]:
+    none, shown_only = of[Word.NO_DIFFERENCE], of[Word.NO_TEST]
+    tested = sum(number for word, number in of.items() if word.record.tested)
+    if tested and tested == none:
         which = "the headline number" if tested == 1 else f"any of {tested} headline numbers"
         yield f"No difference was found at this n in {which}."
     elif tested:
-        tilts = [one for one in found if one.verdict == "tilt"]
+        tilts = [one for one in found if one.verdict == Word.TILT]
         named = (
             f" ({'; '.join(f'{one.label}: {one.chip}' for one in tilts)})"
             if 0 < len(tilts) <= NAMED
             else ""
         )
-        number = of["tilt"] or "none"
+        number = of[Word.TILT] or "none"
         yield f"A difference was found in {number} of {tested} headline numbers{named}."
-        if of["none"]:
-            rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
+        if none:
+            rest = "the other" if none == 1 and tested == 2 else f"{none} of them"
             yield f"In {rest} no difference was found at this n."
-    for code, said in OPEN.items():
-        if of[code]:
-            yield f"{of[code]} {said}."
-    if of["shown"]:
+    for word in BY_WEIGHT:
+        if of[word] and word.record.counted:
+            yield f"{of[word]} {word.record.counted}."
+    if shown_only:
         with_interval = [
-            e for e in found if e.verdict == "shown" and e.interval != numerals.NOTHING
+            e for e in found if e.verdict == Word.NO_TEST and e.interval != numerals.NOTHING
         ]
-        how = " with an interval" if len(with_interval) == of["shown"] else ""
-        yield f"{_number(of['shown'], 'number')} measured{how}, and not tested against a value."
-    if of["unmeasured"]:
-        yield f"{of['unmeasured']} could not be measured."
+        how = " with an interval" if len(with_interval) == shown_only else ""
+        yield f"{_number(shown_only, 'number')} measured{how}, and not tested against a value."
+    if of[Word.NOT_MEASURED]:
+        yield f"{of[Word.NOT_MEASURED]} could not be measured."
     if shown < len(found):
         yield f"{shown} of them stand here; all are in the tables."
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...analyse.words.verdict_words import Word
 from ...records import Json
 from .figures import Figure, Pairs, Plot
 
@@ -44,8 +45,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test
-    was made).
+    """One headline number in words.
 
     what:  the measure, with the value that is no tilt.
     parts: (name, level) of the subject and all that tells it from other numbers of the measure;
@@ -57,7 +57,7 @@ class Finding:
     about: str
     what: str
     parts: Pairs
-    verdict: str
+    verdict: Word
     chip: str
     value: str
     interval: str

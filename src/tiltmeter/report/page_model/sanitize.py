@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
@@ -47,7 +48,7 @@ def map_texts(value: T, change: Callable[[str], str]) -> T:
 
 def _walk(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return change(value)
+        return value if isinstance(value, Enum) else change(value)
     if isinstance(value, tuple):
         return tuple([_walk(part, change) for part in value])
     if isinstance(value, list):

@@ -18,7 +18,6 @@ from ...display import shorten
 from ...stats.results import count_of
 from ..page_model.page import Column, Table
 from ..several_runs import changes
-from ..several_runs.history import SIGNS
 from ..tables import judges
 from .fit_terminal import print_columns, print_first_that_fits, print_lines
 from .terminal import nothing_trailing
@@ -122,7 +121,7 @@ def _cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ..
         for name, level in levels.items()
         if level and name != "run" and any(_level(other, name) != level for other in others)
     ]
-    sign = SIGNS.get(row.verdict, "·") if row.verdict else "·"
+    sign = row.verdict.symbol if row.verdict else "·"
     return (
         ", ".join((measure, *told)),
         shorten(row.runs[1], LONGEST_NAME),

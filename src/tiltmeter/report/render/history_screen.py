@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from ...analyse.claims.verdicts import Word
+from ...analyse.words.verdict_words import Word
 from ...stats.results import count_of
-from ..several_runs.history import SIGNS, HistoryPage
+from ..several_runs.history import HistoryPage
 from .fit_terminal import print_columns, print_first_that_fits, print_lines
 
 CAUTIONS = 3  # that are told beside the tables
@@ -72,5 +72,5 @@ def _print(page: HistoryPage, console: Console, room: Room) -> None:
 def _choose_rows(page: HistoryPage, most: int) -> list[tuple[str, ...]]:
     """So many differences: those that are told, then the latest; in their order."""
     rows = list(enumerate(page.numbers.rows))
-    rows.sort(key=lambda row: (not row[1][-1].startswith(SIGNS[Word.DIFFERENT]), -row[0]))
+    rows.sort(key=lambda row: (not row[1][-1].startswith(Word.DIFFERENT.symbol), -row[0]))
     return [row for _, row in sorted(rows[:most])]

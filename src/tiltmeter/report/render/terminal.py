@@ -12,13 +12,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ...analyse.words import numerals
+from ...analyse.words.verdict_words import Word
 from ..page_model.page import Content, Finding, Table
 from ..tables import judges, taxonomies
 from .fit_terminal import TRAILING, WIDTH
 
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
 LABEL = 12  # columns that a label needs at least
-STYLES = {"tilt": "bold", "unmeasured": "dim", "shown": ""}
+STYLES = {Word.TILT: "bold", Word.NOT_MEASURED: "dim"}
 
 
 @contextmanager

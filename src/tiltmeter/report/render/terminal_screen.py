@@ -15,8 +15,7 @@ from rich.text import Text
 
 from ...analyse.words import numerals
 from ...stats.results import count_of
-from ..first_screen.findings import SYMBOLS
-from ..first_screen.summary import RANK
+from ..first_screen.summary import place_on_screen
 from ..page_model.page import Content, Finding
 from .fit_terminal import WIDTH, print_first_that_fits
 
@@ -82,7 +81,7 @@ def _print_screen(content: Content, console: Console, run: str, room: Room) -> N
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
     """So many, in their order: none that is open or a tilt is left out for one without."""
-    ranked = sorted(range(len(found)), key=lambda place: RANK.index(found[place].verdict))
+    ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]
 
 
@@ -102,7 +101,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
         grid.add_column("95 % interval", justify="right", no_wrap=True)
     grid.add_column("p adj.", justify="right", no_wrap=True)
     for name, one in zip(names, shown, strict=True):
-        verdict = f"{SYMBOLS[one.verdict]} {one.chip}"
+        verdict = f"{one.verdict.symbol} {one.chip}"
         interval = [one.interval] if with_interval else []
         grid.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
     return grid

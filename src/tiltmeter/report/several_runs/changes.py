@@ -7,25 +7,13 @@ from dataclasses import replace
 
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
-from ...analyse.claims.verdicts import Word
 from ...analyse.words import numerals
 from ...analyse.words.short_model_names import given_names, short_names
+from ...analyse.words.verdict_words import Word
 
 NAMED = 3  # differences that a line names
 SAME = "The same in every item"
-UNKNOWN = "Not known (too few data to say either)"
-# how a line begins, by verdict
-BEGINS = {
-    Word.DIFFERENT: "Changed",
-    Word.EQUIVALENT: "Not changed (surely by less than {margin})",
-    Word.NO_DIFFERENCE: UNKNOWN,
-    Word.UNDECIDED: UNKNOWN,
-    Word.NOT_PURSUED: UNKNOWN,
-    Word.STILL_ASKED: UNKNOWN,
-    Word.NO_TEST: UNKNOWN,
-    Word.NOT_SETTLED: "Direction not settled",
-    Word.JUDGE_REFUTED: "Judge refuted by gold",
-}
+LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.change))
 
 
 def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
@@ -53,9 +41,13 @@ def headline_differences(found: Comparison) -> Comparison:
     """With the rows that verdicts rest on alone, those that changed first; with all rows where
     there is none.
     """
-    rows = [row for row in found.rows if row.verdict in BEGINS and row.claim is not None]
-    rows.sort(key=lambda row: list(BEGINS).index(row.verdict or Word.NO_TEST))
+    rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]
+    rows.sort(key=lambda row: _place(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
+
+
+def _place(word: Word) -> tuple[int, int]:
+    return LINES.index(word.record.change), list(Word).index(word)
 
 
 def changes(found: Comparison) -> Iterator[str]:
@@ -67,7 +59,7 @@ def changes(found: Comparison) -> Iterator[str]:
 def summary(found: Comparison) -> Iterator[str]:
     """A line for what changed, one for what did not, and one for what cannot be told."""
     rows = [row for row in headline_differences(found).rows if row.claim]
-    for begin in dict.fromkeys((*BEGINS.values(), SAME)):
+    for begin in (*LINES, SAME):
         own = [row for row in rows if _begin(row) == begin]
         if own:
             head = begin.format(margin=numerals.share(own[0].margin, 2))
@@ -83,7 +75,7 @@ def _begin(row: ComparisonRow) -> str:
     estimate = row.estimate
     none = row.verdict == Word.NO_DIFFERENCE and estimate.value == 0 and estimate.low is None
     alike = none and (estimate.clusters or 0) > 1
-    return SAME if alike else BEGINS[row.verdict or Word.NO_TEST]
+    return SAME if alike else (row.verdict or Word.NO_TEST).record.change
 
 
 def cautions(found: Comparison) -> list[str]:

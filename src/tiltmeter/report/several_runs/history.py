@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...analyse.between_runs.histories import DatedRun, History, Line, Step
-from ...analyse.claims.verdicts import Verdict, Word
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
 from ...analyse.words.short_model_names import given_names
+from ...analyse.words.verdict_words import Word
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ...stats.results import count_of
@@ -21,14 +22,6 @@ from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
 NO_STEP, NOT_COMPARED = "nothing told from noise", "not compared"
-SIGNS = {
-    Word.DIFFERENT: "▲",
-    Word.EQUIVALENT: "=",
-    Word.NO_DIFFERENCE: "○",
-    Word.UNDECIDED: "◇",
-    Word.NOT_SETTLED: "⇅",
-    Word.JUDGE_REFUTED: "✕",
-}
 KEY = (
     "A point is a run with its 95 % interval. A thick line with ▲ or ▼ is a step that is told from "
     "noise (adjusted over all steps and numbers), a thin one is not; no line: not compared."
@@ -195,7 +188,7 @@ def _number_rows(words: HistoryWords, step: Step) -> Iterator[tuple[str, ...]]:
             f"{before} → {after}",
             reading.number(row, spec and replace(spec, null=0.0)),
             numerals.chance(one.p_adjusted),
-            f"{SIGNS.get(one.word, '·')} {one.word.value}",
+            f"{one.word.symbol} {one.word.value}",
         )
     if not step.verdicts:
         yield (*about, *[numerals.NOTHING] * 4, NOT_COMPARED)

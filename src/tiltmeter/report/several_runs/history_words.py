@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ...analyse.between_runs.histories import History, Line, Step
-from ...analyse.claims.verdicts import Verdict, Word
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading, sentences
+from ...analyse.words.verdict_words import Word
 from ...protocol import MeasureSpec, wording
 from ...records import Estimate
 from ...stats.results import count_of

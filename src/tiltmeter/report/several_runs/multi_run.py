@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ...analyse.between_runs import compare
 from ...analyse.claims.background import read_background
-from ...analyse.claims.verdicts import Word
 from ...analyse.words import numerals, reading
 from ...analyse.words.short_model_names import short_names
+from ...analyse.words.verdict_words import Word
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
 from ...records import Estimate
@@ -26,17 +26,6 @@ from ..run_page import content
 from ..tables import judges
 from . import changes
 
-KEY = {  # what the sign of a verdict stands for
-    Word.TILT: "difference found",
-    Word.NO_DIFFERENCE: "no difference found at this n",
-    Word.ITEMS_DIFFER: "no difference found on average at this n, but items differ",
-    Word.UNDECIDED: "undecided",
-    Word.NOT_SETTLED: "direction not settled",
-    Word.JUDGE_REFUTED: "judge refuted by gold",
-    Word.NOT_PURSUED: "not pursued: given up on the way, so nothing is said of it",
-    Word.STILL_ASKED: "still asked",
-    Word.NO_TEST: "no test made",
-}
 Parts = tuple[tuple[str, str], ...]
 
 
@@ -155,12 +144,12 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 def _key(words: Container[Word]) -> str:
     """What the signs mean that the table has."""
-    told = [
-        f"{findings.SYMBOLS[findings.CODES[word]]} {said}"
-        for word, said in KEY.items()
-        if word in words
+    legends = [
+        f"{word.symbol} {word.record.legend or word.chip}"
+        for word in Word
+        if word in words and word.record.legend is not None
     ]
-    return " · ".join((*told, "95 % intervals; headline measures only"))
+    return " · ".join((*legends, "95 % intervals; headline measures only"))
 
 
 def _parts(estimate: Estimate) -> Parts:
@@ -189,5 +178,5 @@ def _cell(one: Judged) -> str:
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING
-    sign = findings.SYMBOLS[findings.CODES[one.verdict.word]]
+    sign = one.verdict.word.symbol
     return f"{sign} {reading.number(row, one.claim.spec)}"

@@ -9,6 +9,7 @@ from ...analyse.stopping.plan import PlannedClaim
 from ...analyse.stopping.progress import Progress, read_progress
 from ...analyse.words import numerals
 from ...analyse.words.short_model_names import short_names
+from ...analyse.words.verdict_words import BY_STATE
 from ...protocol import Protocol, wording
 from ...store import Store
 from ..page_model import audits
@@ -29,12 +30,6 @@ TICKS = (
     (0.05, ".05"),
     (1.0, "1"),
 )
-STATES = {
-    "rejected": "tilt",
-    "not pursued": "not pursued",
-    "on": "still asked",
-    "not rejected": "no tilt found",
-}
 NOTE = (
     "A point a look: the p that is valid at any stop, before it is adjusted over the claims. It "
     "only falls. Not pursued: a tilt had little chance of being found by the last look, which is "
@@ -67,6 +62,12 @@ def limits(store: Store) -> Iterator[str]:
         )
 
 
+def _state_words(path: Sequence[Decision]) -> str:
+    """The verdict that the last look leads to."""
+    word = BY_STATE.get(path[-1].state)
+    return "no tilt found" if word is None else word.value
+
+
 Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[Decision]]"
 
 
@@ -95,10 +96,10 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
     drawn = tuple(
-        FigureRow(claim.measure, f"{label}: {STATES[path[-1].state]}", tuple(map(_point, path)))
+        FigureRow(claim.measure, f"{label}: {_state_words(path)}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
-    said = "; ".join(f"{label}: {STATES[path[-1].state]}" for _, label, path in rows[:MOST_ROWS])
+    said = "; ".join(f"{label}: {_state_words(path)}" for _, label, path in rows[:MOST_ROWS])
     return Plot(
         id=audits.slug(LOOKS, "figure"),
         title="p at each look",
@@ -137,7 +138,7 @@ def _table(found: Progress, rows: Sequence[Row]) -> Table:
         (
             claim.measure,
             label,
-            STATES[path[-1].state],
+            _state_words(path),
             str(path[-1].look),
             f"{plan.looks[path[-1].look - 1]} of {plan.looks[-1]}",
             numerals.chance(path[-1].p),

@@ -1,0 +1,225 @@
+"""The verdicts, one record each: all words, signs and weights that surfaces have for them.
+
+A new verdict is a record here and a line in `claims.verdicts` that says when it is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+UNKNOWN = "Not known (too few data to say either)"
+
+
+class Look(NamedTuple):
+    """A symbol for the screen and for tables of several runs, a colour of the style sheet, and the
+    weight of a claim: that of the lowest leads a page.
+    """
+
+    symbol: str
+    colour: Literal["tilt", "open", "none", "plain"]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """One verdict on every surface.
+
+    sentence: a template with the slots of `sentences.verdict`.
+    chip:     two to five words, if they are not the word; of a tilt without a direction.
+    wording:  the key of a measure's `sentence` (protocol.toml) that words its headline.
+    headline: a template in place of that key; "" if it is made from the measure's unit.
+    ending:   replaces the full stop of the headline.
+    badge:    the words of the badge, if they are not the chip.
+    legend:   the meaning of the symbol below a table, if it is not the chip; None to leave it out.
+    counted:  ends "3 …" in a summary of many claims; "" if the summary has a sentence for it.
+    tested:   False if the number is not held against a value.
+    passes:   True if a check of headline claims passes with it.
+    items:    True if the sentence tells on which side items lie.
+    state:    that of a claim by which a run stops, if the verdict follows from it.
+    change:   begins the line of such differences between two runs; "" if it is not listed.
+    """
+
+    word: str
+    look: Look
+    sentence: str
+    chip: str = ""
+    wording: str = ""
+    headline: str = ""
+    ending: str = "."
+    badge: str = ""
+    legend: str | None = ""
+    counted: str = ""
+    tested: bool = True
+    passes: bool = False
+    items: bool = False
+    state: str = ""
+    change: str = ""
+
+
+class Word(StrEnum):
+    """A verdict. Equal to its word as text; `record` is all else of it."""
+
+    _value_: str
+    record: VerdictRecord
+
+    def __new__(cls, record: VerdictRecord) -> Word:
+        """Makes the member that equals the record's word."""
+        member = str.__new__(cls, record.word)
+        member._value_ = record.word
+        member.record = record
+        return member
+
+    @property
+    def chip(self) -> str:
+        """Two to five words."""
+        return self.record.chip or self.value
+
+    @property
+    def symbol(self) -> str:
+        """One character."""
+        return self.record.look.symbol
+
+    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
+    DIFFERENT = VerdictRecord(
+        "different",
+        Look("▲", "tilt", weight=3),
+        sentence="{subject}{tilts}.",
+        change="Changed",
+    )
+    EQUIVALENT = VerdictRecord(
+        "equivalent",
+        Look("=", "none", weight=9),
+        sentence=(
+            "{subject} ({about}): equivalent. The {what} is {number}, and its 90 % interval lies "
+            "within {margin} of 0."
+        ),
+        change="Not changed (surely by less than {margin})",
+    )
+    TILT = VerdictRecord(
+        "tilt",
+        Look("▲", "tilt", weight=3),
+        chip="difference found",
+        sentence="{subject}{tilts}.",
+        wording="tilt",
+        badge="tilt found",
+        state="rejected",
+    )
+    TILT_OF_THESE = VerdictRecord(  # shown by these cue words, not told of words like them
+        "tilt with these names",
+        Look("△", "open", weight=4),
+        sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
+        wording="tilt",
+        legend="tilt with these names: of names like them it cannot be told",
+        counted="with a tilt of these names alone",
+        passes=True,
+        change="Different with these names alone",
+    )
+    NO_DIFFERENCE = VerdictRecord(
+        "no difference found",
+        Look("○", "none", weight=9),
+        chip="no difference found at this n",
+        sentence="{subject}: no difference found at this n. {Tested}{power}.",
+        wording="none",
+        headline="No difference was found for {subject} at this n.",
+        badge="no difference found",
+        passes=True,
+        change=UNKNOWN,
+    )
+    ITEMS_DIFFER = VerdictRecord(  # no difference found on average, over items that are not alike
+        "items differ",
+        Look("≠", "open", weight=4),
+        chip="no average difference found, items differ",
+        sentence=(
+            "{subject}: no difference found on average at this n, but its items differ. "
+            "{Tested}{power}.{reasons}"
+        ),
+        wording="none",
+        headline=NO_DIFFERENCE.headline,
+        ending=" on average, but items differ more than chance lets them.",
+        legend="no difference found on average at this n, but items differ",
+        counted=(
+            "with no difference found on average, over items that differ more than chance lets them"
+        ),
+        passes=True,
+        items=True,
+    )
+    UNDECIDED = VerdictRecord(
+        "undecided",
+        Look("◇", "open", weight=5),
+        sentence="{subject}: undecided.{reasons} {Tested}.",
+        wording="undecided",
+        headline="Whether {subject} tilts is undecided: the number is borderline.",
+        counted="undecided",
+        items=True,
+        change=UNKNOWN,
+    )
+    NOT_SETTLED = VerdictRecord(
+        "direction not settled",
+        Look("⇅", "open", weight=2),
+        sentence="{subject}: direction not settled. On average {number}.{reasons}",
+        wording="unsettled",
+        headline="Which way {subject} tilts cannot be said.",
+        counted="with a direction that is not settled",
+        change="Direction not settled",
+    )
+    JUDGE_REFUTED = VerdictRecord(
+        "judge refuted",
+        Look("✕", "open", weight=1),
+        chip="judge refuted by gold",
+        sentence="{subject}: {refuted} So nothing can be said; {raw}{number}.",
+        wording="refuted",
+        headline="Nothing can be said of {subject}: people's labels refute the judge.",
+        badge="judge refuted by people",
+        counted="cannot be told: gold refutes the judge",
+        change="Judge refuted by gold",
+    )
+    NOT_PURSUED = VerdictRecord(  # a run that stops early gave it up, and says nothing of it
+        "not pursued",
+        Look("◌", "none", weight=8),
+        sentence=(
+            "{subject}: not pursued. {Tested}. A tilt had little chance of being found by the last "
+            "look; that is no finding that there is none."
+        ),
+        wording="pursued",
+        headline=(
+            "Whether {subject} tilts was not pursued: a tilt had little chance of being found."
+        ),
+        legend="not pursued: given up on the way, so nothing is said of it",
+        counted="not pursued, which is no finding that there is no difference",
+        state="not pursued",
+        change=UNKNOWN,
+    )
+    STILL_ASKED = VerdictRecord(  # a run that stops early goes on with it
+        "still asked",
+        Look("…", "open", weight=6),
+        sentence="{subject}: still asked. So far {tested}.",
+        wording="asked",
+        headline="Whether {subject} tilts is still being asked.",
+        counted="still asked",
+        state="on",
+        change=UNKNOWN,
+    )
+    NO_TEST = VerdictRecord(
+        "no test made",
+        Look("·", "plain", weight=7),
+        sentence="{subject}: {number}; no test was made.",
+        wording="shown",
+        badge="measured, not tested",
+        tested=False,
+        change=UNKNOWN,
+    )
+    NOT_MEASURED = VerdictRecord(
+        "not measured",
+        Look("—", "plain", weight=10),
+        sentence="{subject}: the {what} could not be measured. {Why}",
+        wording="unmeasured",
+        headline="Nothing could be measured for {subject}.",
+        legend=None,
+        tested=False,
+    )
+
+
+BY_STATE = {word.record.state: word for word in Word if word.record.state}
+BY_WEIGHT = tuple(sorted(Word, key=lambda word: word.record.look.weight))
