@@ -76,7 +76,7 @@ _ALL_ALIKE = re.compile(
 )
 _DECLINES = re.compile(
     r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
-    r"not (?:appropriate|possible|comfortable)(?: for me)? to|difficult to|"
+    r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
