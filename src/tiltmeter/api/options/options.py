@@ -21,7 +21,7 @@ from ...stages.engine.limits import Limits
 from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
-from ...stages.steps.label import ask_where_unsure
+from ...stages.steps.label import ask_about_unread, ask_where_unsure
 from .forms import names
 from .given_models import ModelGiven, fill_protocol, model_names
 from .records import (
@@ -35,7 +35,7 @@ from .records import (
 )
 
 Filled = TypeVar("Filled")
-JUDGE_FOR = ALL, UNSURE = "all", "unsure"
+JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,8 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
         raise UsageError("--sure is a share, from 0 to 1.")
     if where == UNSURE:
         return ask_where_unsure(protocol, model_names(judge), sure)
+    if where == UNREAD and sure is None:
+        return ask_about_unread(protocol, model_names(judge))
     if sure is not None:
         raise UsageError(
             "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"

@@ -126,11 +126,11 @@ class JudgeOptions(TypedDict, total=False):
     judge_for: Annotated[
         str,
         Option(
-            metavar="all|unsure",
+            metavar="all|unsure|unread",
             default="all",
             in_folder=True,
-            help="What judges label: everything, beside the rules; or only what the rules are "
-            "unsure of, as one instrument with them.",
+            help="What judges label: everything, beside the rules; or, as one instrument with "
+            "them, only what the rules are unsure of, or left unread.",
         ),
     ]
     sure: Annotated[
