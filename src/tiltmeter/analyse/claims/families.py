@@ -136,9 +136,9 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     corrected = [
         place
         for place, row in enumerate(rows)
-        if row.measure.endswith(CORRECTED) and _leads(first, rows, row)
+        if row.measure.endswith(CORRECTED) and _uncorrected_key(row) in led
     ]
-    gone = {place for place in leading if _place(rows[place]) in replaced}
+    gone = {place for place in leading if _uncorrected_key(rows[place]) in replaced}
     _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
