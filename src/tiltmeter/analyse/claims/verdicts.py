@@ -19,6 +19,7 @@ from ...stats.results import ALPHA, FEW_GOLD
 from ..words import headlines, populations, sentences
 from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
+from . import cut_replies
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -106,18 +107,23 @@ def judge(claim: Claim, background: Background) -> Verdict:
     )
     scarce = _scarce_gold(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few)
+    cut = cut_replies.share_of(row, background.cut)
+    much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
+    word = _word(claim, known, unsettled, scarce or few or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution("gold_scarce", scarce)] if scarce else []),
         *([Caution("too_few_items", few)] if few else []),
+        *([Caution("much_cut", much_cut)] if much_cut else []),
         *([Caution("items_differ", told)] if told else []),
     ]
     rest = _cautions(claim, {caution.code for caution in first}, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    open_ = [text for text in (scarce, few) if text]
+    if cut_replies.SOME < cut <= cut_replies.MUCH:
+        cautions = (*cautions, Caution("cut", cut_replies.sentence(cut)))
+    open_ = [text for text in (scarce, few, much_cut) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -184,8 +190,8 @@ def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
     """
-    scarce = "gold_scarce" in {caution.code for caution in verdict.cautions}
-    return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    scarce = {"gold_scarce", "much_cut"} & {caution.code for caution in verdict.cautions}
+    return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
