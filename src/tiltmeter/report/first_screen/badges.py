@@ -15,7 +15,7 @@ from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
 from ...protocol.design.thin_design import NO_CUE, thin_design
 from ...store import Store
-from ...store.queries import labels
+from ...store.queries import endpoints, labels
 from ..page_model.page import Badge
 from .ranking import Judged, leading
 from .summary import Missing
@@ -63,6 +63,9 @@ def _qualifying_badges(
     cut = max((cut_replies.share_of(one.claim.row, counts) for one in judged), default=0.0)
     if cut > cut_replies.SOME:
         yield Badge("open", f"! {numerals.percent(cut)} of replies cut", "#limits")
+    hidden = endpoints.hidden_prompts(store)
+    if any(one.verdict.subject in hidden for one in judged):
+        yield Badge("open", "! hidden system prompt", "#limits")
     if missing.share:
         yield Badge("plain", f"{missing.share} no answer", query=missing.query)
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
