@@ -30,7 +30,7 @@ from random import Random
 
 import tiltmeter
 from tiltmeter import registry
-from tiltmeter.analyse.claims.verdicts import Word
+from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.instruments.ranking.ranking import candidates
 
 RUNS = 400

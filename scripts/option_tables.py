@@ -82,7 +82,10 @@ def with_all_rows(text: str) -> tuple[str, list[str]]:
 def section_of(text: str, verb: str) -> str:
     """The section of a verb up to its first heading."""
     match = re.search(rf"^## tiltmeter {verb}$.*?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
-    assert match, f"docs/cli.md has no section for {verb}"
+    if match is None:
+        sys.exit(
+            f"docs/cli.md has no section '## tiltmeter {verb}'. Write it, then run this again."
+        )
     return match[0]
 
 

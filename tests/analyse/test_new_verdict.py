@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
+from tiltmeter.analyse.words.caution_kinds import Caution, CautionKind
 
 HOME = Path(tiltmeter.__file__).parent
+STATS = "".join(path.read_text("utf-8") for path in (HOME / "stats").rglob("*.py"))
 RECORD = """    LEANING = VerdictRecord(
         "leaning",
         Look("◭", "open", weight=0),
@@ -77,3 +80,12 @@ def run(folder: Path, command: Sequence[str]) -> str:
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def test_codes_of_cautions_are_one_record_each() -> None:
+    """Every mark that statistics give an interval has a record with a text."""
+    marks = {kind.value for kind in CautionKind if kind.record.mark}
+    assert marks == {*re.findall(r'Caution\(\s*"(\w+)"', STATS), "few_cue_words"}
+    named = Caution(CautionKind.REVERSES, "It matters more.", "order")
+    assert named.as_dict() == {"code": "order_reverses", "text": "It matters more."}
+    assert Caution(CautionKind.FEW_GOLD, "Little.").code == "few_gold"

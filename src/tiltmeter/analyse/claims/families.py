@@ -131,7 +131,13 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         _write(made, claims, label, how)
     leading = [place for place, row in enumerate(rows) if id(row) in first]
     _test_items(made, leading)
-    _adjust_narrower(made, leading)
+    corrected = [
+        place
+        for place, row in enumerate(rows)
+        if row.measure.endswith(CORRECTED) and _leads(first, rows, row)
+    ]
+    gone = {place for place in leading if _place(rows[place]) in replaced}
+    _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
 

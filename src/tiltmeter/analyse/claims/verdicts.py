@@ -7,9 +7,8 @@ verdict; what is left is a caution beside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...protocol import Protocol
 from ...records import Estimate, Json
@@ -17,6 +16,7 @@ from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ..words import headlines, populations, sentences
+from ..words.caution_kinds import BY_CODE, Caution, CautionKind
 from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
 from . import cut_replies
@@ -28,14 +28,6 @@ from .output_query import OutputQuery
 LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
-_MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
-
-
-class Caution(NamedTuple):
-    """What a reader must know before using a number. code: a fixed name for machines."""
-
-    code: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +75,7 @@ class Verdict:
         fields = {name: getattr(self, name) for name in self.__slots__}
         return fields | {
             "word": self.word.value,
-            "cautions": [caution._asdict() for caution in self.cautions],
+            "cautions": [caution.as_dict() for caution in self.cautions],
             "query": self.query.as_dict(),
         }
 
@@ -112,17 +104,17 @@ def judge(claim: Claim, background: Background) -> Verdict:
     word = _word(claim, known, unsettled, scarce or few or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
-        *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
+        *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
-        *([Caution("gold_scarce", scarce)] if scarce else []),
-        *([Caution("too_few_items", few)] if few else []),
-        *([Caution("much_cut", much_cut)] if much_cut else []),
-        *([Caution("items_differ", told)] if told else []),
+        *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
+        *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
+        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
+        *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
-    rest = _cautions(claim, {caution.code for caution in first}, known)
+    rest = _cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
-        cautions = (*cautions, Caution("cut", cut_replies.sentence(cut)))
+        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, much_cut) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
@@ -133,7 +125,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         spec,
         claim.slots,
         row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
-        [c.code for c in cautions],
+        {caution.kind for caution in cautions},
     )
     return Verdict(
         word=word,
@@ -190,7 +182,7 @@ def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
     """
-    scarce = {"gold_scarce", "much_cut"} & {caution.code for caution in verdict.cautions}
+    scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
     return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
@@ -243,8 +235,10 @@ def test_word(row: Estimate, null: float | None) -> Word:
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
     found = adjusted < alpha and holds is not True
+    if found and not _of_these_words(row):
+        return Word.TILT
     if found or _these_tilt(row, alpha):
-        return Word.TILT if found and not _of_these_words(row) else Word.TILT_OF_THESE
+        return Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
@@ -282,18 +276,19 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     null = spec.null or 0.0
     bounds = claim.bounds
     if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
-        yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
+        yield Caution(
+            CautionKind.BOUNDS_HOLD_NULL, sentences.missing(spec, bounds, claim.drawn, open_=True)
+        )
     if _hides_a_difference(claim):
         yield _missing_differs(claim)
     for factor, effect, levels in _significant(claim.interactions):
         if _reverses(row, null, effect, levels):
-            yield Caution(
-                f"{factor}_reverses", sentences.reversal(spec, row, factor, effect, levels)
-            )
+            text = sentences.reversal(spec, row, factor, effect, levels)
+            yield Caution(CautionKind.REVERSES, text, factor)
     sure = [e for e in _significant_parts(claim.parts) if e.value != null]
     sides = {(e.value or 0.0) > null for e in sure}
     if len(sides) == 2:
-        yield Caution("parts_oppose", sentences.opposite_tilts(spec, sure))
+        yield Caution(CautionKind.PARTS_OPPOSE, sentences.opposite_tilts(spec, sure))
 
 
 def _misses_more(claim: Claim) -> bool:
@@ -317,7 +312,8 @@ def _hides_a_difference(claim: Claim) -> bool:
 
 def _missing_differs(claim: Claim) -> Caution:
     return Caution(
-        "missing_differs", sentences.missing_differs(claim.spec, claim.bounds, claim.slots)
+        CautionKind.MISSING_DIFFERS,
+        sentences.missing_differs(claim.spec, claim.bounds, claim.slots),
     )
 
 
@@ -345,47 +341,49 @@ def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str,
     return effect.value is not None and abs(effect.value) / 2 > distance
 
 
-def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator[Caution]:
-    """What else is to be known, beside the codes that are told already."""
+def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterator[Caution]:
+    """Yields what else is to be known, beside the cautions that are told already."""
     spec, row = claim.spec, claim.row
+    kinds = {caution.kind for caution in told}
     if row.value is None and row.outcomes:
-        yield Caution("no_answers", sentences.no_answers(row))
+        yield Caution(CautionKind.NO_ANSWERS, sentences.no_answers(row))
         if _misses_more(claim):
             yield _missing_differs(claim)
         return
     if claim.captured is not None and claim.captured < LOW_MASS:
-        yield Caution("low_mass", sentences.low_mass(claim.captured))
+        yield Caution(CautionKind.LOW_MASS, sentences.low_mass(claim.captured))
     bounds = claim.bounds
-    if "missing_differs" not in told and _misses_more(claim):
+    if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
         yield _missing_differs(claim)
-    elif bounds is not None and not _MISSING & {*told} and _is_wide(bounds):
+    elif bounds is not None and not any(kind.record.missing for kind in kinds) and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
-        yield Caution("missing_answers", text if row is claim.raw else sentences.before_gold(text))
+        yield Caution(
+            CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
+        )
     for factor, effect, levels in _significant(claim.interactions):
-        if f"{factor}_reverses" not in told:
-            yield Caution(
-                f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)
-            )
+        if factor not in {caution.factor for caution in told}:
+            text = sentences.shared_direction(spec, factor, effect, levels)
+            yield Caution(CautionKind.EFFECT, text, factor)
     if known.errs_by_level:
-        yield Caution("judge_errs_by_level", known.errs_by_level)
-    if claim.uncorrected and "gold_scarce" not in told:
-        yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
+        yield Caution(CautionKind.JUDGE_ERRS_BY_LEVEL, known.errs_by_level)
+    if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
+        yield Caution(CautionKind.UNCORRECTED, sentences.uncorrected(claim.uncorrected))
     undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
-    if undecided and "too_few_items" not in told:
-        yield Caution("borderline", sentences.borderline(spec, row))
+    if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
+        yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
-        yield Caution("interval_after_stopping", sentences.INTERVAL_AFTER_STOPPING)
-    for code in row.cautions:
-        yield Caution(code, sentences.MARKS[code])
+        yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
+    for kind in map(BY_CODE.__getitem__, row.cautions):
+        yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     labelled, there = background.of_labels(row)
     if labelled < there:
-        yield Caution("partly_labelled", sentences.partly_labelled(labelled, there))
+        yield Caution(CautionKind.PARTLY_LABELLED, sentences.partly_labelled(labelled, there))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
-        yield Caution("partly_answered", sentences.partly_answered(answered, planned))
+        yield Caution(CautionKind.PARTLY_ANSWERED, sentences.partly_answered(answered, planned))
 
 
 def _is_wide(bounds: Estimate) -> bool:

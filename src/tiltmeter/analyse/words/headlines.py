@@ -10,6 +10,7 @@ from ...protocol import EVERY, MeasureSpec, Protocol, wording
 from ...records import Estimate
 from ...stats.association import ZERO_NOTE
 from . import numerals, reading
+from .caution_kinds import CautionKind
 from .largest_shift import Moved, Share
 from .verdict_words import Word
 
@@ -27,18 +28,16 @@ LEFT_OPEN = (
     "{open_at_baseline} for {baseline}: whether it tilts cannot be said."
 )
 BORDERLINE = ("is undecided: the number is borderline", "is borderline")  # end a sentence
-# in their place, by the code of the caution that is the reason
-REASONS = {
-    "gold_scarce": "is undecided: too few labels by people to tell a tilt from errors of labels",
-    "too_few_items": "cannot be told: so few items can show no difference",
-}
-REVERSES = "_reverses"  # ends the code of a caution that a factor reverses the direction
 
 
 def write(
-    word: Word, spec: MeasureSpec, slots: Mapping[str, str], below: bool, codes: Collection[str]
+    word: Word,
+    spec: MeasureSpec,
+    slots: Mapping[str, str],
+    below: bool,
+    kinds: Collection[CautionKind],
 ) -> str:
-    """The sentence of a verdict. below: the value lies below the null value; codes: of the cautions
+    """The sentence of a verdict. below: the value lies below the null value; kinds: of the cautions
     that are the reason for the verdict.
     """
     record = word.record
@@ -47,13 +46,13 @@ def write(
     wanted = [key]
     if key in ("tilt", "shown"):
         wanted = [*([key] if key == "shown" else []), *(["below"] if below else []), "tilt"]
-    if key == "unsettled" and any(code.endswith(REVERSES) for code in codes):
+    if key == "unsettled" and CautionKind.REVERSES in kinds:
         wanted = ["reversed", "unsettled"]
     template = next((own[name] for name in wanted if name in own), "")
     if not template or not _fits(template, slots):
         template = record.headline or _usual(spec, slots, below)
-    if key != "unsettled" or not any(code.endswith(REVERSES) for code in codes):
-        template = _by_reason(key, template, slots, codes)
+    if key != "unsettled" or CautionKind.REVERSES not in kinds:
+        template = _by_reason(key, template, slots, kinds)
     if record.ending != ".":
         template = template.removesuffix(".") + record.ending
     if key == "shown" and spec.null is not None:
@@ -63,14 +62,18 @@ def write(
     return template.format_map(slots)
 
 
-def _by_reason(key: str, template: str, slots: Mapping[str, str], codes: Collection[str]) -> str:
+def _by_reason(
+    key: str, template: str, slots: Mapping[str, str], kinds: Collection[CautionKind]
+) -> str:
     """The template, or with the reason of the verdict where it would name none or another: that a
     number is borderline, that nothing was measured, or which way something goes.
     """
     ours = template in (Word.NOT_SETTLED.record.headline, Word.NOT_MEASURED.record.headline)
-    if ours and "missing_differs" in codes and _fits(LEFT_OPEN, slots):
+    if ours and CautionKind.MISSING_DIFFERS in kinds and _fits(LEFT_OPEN, slots):
         return LEFT_OPEN
-    reason = next((text for code, text in REASONS.items() if code in codes), "")
+    reason = next(
+        (kind.record.reason for kind in CautionKind if kind in kinds and kind.record.reason), ""
+    )
     if key == "undecided" and reason:
         ending = next((text for text in BORDERLINE if text in template), "")
         return template.replace(ending, reason) if ending else template

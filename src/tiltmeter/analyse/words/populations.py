@@ -45,10 +45,11 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
     population, (words, items) = row.population, named
     if population is None:
         return text
-    few = f"In these {population['items_n']} {items} "
     if word == Word.TILT and population["items"] == THESE:
-        end = f"; whether {items} like these show it, {population['items_n']} cannot tell."
-        return few + text.removesuffix(".") + end
+        number = population["items_n"]
+        few = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
+        end = f"; whether {items} like these show it, {number} cannot tell."
+        return f"{few} {text.removesuffix('.')}{end}"
     if word == Word.TILT:
         return f"{text.removesuffix('.')}, over {words} and {items} like these."
     if word == Word.TILT_OF_THESE:

@@ -30,16 +30,6 @@ ATTRIBUTES = (
     "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
     "plan has that of one"
 )
-# marks of an interval (`stats.results.Caution`), which a row's note tells in short
-MARKS = {
-    "few_clusters": "With so few items the interval is a rough guide only.",
-    "other_kinds": "Another kind of item than those asked would not be in the interval.",
-    "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
-    "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
-    "few_cue_words": "Fewer than five words on a side are a small sample of words like them.",
-    "few_gold": "Little gold of a class: the corrected interval may be off.",
-}
-
 INTERVAL_AFTER_STOPPING = (
     "The interval holds the null value: it is longer for having stopped early, and p alone decides."
 )

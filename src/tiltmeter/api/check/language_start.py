@@ -23,11 +23,7 @@ def start(code: str, into: Path) -> list[Path]:
     paths = []
     for name, text in pack.blank_files().items():
         paths.append(folder / name)
-        for slot, word in (
-            ("{name}", facts.name),
-            ("{both}", facts.both or "and"),
-            ("{either}", facts.either or "or"),
-        ):
+        for slot, word in words.items():
             text = text.replace(slot, word)
         paths[-1].write_text(text, encoding="utf-8")
     return paths

@@ -42,14 +42,10 @@ def unread_shapes(folder: Path | str, most: int = 20) -> list[Shape]:
     if not attributes:
         raise UsageError(f"{folder}: its answers are not choices, so no pack is learnt from them.")
     with Store(Path(folder)) as store:
-        annotators = [
-            name
-            for name, attribute in labels.annotator_attributes(store)
-            if attribute in attributes
-        ]
         unread = {
             output
-            for name in annotators
+            for name, attribute in labels.annotator_attributes(store)
+            if attribute in attributes
             for output, value in labels.values(store, name, attribute).items()
             if value == INVALID
         }
@@ -107,6 +103,9 @@ def add_shapes(folder: Path, shapes: Sequence[Shape], meanings: Mapping[int, str
                 f"--label {number}={label}: write the number of a shape, 1 to {len(shapes)}, and "
                 f"one of {', '.join(LABELS)}."
             )
+    for number, label in meanings.items():
+        if label == "form" and "{form}" not in shapes[number - 1].text:
+            raise UsageError(f"--label {number}=form: shape {number} names no option.")
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [(shapes[number - 1].text, label) for number, label in meanings.items()]
     frames = [

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ... import registry
 from ...errors import UnknownName, UsageError
+from ...models.http.body import object_at
 from ...planted.model import planted
 from ...protocol import EVERY, Protocol
 from ...protocol.design.contrasts import each_contrast
@@ -67,7 +68,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
         raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
     source = registry.protocol_file(name)
     definition = registry.protocol(name).definition or {}
-    files = {file: Path(file).name for file in definition.get("files", {})}
+    files = {file: Path(file).name for file in object_at(definition, "files")}
     beside = {source.parent / file: folder / copied for file, copied in files.items()}
     for extra in ("README.md", "LICENSE"):
         if (source.parent / extra).is_file():

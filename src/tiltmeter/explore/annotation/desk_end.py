@@ -18,11 +18,6 @@ from ..selection.index import Source
 
 ENOUGH = "No headline number needs more labels for its correction."
 NO_CORRECTION = "These labels correct no number yet."
-SCARCE = (
-    "gold_scarce",
-    "judge_refuted",
-    "uncorrected",
-)  # cautions that say what gold shows and how much it takes
 SHOWN = ("agreement", "Cohen's κ")
 
 
@@ -69,7 +64,7 @@ def _needs(source: Source) -> Iterator[str]:
         caution.text
         for verdict in verdicts.verdicts(source.protocol, rows, background)
         for caution in verdict.cautions
-        if caution.code in SCARCE
+        if caution.kind.record.gold
     )
     corrected = [row for row in rows if row.measure.endswith(CORRECTED)]
     if texts:

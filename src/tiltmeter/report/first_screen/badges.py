@@ -42,8 +42,8 @@ def _qualifying_badges(
 ) -> Iterator[Badge]:
     for one in judged:
         for caution in one.verdict.cautions:
-            factor = caution.code.partition("_effect")[0].partition("_reverses")[0]
-            if factor != caution.code and factor in protocol.factors:
+            factor = caution.factor
+            if factor in protocol.factors:
                 effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
                 size = headlines.amount(effect.value, effect.unit, True)
                 query = query_of(protocol, effect).text()

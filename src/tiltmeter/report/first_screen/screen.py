@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ...analyse.claims.evidence import Claim
 from ...analyse.words import headlines, numerals, reading, sentences
+from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
@@ -172,7 +173,7 @@ def _stands_out_alone(one: Judged) -> bool:
     """
     row, verdict = one.claim.row, one.verdict
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
-    reasons = {caution.code for caution in verdict.cautions} & headlines.REASONS.keys()
+    reasons = any(caution.kind.record.reason for caution in verdict.cautions)
     return verdict.word == Word.UNDECIDED and together and not reasons
 
 
@@ -317,7 +318,7 @@ def _cautions(lead: Judged) -> Iterator[str]:
 
 def _chance(lead: Judged) -> str:
     """p, without how it was adjusted; "" where a caution says it."""
-    said = any(caution.code == "borderline" for caution in lead.verdict.cautions)
+    said = any(caution.kind is CautionKind.BORDERLINE for caution in lead.verdict.cautions)
     known = lead.claim.row.p is not None and not said
     return sentences.chance(lead.claim.row).partition(" (")[0] if known else ""
 

@@ -17,12 +17,14 @@ FASTEST, SLOW = 2.0, 1.25  # what a size grows by: at first, and once a limit wa
 LEAST_SAMPLE = 8  # calls whose mean latency says something
 WORTH = 0.3  # of the growth in size: the growth in calls/s that is worth it
 UNNOTICED_S = 0.1  # of latency, that nobody minds
-FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 300.0  # for which a limit that was met is believed
+FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 60.0  # for which a limit that was met is believed
 SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
-BELOW = 0.95  # of the rate at which a server answered before it refused
-PROBING = 0.03  # of a pace, that is added every second once it is no longer believed
+BELOW = 0.96  # of the rate at which a server answered before it refused
+JUST_BELOW = 0.98  # of a pace that was refused once
+WAITS_HELD = 20  # times what a server's pause lasts is how long a pace that was right is held
+PROBING = 0.06  # of a pace, that is added every second once it is no longer believed
 SPREAD = 4.0  # rounds per latency, that a window may begin at most
-LATE_S = 0.05  # that a paced call may be late and the next one still in time
+LATE_S = 0.02  # that a paced call may be late and the next one still in time
 REMEMBERED = 4096  # dates of calls
 LATELY_S = 1.0  # over which a server's rate is taken
 ANSWERED, REFUSED, FAILED = "answered", "refused", "failed"
@@ -201,12 +203,16 @@ class Window:
             if before == math.inf and taken < LEAST_SAMPLE:
                 return  # too few to tell a rate
             if before != math.inf:
+                if taken < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
+                    return  # they did not come that fast
                 rate = max(rate, SMALLEST_CUT * before)
+        below = BELOW
+        if before == self._pace and self._share(REFUSED) <= TOLERATED:
+            rate, below = before, JUST_BELOW  # it was nearly right
         if before > self._pace:  # it was probed beyond what was believed, and that was right
-            self._pace_hold = min(LONGEST_HOLD_S, 2 * self._pace_hold)
-        elif self._pace == math.inf:
-            self._pace_hold = max(FIRST_HOLD_S, 10 * wait)
-        self._pace, self._paced_since = BELOW * min(before, rate), now + wait
+            held = max(2 * self._pace_hold, WAITS_HELD * wait)
+            self._pace_hold = min(LONGEST_HOLD_S, held)
+        self._pace, self._paced_since = below * min(before, rate), now + wait
 
     def _cut(self, now: float, size: float) -> None:
         self.size, self._cut_at, self._growth = size, now, SLOW
