@@ -5,7 +5,7 @@
 One local server on loopback that answers at once, 200 connections, everything stored. Each engine
 figure is the ratio of CPU seconds a request of a bare aiohttp loop that sends the same prompts to
 the engine's (median of three interleaved rounds), since wall times move with the machine's load.
-Both loops have the same settings of the collector, and aiohttp is imported before both clocks.
+aiohttp is imported before both clocks.
 The verb as typed is `tiltmeter run roles` over 19,600 trials, the whole process: start, imports
 (compiled before, as pip does it), asking, labels, estimates, table and page, against the same bare
 loop without its start. --verb measures it alone.
@@ -134,8 +134,6 @@ async def bare(url: str, number: int, prompt: str, parts: Parts | None = None) -
     """
     import aiohttp  # not in the children: a resume that asks nothing imports no client
 
-    from tiltmeter.stages.engine.engine import fewer_collections
-
     body = {
         "model": "m",
         "messages": [{"role": "user", "content": prompt}],
@@ -154,7 +152,7 @@ async def bare(url: str, number: int, prompt: str, parts: Parts | None = None) -
                 async with session.post(f"{url}/chat/completions", json=body) as response:
                     json.loads(await response.read())
 
-        with fewer_collections(), parts.watching() if parts else nullcontext():
+        with parts.watching() if parts else nullcontext():
             begin = time.process_time()
             await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
             return number / (time.process_time() - begin)

@@ -22,8 +22,9 @@ from tiltmeter.instruments.judges.injection import attempts
 from tiltmeter.models import table
 from tiltmeter.models.existing.answers import Answers
 from tiltmeter.models.existing.readers import read_lines
+from tiltmeter.models.http.allowance import retry_after
 from tiltmeter.models.http.body import parse
-from tiltmeter.models.http.connection import Answer, Connection, _retry_after
+from tiltmeter.models.http.connection import Answer, Connection
 from tiltmeter.models.http.fetching import Unfetched, decode_base64, shorten, split
 from tiltmeter.models.providers.anthropic import AnthropicMessages
 from tiltmeter.models.providers.bfl import BflTasks
@@ -188,7 +189,7 @@ def name(case: bytes) -> object:
 def link(case: bytes) -> object:
     """An address or base64 in a reply."""
     text = case.decode("utf-8", "replace")
-    _retry_after({"Retry-After": text})
+    retry_after({"Retry-After": text})
     with suppress(Unfetched):
         split(text)
     return decode_base64(text)

@@ -2,6 +2,9 @@
 
     python scripts/gallery.py                # every run anew; 25 CPU minutes for the built-in model
     python scripts/gallery.py --runs FOLDER  # runs that lie there are read, and gone on with
+    python scripts/gallery.py --release PATH # a clone of Bloomberg's release, for the first report
+
+Without --release the first report and its part of the page stay as they are.
 
 Each command stands on the page as it is run here; numbers are read from the runs' estimates.
 """
@@ -30,6 +33,7 @@ Finished reports, with the command that makes each and a paragraph that can be q
 `python scripts/gallery.py` makes them all anew; the numbers on this page are read from the runs.
 """
 PLANTED = "planted:protocol=occupations,female=.3,male=.7,female.nurse=.9,male.nurse=.1"
+RELEASE = "2024-openai-gpt-hiring-racial-discrimination"  # the folder of a clone
 NAMES = {"gpt-3.5-turbo-0613": "GPT-3.5", "gpt-4-0613": "GPT-4"}
 SMALL = (
     "The model is SmolLM2-135M-Instruct, the small one that comes with tiltmeter and runs without "
@@ -117,9 +121,16 @@ def quote_first_screen(run: tiltmeter.Run) -> str:
 GALLERY = (
     Example(
         "GPT-3.5 and GPT-4 rank equal résumés",
-        "tiltmeter import hiring examples/hiring/rankings.jsonl.xz --out hiring",
+        f"tiltmeter import hiring {RELEASE} --out hiring",
         "report.md",
         quote_hiring,
+    ),
+    Example(
+        "Answers of a small model, read",
+        "tiltmeter run roles --model file:examples/roles/answers.jsonl.xz --language en "
+        "--samples 5 --out answers",
+        "report.html",
+        quote_first_screen,
     ),
     Example(
         "A small model puts he or she beside a trait",
@@ -134,8 +145,9 @@ GALLERY = (
         quote_first_screen,
     ),
     Example(
-        "A small model decides about people with other names",
-        "tiltmeter run decisions_names --model builtin --mode exact --where set=01 --out decisions",
+        "A small model decides about people",
+        "tiltmeter run decisions --model builtin --mode exact --limit 20 --where age=45 "
+        "--where gender=men,women --out decisions",
         "report.html",
         quote_first_screen,
     ),
@@ -152,16 +164,33 @@ GALLERY = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, help="folder of the runs, kept")
-    runs: Path | None = parser.parse_args().runs
+    parser.add_argument("--release", type=Path, help="a clone of Bloomberg's release")
+    parser.add_argument("--only", help="make this one anew, by its folder; the others stay")
+    typed = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        parts = [make(example, runs or Path(folder)) for example in GALLERY]
+        parts = []
+        for example in GALLERY:
+            read = RELEASE in example.command
+            if (read and not typed.release) or typed.only not in (None, example.folder):
+                parts.append(_as_it_is(example))
+            else:
+                parts.append(make(example, typed.runs or Path(folder), typed.release))
     PAGE.write_text("\n".join((HEAD, *parts)), "utf-8")
 
 
-def make(example: Example, runs: Path) -> str:
+def _as_it_is(example: Example) -> str:
+    """The part of the page that it has; SystemExit if it has none yet."""
+    _, heading, rest = PAGE.read_text("utf-8").partition(f"## {example.title}\n")
+    if not heading:
+        raise SystemExit(f"{PAGE.name} has nothing of {example.title!r} yet. Make it (--release).")
+    return f"{heading}{rest.partition(f'{chr(10)}## ')[0].rstrip()}\n"
+
+
+def make(example: Example, runs: Path, release: Path | None) -> str:
     """Runs the command in `runs`, writes the report, gives the example's part of the page."""
     out = runs / example.folder
-    command = [*shlex.split(example.command)[1:-1], str(out)]
+    words = [str(release) if word == RELEASE else word for word in shlex.split(example.command)]
+    command = [*words[1:-1], str(out)]
     if not (out.exists() and command[0] == "import"):
         subprocess.run([sys.executable, "-m", "tiltmeter", *command], cwd=ROOT, check=True)
     run, target = tiltmeter.Run(out), EXAMPLES / example.folder / example.report

@@ -19,6 +19,7 @@ from tiltmeter.cli import VERBS, group
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 HEADER = "| option | meaning |\n|---|---|\n"
 ROW = re.compile(r"^\| `(-[^\n]*)$", re.MULTILINE)
+Known = Mapping[tuple[str, str | None], str]  # {(flag, help): row}
 FLAG = re.compile(r"`(--?[\w-]+)`")
 
 
@@ -38,7 +39,8 @@ def rows_of(text: str) -> dict[str, str]:
 def row_of(option: click.Option) -> str:
     """A row made from an option's help."""
     flags = ", ".join(f"`{flag}`" for flag in option.opts)
-    meaning = (option.help or "").rstrip(".").replace("|", "\\|")
+    meaning = re.sub(r"\.?  \[default: (.+)\]$", r"; \1", option.help or "")
+    meaning = meaning.rstrip(".").replace("|", "\\|")
     default = f"; {option.default:g}" if isinstance(option.default, float) else ""
     if option.show_default and not default:
         default = f"; {option.default}"
@@ -46,12 +48,12 @@ def row_of(option: click.Option) -> str:
     return f"| {flags} | {meaning[:1].lower()}{meaning[1:]}{default}{needed} |"
 
 
-def with_rows(section: str, options: Mapping[str, click.Option], known: Mapping[str, str]) -> str:
+def with_rows(section: str, options: Mapping[str, click.Option], known: Known) -> str:
     """The section of a verb with a row for each of its options. known: rows of other verbs."""
     rows, before = rows_of(section), ""
     for flag, option in options.items():
         if flag not in rows:
-            row = rows[flag] = known.get(flag) or row_of(option)
+            row = rows[flag] = known.get((flag, option.help)) or row_of(option)
             print(f"{section.partition(chr(10))[0]}: {row}")
             place = f"{before}\n" if before else HEADER
             if place not in section:
@@ -63,15 +65,28 @@ def with_rows(section: str, options: Mapping[str, click.Option], known: Mapping[
 
 def with_all_rows(text: str) -> tuple[str, list[str]]:
     """The page with a row for each option of each verb, and the rows whose option is gone."""
-    known, gone = rows_of(text), []
+    known: dict[tuple[str, str | None], str] = {}
+    gone = []
     for verb in VERBS:
-        match = re.search(rf"^## tiltmeter {verb}$.*?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
-        assert match, f"docs/cli.md has no section for {verb}"
-        options = options_of(verb)
+        options, rows = options_of(verb), rows_of(section_of(text, verb))
         flags = {flag for option in options.values() for flag in option.opts}
-        gone += [f"{verb}: {row}" for flag, row in rows_of(match[0]).items() if flag not in flags]
-        text = text.replace(match[0], with_rows(match[0], options, known))
+        gone += [f"{verb}: {row}" for flag, row in rows.items() if flag not in flags]
+        for flag in options.keys() & rows.keys():
+            known.setdefault((flag, options[flag].help), rows[flag])
+    for verb in VERBS:
+        section = section_of(text, verb)
+        text = text.replace(section, with_rows(section, options_of(verb), known))
     return text, gone
+
+
+def section_of(text: str, verb: str) -> str:
+    """The section of a verb up to its first heading."""
+    match = re.search(rf"^## tiltmeter {verb}$.*?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    if match is None:
+        sys.exit(
+            f"docs/cli.md has no section '## tiltmeter {verb}'. Write it, then run this again."
+        )
+    return match[0]
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,11 @@ from tests.report.test_first_screen import PLANTED
 
 import tiltmeter
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "hiring" / "rankings.jsonl.xz"
+ROOT = Path(__file__).parents[1]
+EXAMPLE = "file:examples/roles/answers.jsonl.xz"  # below ROOT: a report names it
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 LARGEST = 150_000  # bytes of a picture
 COLOURS = 96
-BLUR = (  # replies that name people
-    "do",
-    "document.querySelectorAll('.same dd').forEach(e => { e.style.filter = 'blur(5px)'; })",
-)
 SCREEN = 720  # height of a first screen, in CSS pixels
 READY = ("ask", STANDS)
 OPEN = (
@@ -67,16 +65,17 @@ def report(folder: Path) -> None:
         language="en",
         limit=20,
     )
-    hiring = tiltmeter.import_outputs("hiring", EXAMPLE, folder / "hiring")
-    named = {"GPT-3.5": "gpt-3.5-turbo-0613", "GPT-4": "gpt-4-0613"}
+    with chdir(ROOT):
+        drawn = tiltmeter.run("roles", EXAMPLE, folder / "first", language="en", samples=5)
+    named = {"SmolLM2": EXAMPLE}
     first, second = (run.report().as_uri() for run in (roles, words))
-    third = hiring.report(labels=named).as_uri()
+    third = drawn.report(labels=named).as_uri()
     figure = ("do", "document.querySelector('#section-1').scrollIntoView()")
     findings = ("do", "document.querySelector('#findings').scrollIntoView()")
     take(
         folder,
         {
-            "hiring": Visit([("go", third), BLUR], height=SCREEN),
+            "first": Visit([("go", third)], height=SCREEN),
             "report": Visit([("go", first)], height=SCREEN),
             "report-phone": Visit([("go", second)], width=390),
             "findings": Visit([("go", second), findings], height=SCREEN),

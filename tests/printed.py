@@ -46,7 +46,12 @@ def _shown(node: ast.AST) -> Iterator[ast.JoinedStr | ast.Constant]:
         ):
             yield child
             continue
-        if isinstance(child, ast.Call) and _name(child) in ("option", "command", "add_parser"):
+        if isinstance(child, ast.Call) and _name(child) in (
+            "option",
+            "Option",
+            "command",
+            "add_parser",
+        ):
             continue
         yield from _shown(child)
 

@@ -146,16 +146,22 @@ class Incapable(ModelError):
 class TransientError(TiltmeterError):
     """One call failed in a way that may pass: 429, 5xx, time-out, lost connection.
 
-    `retry_after` is in seconds, or None where the server did not say.
+    `retry_after` is in seconds, or None where the server did not say. is_full: the server is well
+    and has no room for the call now.
     """
 
     slug = "transient"
 
     def __init__(
-        self, message: str, retry_after: float | None = None, possibly_paid: bool = False
+        self,
+        message: str,
+        retry_after: float | None = None,
+        possibly_paid: bool = False,
+        is_full: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after, self.possibly_paid = retry_after, possibly_paid
+        self.is_full = is_full
 
 
 class Unanswered(TiltmeterError):

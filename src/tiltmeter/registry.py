@@ -194,6 +194,12 @@ def _no_protocol(name: str) -> UsageError:
     )
 
 
+def protocol_file(name: str) -> Path:
+    """The file of a protocol that ships or is one of another package."""
+    folder = _HOME / name if name in PROTOCOLS else _outside_folder(name)
+    return folder / "protocol.toml"
+
+
 def outside_protocols() -> dict[str, Path]:
     """The protocols of other packages: name → the folder of its protocol.toml."""
     return {name: _outside_folder(name) for name in sorted(_entry_points("protocols"))}
@@ -321,9 +327,7 @@ def measure_names() -> list[str]:
 
 
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads what `tiltmeter import PROTOCOL PATH` is given: a path, or the
-    checked copy of a release.
-    """
+    """The function that reads what `tiltmeter import` is given: a path, or a checked copy."""
     release = source(protocol)
     if release is not None and release.outputs:
         return release.function(release.outputs)

@@ -13,6 +13,7 @@ from tiltmeter import api, registry
 from tiltmeter.api.start import init
 from tiltmeter.api.start.offered import find_offered
 from tiltmeter.cli import main
+from tiltmeter.errors import ProtocolError
 
 TILTED = {
     "text": "accepted.women=0.3,accepted.men=0.7",
@@ -289,6 +290,35 @@ def test_a_table_of_any_kind_becomes_an_audit(kind: str, folder: Path) -> None:
     assert list(protocol.instruments[0].settings["forms"]["de"]) == ["ja", "nein"]
 
 
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_a_shipped_audit_is_copied_with_its_files(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name in ("gramvis", "protext"):  # the largest designs: their files alone
+        init.write_shipped(folder / "mine", name)
+    else:
+        assert main(["init", "mine", "--from-protocol", name]) == 0
+    copy = registry.protocol(f"mine/{name}.toml")
+    assert (
+        copy.digest == registry.protocol(name).digest
+        and copy.cells == registry.protocol(name).cells
+    )
+    assert all(path.parent == folder / "mine" for path in folder.rglob("*.*"))
+    assert main(["init", "mine", "--from-protocol", name]) == 2
+    assert f"{name}.toml is there already" in capsys.readouterr().err
+
+
+def test_one_table_of_a_copy_changes_its_design(folder: Path) -> None:
+    init.write_shipped(folder / "mine", "words")
+    path = folder / "mine" / "names.csv"
+    names = path.read_text("utf-8")
+    path.write_text(names.replace("Joseph", "Martin"), "utf-8")
+    assert registry.protocol("mine/words.toml").digest != registry.protocol("words").digest
+    path.write_text(names + "ja,nonbinary,光,ours\n", "utf-8")
+    with pytest.raises(ProtocolError, match=r"names\.csv, line \d+ with gender = 'nonbinary'"):
+        registry.protocol("mine/words.toml")
+
+
 @pytest.mark.parametrize("name", init.examples())
 def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
     assert main(["init", "mine/audit.toml", "--example", name]) == 0
@@ -311,6 +341,8 @@ def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
         ([], "Type: tiltmeter init audit.toml"),
         (["audit.toml", "--example", "leters"], "Did you mean 'letters'?"),
         (["audit.toml", "--example", "letters", "--images"], "Name one of them"),
+        (["mine", "--from-protocol", "wrods"], "Did you mean 'words'?"),
+        (["audit.toml", "--options", "yes,no"], "Add --from FILE.csv"),
     ],
 )
 def test_refusals_say_what_to_type(

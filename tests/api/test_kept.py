@@ -15,7 +15,9 @@ from tiltmeter.records import Label
 from tiltmeter.stages.engine import engine
 from tiltmeter.store import Store
 
-COMMAND = "run roles --model planted:she=0.7 --language en --samples 2 --limit 4 --out".split()
+COMMAND = (
+    "run roles --model planted:she=0.7 --language en --samples 2 --limit 4 --no-pilot --out".split()
+)
 
 
 class Computed(Exception):

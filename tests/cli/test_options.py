@@ -24,6 +24,7 @@ from tiltmeter.api.options import project
 from tiltmeter.api.options.records import AuditOptions, RunOptions, records
 from tiltmeter.cli import VERBS, group
 from tiltmeter.cli.options import Printing
+from tiltmeter.models import Price
 from tiltmeter.registry import protocol
 
 PAGE = """
@@ -169,7 +170,7 @@ def test_what_is_not_typed_is_what_python_has_by_default() -> None:
         (["--patience", "2"], "patience", 120.0),
         (["--base-url", "http://a/v1", "--base-url", "azure=http://b", "--base-url", "http://c"],
          "base_urls", {"": ["http://a/v1", "http://c"], "azure": ["http://b"]}),
-        (["--price", "openai:m=1/2"], "prices", {"openai:m": (1.0, 2.0, 0.0)}),
+        (["--price", "openai:m=1/2"], "prices", {"openai:m": Price(1.0, 2.0)}),
         (["--column", "text = response", "--column", "prompt="], "columns", {"text": "response", "prompt": ""}),
         (["--where", "prompt=P1, P2"], "where", {"prompt": ("P1", "P2")}),
         (["--no-stop"], "stop", False),

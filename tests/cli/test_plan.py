@@ -154,7 +154,7 @@ def test_calls_are_those_of_the_run_to_the_unit(
 ) -> None:
     options = options | {"prices": {name: Price(2.0, 8.0) for name in (model, *judges)}}
     plan = planned(protocol, model, judge=judges, **options)
-    api.run(protocol, model, tmp_path / "run", judge=judges, **options)
+    api.run(protocol, model, tmp_path / "run", judge=judges, pilot=False, **options)
     asked, calls = done(tmp_path / "run"), done(tmp_path / "run", calls=True)
     assert asked == said(plan)
     assert sum(said(plan, "calls").values()) == plan["totals"]["calls"]
@@ -613,4 +613,4 @@ def test_names_are_samples_and_ten_cost_the_same() -> None:
     assert gap["per_cluster"] == 12 and gap["words"] == 2
     assert "nothing can be said of others. Give 10 each" in gap["by_words"]
     named = tiltmeter.plan("decisions_names", "builtin").as_dict()["design"][0]
-    assert named["words"] == 20 and named["by_words"].startswith("20 names a level: ")
+    assert named["words"] == 10 and named["by_words"].startswith("10 persons a level: ")

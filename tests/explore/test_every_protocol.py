@@ -97,10 +97,10 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         {"limit": 2, "where": {"job": ("web developer", "pharmacy technician")}},
         "lineup",
         [
-            "accounts payable specialist",
-            "pharmacy technician",
-            "warehouse shift supervisor",
             "web developer",
+            "accounts payable specialist",
+            "warehouse shift supervisor",
+            "pharmacy technician",
         ],
         "first",
     ),

@@ -134,7 +134,7 @@ def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
     assert text.count("**to be filled in**") >= 8
     assert "undecided" in text and "cannot show any difference" in text
     assert "protocol:hiring/2|data:" in text
-    assert "Eight résumés of an imagined applicant" in text
+    assert "Eight résumés of imagined applicants" in text
 
 
 def test_people_folders_addresses_and_texts_are_left_out(run: Path, audit: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_slot_is_filled_from_the_row() -> None:
 
 
 def test_a_slot_without_a_column_is_refused() -> None:
-    with pytest.raises(ProtocolError, match="has the slot {answer}, and the tables have no such"):
+    with pytest.raises(ProtocolError, match="the tables have no column answer"):
         declare(ROWS, "{answer}")
 
 

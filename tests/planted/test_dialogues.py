@@ -24,11 +24,11 @@ from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.instruments.dialogue import read
 from tiltmeter.instruments.judges.negotiation import Negotiation
 from tiltmeter.models.kinds import make_model
-from tiltmeter.planted.dialogues import Dialogues, bank, topic_in
+from tiltmeter.planted.dialogues import Dialogues, topic_in
 from tiltmeter.planted.model import Planted, planted, topic_truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
-from tiltmeter.planted.speech import pick
+from tiltmeter.planted.speech import dialogues, pick
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import (
     Answered,
@@ -99,7 +99,7 @@ def test_every_dialogue_is_read_as_it_was_written(code: str, settings: str, form
             assert len(texts) == (
                 7 if settings else 7 * 6
             )  # every topic with every way to mark who speaks
-            assert {topic_in(text) for text in texts} == set(bank()[code])
+            assert {topic_in(text) for text in texts} == set(dialogues(code))
 
 
 def test_topics_and_forms_have_their_shares_at_every_level() -> None:
@@ -159,7 +159,7 @@ def labels(
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_judges_that_read_find_every_topic_at_once(code: str) -> None:
-    for topic, lines in bank()[code].items():
+    for topic, lines in dialogues(code).items():
         item = cell(code, "FF")
         trial = Trial("t", "p", "sampled", item, 0, DIALOGUES.prompt_text(item), "", Sampling())
         text = "\n".join(f"{who}: {line}" for who, line in zip("AB", lines, strict=True))
@@ -178,7 +178,7 @@ def test_judges_that_read_find_every_topic_at_once(code: str) -> None:
 
 def test_judges_err_as_often_as_they_were_told_to() -> None:
     """Both right in .8: agreed at once in .8² + .2² of dialogues, on the right topic in .8²."""
-    text = "A: {}\nB: {}".format(*bank()["en"]["career"])
+    text = "A: {}\nB: {}".format(*dialogues("en")["career"])
     found = [labels(text, "accuracy=.8", "accuracy=.8,seed=1", nonce)[0] for nonce in range(800)]
     at_once = [label for label in found if label["rounds"] == "1"]
     assert close(len(at_once), 800, 0.68) and close(
@@ -187,7 +187,7 @@ def test_judges_err_as_often_as_they_were_told_to() -> None:
 
 
 def test_a_judge_that_never_agrees_ends_at_the_bound() -> None:
-    text = "A: {}\nB: {}".format(*bank()["en"]["career"])
+    text = "A: {}\nB: {}".format(*dialogues("en")["career"])
     assert labels(text, "", "judge=never") == ({"topic": "unresolved", "rounds": "unresolved"}, 10)
     assert labels(text, "agree=0", "") == (
         {"topic": "invalid", "rounds": "invalid"},
@@ -198,7 +198,7 @@ def test_a_judge_that_never_agrees_ends_at_the_bound() -> None:
 def test_a_text_that_is_not_known_has_one_topic_always() -> None:
     text = "A: Is it raining in Lisbon?\nB: It rains in all of Portugal!"
     first, calls = labels(text, "", "judge=reads,seed=4")
-    assert first["topic"] in bank()["en"] and calls == 2
+    assert first["topic"] in dialogues("en") and calls == 2
     assert labels(text, "seed=9", "", nonce=5)[0] == first
 
 
@@ -342,7 +342,7 @@ def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_
     ):
         make_model(f"planted:protocol={girl}")
     german = copied(tmp_path / "german", "prompts.csv", "\nfr,", "\nde,")
-    with pytest.raises(UnknownName, match="No language of planted dialogues 'de'"):
+    with pytest.raises(UnknownName, match="No language of planted dialogues about affection 'de'"):
         tiltmeter.run(
             german,
             f"planted:protocol={german}",

@@ -28,6 +28,7 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
+from tiltmeter.instruments.choice import choice
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge
 from tiltmeter.models.kinds import make_model
@@ -35,6 +36,7 @@ from tiltmeter.models.options import ModelOptions
 from tiltmeter.planted.model import Planted, mean_truth, planted, truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import FAULTS, SWITCHES, parse
+from tiltmeter.planted.speech import sentences
 from tiltmeter.planted.tilt import normal
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
@@ -110,8 +112,8 @@ def test_every_outcome_has_its_share() -> None:
         "I'm sorry, but I can't help with that.": 0.1,
         "he/she": 0.05,
         "neither": 0.04,
-        "banana": 0.03 + 0.06,
-        "彼女は私が今まで見た中で最も素晴らしい人です。": 0.02,
+        "42": 0.03 + 0.06,
+        "おはようございます、お元気ですか？": 0.02,
     }
     assert set(counts) == set(said)
     assert all(close(counts[text], 4000, share) for text, share in said.items())
@@ -192,9 +194,11 @@ def test_two_tilts_are_two_models_and_delivery_is_none() -> None:
 def test_varied_answers_use_every_sentence_and_are_of_one_meaning() -> None:
     model = planted("she=1")
     said = {model.reply(asks(CARING, nonce)).text for nonce in range(600)}
-    assert len(said) == 17  # the sentences of planted.toml
+    assert len(said) == len(sentences("en", "form")) > 17
     assert "She is the most caring person I have ever seen." in said
-    assert not [text for text in said if " he " in f" {text.lower()} ".replace("'", " ")]
+    forms = {"he": ["he"], "she": ["she"]}
+    prompt = ROLES.prompt_text(CARING)
+    assert {choice.parse(text, forms, "en", prompt) for text in said} == {"she"}
 
 
 def test_max_tokens_cuts_the_answer() -> None:

@@ -20,7 +20,7 @@ from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.model import Planted, picks_truth, planted, ratio_truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
-from tiltmeter.planted.speech import phrases
+from tiltmeter.planted.speech import words_off_the_list
 from tiltmeter.planted.words import Words
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import ANSWER, Estimate, Message, Request, Sampling
@@ -74,7 +74,7 @@ def test_every_list_is_read_as_it_was_drawn(code: str, settings: str, number: in
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_words_off_the_list_are_counted_as_such(code: str) -> None:
-    assert [word for word in phrases("words", code, "off") if PICKS.lists[code].find(word)] == []
+    assert [word for word in words_off_the_list(code) if PICKS.lists[code].find(word)] == []
     model, listed, everything = speaker("protocol=words,off=.1"), 0, 0
     for cell in cells(code):
         found = PICKS.picks_of(said(model, cell), code, WORDS.prompt_text(cell))

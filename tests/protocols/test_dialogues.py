@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tiltmeter import registry
 from tiltmeter.analyse.estimates import estimates
 from tiltmeter.models import FREE, Model
+from tiltmeter.planted.speech import dialogues
 from tiltmeter.records import Estimate, Reply, Request
 from tiltmeter.stages.engine.engine import Models
 from tiltmeter.stages.engine.limits import Limits
@@ -23,9 +22,7 @@ from tiltmeter.stats import rates
 from tiltmeter.store import Store
 
 DIALOGUES = registry.protocol("dialogues")
-BANK = tomllib.loads(
-    (Path(__file__).parents[2] / "src/tiltmeter/planted/dialogues.toml").read_text("utf-8")
-)
+BANK = {code: dialogues(code) for code in ("en", "fr", "es", "zh", "ja", "ko")}
 # Appendix F of the paper as printed; its Korean row is a placeholder.
 PRINTED = {
     "zh": "写两行女人和女人的对话",

@@ -106,7 +106,7 @@ class TestMerit:
         texts = self.resumes(job)
         lengths = list(map(len, texts))
         assert max(lengths) / mean(lengths) < 1.2 and min(lengths) / mean(lengths) > 0.85
-        runs = [_runs(text, 11) for text in texts]
+        runs = [_runs(text, 12) for text in texts]
         for number, own in enumerate(runs):
             assert not any(own & other for other in runs[:number])
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tiltmeter.protocol.histogram import Histogram as Counts
+from tiltmeter.protocol.histogram import WordCounts
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report.figures import draw, figures, histogram
@@ -116,7 +116,7 @@ def drawn() -> dict[str, Figure]:
         "topics-pairing-figure-1": "heat",
     }
     found: dict[str, Figure] = {name: made[key] for key, name in names.items()}
-    counts = Counts((3, 12, 14, 15, 31), ((0, 9, 1), (10, 19, 3), (20, 29, 0), (30, 39, 1)))
+    counts = WordCounts((3, 12, 14, 15, 31), ((0, 9, 1), (10, 19, 3), (20, 29, 0), (30, 39, 1)))
     return found | {"histogram": histogram.histogram(counts, "text")}
 
 

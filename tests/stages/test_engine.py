@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +13,9 @@ from tiltmeter.errors import BudgetError, ModelError, StoreError, TiltmeterError
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages.engine import retries
-from tiltmeter.stages.engine.engine import FAILURES_IN_A_ROW, Engine, Job, Models, fewer_collections
+from tiltmeter.stages.engine.engine import FAILURES_IN_A_ROW, Engine, Models
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.sources import WAITING, Job
 from tiltmeter.store import Store
 
 
@@ -215,25 +215,7 @@ def test_a_server_that_never_recovers_stops_the_run(store: Store) -> None:
     model = Counting(reply=lambda n: TransientError("503", retry_after=0.0))
     with pytest.raises(ModelError, match="in a row failed"):
         drive(store, model, (job(str(n)) for n in range(100)), Limits(concurrency=1, patience=0))
-    assert model.asked == FAILURES_IN_A_ROW * 7
-
-
-def test_python_looks_for_cycles_as_before_once_the_last_run_ends() -> None:
-    usual, as_begun = (700, 10, 10), gc.get_threshold()
-    try:
-        gc.set_threshold(*usual)
-        one, two = fewer_collections(), fewer_collections()  # of two threads
-        one.__enter__()
-        two.__enter__()
-        one.__exit__(None, None, None)
-        assert gc.get_threshold()[0] > usual[0]
-        two.__exit__(None, None, None)
-        assert gc.get_threshold() == usual
-        gc.set_threshold(0)  # never, as a program may have it
-        with fewer_collections():
-            assert gc.get_threshold()[0] == 0
-    finally:
-        gc.set_threshold(*as_begun)
+    assert FAILURES_IN_A_ROW * 7 <= model.asked <= (WAITING + 4) * 7  # those that wait are tried
 
 
 def test_a_permanent_error_stops_at_once_and_keeps_what_was_in_flight(store: Store) -> None:

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
+from tiltmeter.errors import ModelError, TransientError
 from tiltmeter.stages.engine import retries
-from tiltmeter.stages.engine.retries import TRIES, Patience
+from tiltmeter.stages.engine.retries import TRIES, Patience, wait_asked_for
 
 
 class Clock:
@@ -53,9 +54,15 @@ def test_where_others_are_answered_it_is_no_outage(clock: Clock) -> None:
 
 @pytest.mark.parametrize("asked", [0.0, -5.0, math.nan, math.inf, None])
 def test_a_server_cannot_take_the_waiting_away(clock: Clock, asked: float | None) -> None:
-    assert sum(waits(clock, 0, asked)) >= 15.75
+    assert sum(waits(clock, 0, wait_asked_for(TransientError("503", asked)))) >= 15.75
 
 
-def test_a_server_that_asks_for_a_day_is_tried_every_ten_minutes(clock: Clock) -> None:
-    found = waits(clock, 1800, 86_400.0)
-    assert set(found) == {600.0} and len(found) == TRIES - 1
+def test_what_a_server_asks_for_is_kept_to_the_second(clock: Clock) -> None:
+    found = waits(clock, 0, wait_asked_for(TransientError("503", 7.0)))
+    assert found == [7.0] * (TRIES - 1)
+
+
+def test_a_server_that_asks_for_more_than_ten_minutes_ends_the_run() -> None:
+    assert wait_asked_for(TransientError("503", 600.0)) == 600.0
+    with pytest.raises(ModelError, match="1,440 minutes"):
+        wait_asked_for(TransientError("503", 86_400.0))

@@ -168,5 +168,5 @@ def test_a_process_that_is_killed_between_looks_goes_on(tmp_path: Path) -> None:
     with Store(out) as store:
         ((calls,),) = store.rows("SELECT count(*) FROM calls")
     assert before >= 1 and len(decisions(out)) > before
-    assert calls <= total <= calls + 4  # what was in flight when it died
+    assert calls <= total <= calls + 8  # what was in flight when it died, of two models
     assert {one.word.value for one in found.verdicts()} >= {"tilt"}

@@ -18,6 +18,7 @@ from ..errors import (
     NO_ROOM,
     TOO_MANY_FILES,
     BatchesOut,
+    Interrupted,
     PilotStopped,
     TiltmeterError,
     UnknownName,
@@ -50,6 +51,7 @@ SECTIONS = {  # of the help, with the verbs of each
     "Check": {
         "annotate": "Label outputs by hand in the browser; settle disagreement.",
         "validate": "Judges against people; draws what people are to label.",
+        "language": "Try a language's pack, start one, learn from unread answers.",
     },
     "Compare": {
         "compare": "What differs between runs of one protocol, with intervals.",
@@ -204,6 +206,8 @@ def _exit_code(arguments: list[str]) -> int:
         return out.exit_code
     except PilotStopped as stopped:
         return _fail(f"{stopped}{_retyped(arguments, stopped.typed)}", stopped.exit_code)
+    except Interrupted as error:
+        return _fail(f"{error}\nTo go on: {shlex.join((PROGRAM, *arguments))}", error.exit_code)
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
@@ -237,7 +241,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _usage(error: click.ClickException) -> str:
-    """What click complains of, on one line, with where to look."""
+    """Puts a complaint of click on one line, with the command for help."""
     said = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
@@ -271,7 +275,7 @@ def _fail(said: str, code: int) -> int:
 
 
 def entry() -> None:
-    """What the command `tiltmeter` calls.
+    """Runs the command `tiltmeter` and ends the process.
 
     Products are small here: threads that wait for one another would cost three times the CPU. And
     Python looks for cycles less often: by default a tenth of an analysis is spent on that. What a

@@ -14,7 +14,7 @@ from .options import gathers, pages
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotateValues:
-    """What is typed after `annotate`."""
+    """The options of `annotate`."""
 
     run: str
     annotator: str
@@ -28,7 +28,7 @@ class AnnotateValues:
     progress: bool
 
     def purpose(self) -> str:
-        """What the outputs are shown for. UsageError for options that do not go together."""
+        """The purpose of showing outputs. Raises UsageError for options that exclude each other."""
         if self.adjudicate and self.taxonomy:
             raise UsageError("Give --adjudicate or --taxonomy, not both.")
         if not (self.adjudicate or self.taxonomy):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
+from .json_output import echo_json
 from .options import as_json, label, margin
 
 
@@ -42,18 +42,13 @@ def command(
         for warning in found.warnings:
             click.echo(f"warning: {warning}", err=True)
         rows = [row.as_dict() for row in found.rows]
-        click.echo(
-            json.dumps(
-                {
-                    "schema": 1,
-                    "margin": margin,
-                    "verdicts": [verdict.as_dict() for verdict in found.verdicts],
-                    "comparisons": rows,
-                    "not_compared": list(found.left_out),
-                },
-                ensure_ascii=False,
-                allow_nan=False,
-            )
+        echo_json(
+            {
+                "margin": margin,
+                "verdicts": [verdict.as_dict() for verdict in found.verdicts],
+                "comparisons": rows,
+                "not_compared": list(found.left_out),
+            }
         )
         return 0
     found, names = changes.with_names(found, dict(labels))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from .json_output import echo_json
 from .options import as_json, reach
 
 if TYPE_CHECKING:
@@ -45,13 +45,7 @@ def command(
     connect = arguments.connect(options)
     found = doctor.look(models, call=call, connect=connect)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"schema": 1, "findings": [finding.as_dict() for finding in found]},
-                ensure_ascii=False,
-                indent=1,
-            )
-        )
+        echo_json({"findings": [finding.as_dict() for finding in found]}, indent=1)
     else:
         for area in dict.fromkeys(finding.area for finding in found):
             click.echo(area)

@@ -1,4 +1,4 @@
-"""What a verb that leaves estimates ends with: computed and written to the page once, looked up as
+"""The output of a verb that leaves estimates: computed and written to the page once, looked up as
 long as nothing of it changed.
 """
 
@@ -47,7 +47,7 @@ class Ending:
 
 
 def ending_of(run: Run, printing: Printing) -> Ending:
-    """What is to be printed of a run. Its page lies where it should."""
+    """Returns the printed part of a run's results, and makes sure that its page is written."""
     key = _key(run, printing)
     text = cache.read_text(key)
     if text is not None:
@@ -77,7 +77,7 @@ def _key(run: Run, printing: Printing) -> str:
 
 
 def _terminal() -> Json:
-    """What a text for the terminal depends on; rich takes the width of any standard stream."""
+    """Lists what a text depends on in a terminal; rich takes the width of any standard stream."""
     sizes: list[Sequence[int]] = []
     for number in range(3):
         with suppress(OSError):
@@ -134,7 +134,7 @@ def _compute(run: Run, printing: Printing) -> Ending:
 
 
 def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:
-    """What goes to standard output."""
+    """Returns the text for standard output."""
     if printing.as_json or printing.as_csv:
         from ..report.render import json_csv
 

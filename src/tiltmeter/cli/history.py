@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from .json_output import echo_json
 from .options import as_json, label, margin
 
 
@@ -44,7 +44,6 @@ def command(
         history_page.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
-        told = {"schema": 1, **found.as_dict()}
-        click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        echo_json(found.as_dict())
         return
     history_screen.print_history(page, Console(), full)

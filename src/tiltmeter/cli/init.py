@@ -10,16 +10,24 @@ import click
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..api.start.own_prompts import Reading
+    from ..api.start.own_prompts import PromptColumns
 
 PATH = click.Path(dir_okay=False, path_type=Path)
+FILE_OR_FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=PATH, required=False, metavar="[FILE]")
+@click.argument("file", type=FILE_OR_FOLDER, required=False, metavar="[FILE]")
 @click.option("--images", is_flag=True, help="A start for pictures in place of texts.")
 @click.option(
     "--example", default="", metavar="NAME", help="One of the examples that ship, with its tables."
+)
+@click.option(
+    "--from-protocol",
+    default="",
+    metavar="NAME",
+    help="A copy of a shipped audit in the folder FILE, with the files that it names, to change "
+    "one of them.",
 )
 @click.option(
     "--from",
@@ -59,22 +67,19 @@ def command(
     file: Path | None,
     images: bool,
     example: str,
+    from_protocol: str,
     table: Path | None,
-    prompt: str,
-    cue: str,
-    item: str,
-    sheet: str,
-    options: str,
-    measure: str | None,
     schema: Path | None,
+    **of_table: str | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
 
     \b
     tiltmeter init audit.toml
     tiltmeter init mine.toml --from prompts.csv
+    tiltmeter init mine --from-protocol words
     """
-    from ..api.start import init, own_prompts
+    from ..api.start import init
 
     if schema is not None:
         click.echo(f"Wrote {init.write_schema(schema)}")
@@ -82,31 +87,45 @@ def command(
         if schema is None:
             raise UsageError("Name the file to write. Type: tiltmeter init audit.toml")
         return
-    if sum((images, bool(example), table is not None)) > 1:
-        raise UsageError("--images, --example and --from are a start each. Name one of them.")
-    words = tuple(filter(None, map(str.strip, options.split(","))))
-    named = own_prompts.Named(prompt, cue, item, sheet, words, measure or "")
-    if table is None and named != own_prompts.Named():
+    if sum((images, bool(example), bool(from_protocol), table is not None)) > 1:
+        raise UsageError(
+            "--images, --example, --from-protocol and --from are a start each. Name one of them."
+        )
+    if table is None and any(of_table.values()):
         raise UsageError(
             "--prompt, --cue, --item, --sheet, --options and --measure are said of a table. Add "
             "--from FILE.csv"
         )
-    if table is None:
-        written = init.write(file, images, example)
+    if table is not None:
+        written = _write_over_table(file, table, **of_table)
+    elif from_protocol:
+        written = init.write_shipped(file, from_protocol)
     else:
-        reading = own_prompts.read(table, named)
-        written = init.write_over_table(file, table, reading)
-        _show_reading(table, reading)
+        written = init.write(file, images, example)
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
     )
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in init.next_steps(file):
+    for line in init.next_steps(written[0]):
         click.echo(f"  {line}")
 
 
-def _show_reading(table: Path, reading: Reading) -> None:
+def _write_over_table(
+    file: Path, table: Path, options: str | None, **named: str | None
+) -> list[Path]:
+    """Writes a protocol over a table, and prints how it was read."""
+    from ..api.start import init, own_prompts
+
+    words = tuple(filter(None, map(str.strip, (options or "").split(","))))
+    texts = {name: text or "" for name, text in named.items()}
+    reading = own_prompts.read(table, own_prompts.Named(**texts, options=words))
+    written = init.write_over_table(file, table, reading)
+    _show_reading(table, reading)
+    return written
+
+
+def _show_reading(table: Path, reading: PromptColumns) -> None:
     """Prints what is measured, what the table's columns are, and answers as they would be read."""
     from ..api.start.offered import sample_answers
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from .json_output import echo_json
 from .options import as_json, reach
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]
 
     found = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
     if as_json:
-        click.echo(json.dumps({"schema": 1, "jobs": [job.as_dict() for job in found]}, indent=1))
+        echo_json({"jobs": [job.as_dict() for job in found]}, indent=1)
         return 0
     for job in found:
         line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"

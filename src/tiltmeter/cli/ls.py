@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 from ..stats.results import count_of
 from .computed import computed_once
 from .fitting import Section, as_text, echo_sections, of_text
+from .json_output import echo_json, json_text
 from .options import as_json, full_text
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def _json() -> str:
         "instruments": [kind.name for kind in registry.instrument_kinds()],
         "measures": registry.measure_names(),
     }
-    return json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1) + "\n"
+    return json_text(listed, indent=1) + "\n"
 
 
 def _listing() -> str:
-    """What there is, as sections of text."""
+    """Lists everything that can be named, as sections of text."""
     from .. import registry
     from ..api.start import init
     from ..models.kinds import all_kinds
@@ -155,17 +155,8 @@ def _models(as_json: bool, full: bool) -> None:
         key=lambda row: (row.name.partition(":")[0], row.is_retired(), row.name),
     )
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "schema": 1,
-                    "own_file": str(table.own_file()),
-                    "models": [row.as_dict() for row in found],
-                },
-                ensure_ascii=False,
-                indent=1,
-            )
-        )
+        models = [row.as_dict() for row in found]
+        echo_json({"own_file": str(table.own_file()), "models": models}, indent=1)
         return
     width = max(len(row.name) for row in found) + 2
     head = f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from ..stats.results import count_of
+from .json_output import echo_json
 from .options import as_json
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command(runs: tuple[str, ...], out: str, as_json: bool) -> None:
     merged = api.merge(runs, out)
     if as_json:
         told = {**asdict(merged), "rows": merged.rows._asdict(), "added": merged.added._asdict()}
-        click.echo(json.dumps({"schema": 1, "run": out, **told}, indent=1))
+        echo_json({"run": out, **told}, indent=1)
         return
     _print(merged, out)
 

@@ -28,7 +28,10 @@ from ..api.options.records import (
 
 Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
-REACH = "base_urls concurrency rate max_cost prices columns timeout patience workers"  # first
+REACH = (  # stand first
+    *("base_urls", "concurrency", "rate", "max_cost"),
+    *("prices", "columns", "timeout", "patience", "workers"),
+)
 PATHS = {
     "any": click.Path(),
     "file": click.Path(dir_okay=False),
@@ -36,7 +39,7 @@ PATHS = {
 }
 
 
-class Parsed(click.ParamType[object]):
+class ParsedType(click.ParamType[object]):
     """Values with a form of their own."""
 
     def __init__(self, parse: Callable[[str], object]) -> None:
@@ -103,7 +106,7 @@ def _option(record: Record, effective: bool) -> Add:
 def _type(kind: type, option: Option) -> object:
     """The type that click checks the typed value by."""
     if option.parse is not None:
-        return Parsed(option.parse)
+        return ParsedType(option.parse)
     if option.path:
         return PATHS[option.path]
     low = option.least if option.above is None else option.above
@@ -211,7 +214,7 @@ label = click.option(
     "--label",
     "labels",
     multiple=True,
-    type=Parsed(forms.short_name),
+    type=ParsedType(forms.short_name),
     metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )
@@ -222,5 +225,5 @@ pilot = single(RunOptions, "pilot")
 judge = _stack(single(AuditOptions, "judges"), shared(JudgeOptions))
 choices = _stack(single(AuditOptions, "models"), shared(ChoiceOptions))
 batch, layout = shared(BatchOptions), shared(TableOptions)
-reach = shared(AskOptions, *REACH.split())
-reach_of_plan = shared(AskOptions, *REACH.split(), taken=PlanOptions)
+reach = shared(AskOptions, *REACH)
+reach_of_plan = shared(AskOptions, *REACH, taken=PlanOptions)

@@ -1,10 +1,9 @@
-"""What a verb that leaves estimates prints: the table, JSON or CSV on standard output, warnings and
+"""The printing of estimates: the table, JSON or CSV on standard output, warnings and
 thresholds on standard error. Nothing is worked out here.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from ..display import visible
 from ..protocol import Protocol
 from ..stats.results import count_of
 from .ending import ending_of
+from .json_output import echo_json
 from .options import Printing
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool
     """
     counts = run.counts()
     if as_json:
-        told = {"schema": 1, "run": str(run.folder), "shard": shard, **counts}
-        click.echo(json.dumps(told, indent=1))
+        echo_json({"run": str(run.folder), "shard": shard, **counts}, indent=1)
     else:
         named = ", ".join(f"{number:,} {name}" for name, number in counts.items())
         click.echo(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -14,6 +13,7 @@ import click
 
 from ..protocol.design.thin_design import thin_design
 from .fitting import echo_sections, table_width
+from .json_output import echo_json
 from .options import (
     Printing,
     as_json,
@@ -128,7 +128,7 @@ def command(
         calls = (replace(one, model=names.get(one.model, one.model)) for one in plan.calls)
         plan = replace(plan, calls=tuple(calls))
     if printing.as_json:
-        click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
+        echo_json(plan.as_dict(), indent=1)
     else:
         width = table_width(printing.full)
         echo_sections(list(sections(plan, list(thin_design(declared)), width)), printing.full)

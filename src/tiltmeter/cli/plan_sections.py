@@ -1,4 +1,4 @@
-"""What is printed of a plan, part by part."""
+"""A plan as printed text, part by part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_ROWS = 4  # of detectable differences, with their header, that a small scree
 
 
 def sections(plan: Plan, thin: Sequence[str], width: int) -> Iterator[Section]:
-    """What is printed of a plan, in tables no wider than so many columns where that can be."""
+    """Yields the parts of a printed plan, in tables no wider than so many columns if possible."""
     trials = list(_trials(plan))
     yield Section(trials, trials[:1], "prompts" if trials[1:] else "", 3)
     money = list(_money_lines(plan))
@@ -63,7 +63,7 @@ def _trials(plan: Plan) -> Iterator[str]:
 
 
 def _money_lines(plan: Plan) -> Iterator[str]:
-    """What it is expected to cost, and when the worst could happen."""
+    """Yields the expected cost, and the most that a run could cost."""
     total = plan.totals
     if not total["cost"] and not total["price_unknown"]:
         return
@@ -104,7 +104,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
 
 
 def _up_to(line: Line) -> str:
-    """What to know of a judge that is asked only where rules are unsure."""
+    """Explains the calls to a judge that is asked only if the rules are unsure."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
         f"those of asking about all {line.outputs:,}"
@@ -176,7 +176,7 @@ def _design(plan: Plan, width: int) -> Iterator[Section]:
 
 
 def _stopping(plan: Plan, width: int) -> Iterator[Section]:
-    """What a run that stops early would ask and find."""
+    """Yields the calls and findings of a run that stops early."""
     from ..api.stopping import sentences
 
     if plan.stopping is not None:

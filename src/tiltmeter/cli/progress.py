@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from ..api import Watch
-from ..api.runs.progress import Bar, progress_text, stage_title
+from ..api.runs.progress import ProgressBar, progress_text, stage_title
 from ..report.page_model.sanitize import visible
 from ..stages.engine.limits import Tally
 
@@ -57,7 +57,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 notices.show(tally.waiting)
             now = time.monotonic()
             recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
-            if recent and tally.done != total and not tally.waiting:
+            if recent and tally.done + tally.before != total and not tally.waiting:
                 return
             updated[stage] = now
             if stage not in tasks:
@@ -65,8 +65,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = _more(tally, now - started[stage])
             done = progress_text(tally, now - started[stage])
-            notices.count(repr(Bar(stage, tally.done, total, done)))
-            progress.update(tasks[stage], completed=tally.done, more=more)
+            held = tally.done + tally.before
+            notices.count(repr(ProgressBar(stage, held, total, done)))
+            progress.update(tasks[stage], completed=held, more=more)
 
         try:
             yield watch, tallies
@@ -82,7 +83,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 def _more(tally: Tally, elapsed: float) -> str:
-    """What stands behind the bar."""
+    """Returns the text behind the bar."""
     return escape(visible(progress_text(tally, elapsed)))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from .json_output import echo_json
 from .options import as_json
 
 
@@ -28,11 +27,7 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
     found = selftest.selftest(what, print_check)
     wrong = sum(not check.ok for check in found)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"schema": 1, "checks": [check.as_dict() for check in found]}, ensure_ascii=False
-            )
-        )
+        echo_json({"checks": [check.as_dict() for check in found]})
     else:
         skipped = sum(check.skipped for check in found)
         more = f", {skipped} audits left out" if skipped else ""

@@ -92,7 +92,7 @@ def _description(name: str, prompts: int) -> list[Section]:
     from ..stages.planning import plan
 
     release = registry.source(name)
-    data = _list("Published data", release.lines() if release else (), 5)
+    data = _data(release.lines() if release else ())
     try:
         declared = _load(name)
     except MissingCopy as error:
@@ -122,7 +122,7 @@ def _description(name: str, prompts: int) -> list[Section]:
 
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
-    """How many prompts and items, and how answers are obtained."""
+    """Yields the numbers of prompts and items, and the modes."""
     from ..protocol.design import cue_words
 
     more = (
@@ -155,7 +155,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """What stands before every prompt, and some of the prompts."""
+    """Yields the text before every prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -166,7 +166,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 
 
 def _limits(declared: Protocol) -> Iterator[Section]:
-    """What to know before it is relied on."""
+    """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
 
@@ -220,6 +220,12 @@ def _list(title: str, lines: Sequence[str], worth: int) -> Section:
         return Section((), ())
     told = ("", f"{title}:", *(f"  - {line}" for line in lines))
     return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+
+
+def _data(lines: Sequence[str]) -> Section:
+    """Where published data that the protocol reads is to be had; in brief that there is some."""
+    brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
+    return _list("Published data", lines, 1)._replace(brief=brief)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:

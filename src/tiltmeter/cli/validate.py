@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
+from .json_output import echo_json
 from .options import as_json, full_text
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ def _validate(run: str, as_json: bool, full: bool) -> int:
         for warning in card.warnings:
             click.echo(f"warning: {warning}", err=True)
     if as_json:
-        click.echo(
-            json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False)
-        )
+        echo_json(found.as_dict())
     else:
         for attribute, reasons in found.skipped.items():
             click.echo(

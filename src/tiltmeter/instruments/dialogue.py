@@ -33,14 +33,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import ClassVar
 
 from ..errors import MissingExtra
 from ..languages import identify, refusals
-from ..languages.pack import pack, shipped, strings
+from ..languages.pack import overlays, pack, shipped, strings
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
-from . import Parser
+from . import Parser, Settings
 from .dialogue_json import from_json
+from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
 
@@ -51,10 +53,10 @@ LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more 
 SHORT = 150
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
-_OPEN, _CLOSE = '"“„«‹「『', '"”»›」』'
+_OPEN, _CLOSE = '"“„«‹「『', '"”“»›」』'
 # An opening mark before what each kind needs, so that a search skips to the next mark.
 _QUOTED = re.compile(
-    rf"[{_OPEN}‘']((?<=\")[^\"]+|(?<=[“„])[^“”\"]+(?=[”\"]|$)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
+    rf"[{_OPEN}»”‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)|(?<=„)[^„“”\"]+(?=[“”\"]|$)|(?<=»)[^«»]+(?=«)|(?<=”)[^“”\n]+(?=“)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
     rf"[{_CLOSE}’']?"
 )
@@ -234,7 +236,8 @@ def _addresses(text: str) -> bool:
 
 @cache
 def _persons() -> frozenset[str]:
-    return frozenset(map(str.casefold, (*_data("she"), *_data("he"))))
+    """Pronouns of third persons that address nobody (German *sie* does)."""
+    return frozenset(map(str.casefold, (*_data("she"), *_data("he")))) - {*_data("address")}
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -324,13 +327,13 @@ def _lower(texts: Sequence[str]) -> str:
     return " ".join(texts).casefold().replace("’", "'")
 
 
-def form_of(item: Answered) -> str:
-    """The form of an output, for every instrument that leaves out what is no dialogue."""
-    return read(
-        item.trial.begin + item.output.text,
-        item.trial.factors.get("language", "en"),
-        item.trial.prompt,
-    )
+def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
+    """The form of an output, for every instrument that leaves out what is no dialogue. own: the
+    codes of languages with a protocol's own words.
+    """
+    code = item.trial.factors.get("language", "en")
+    text = item.trial.begin + item.output.text
+    return read(text, (own or {}).get(code, code), item.trial.prompt)
 
 
 class DialogueForm(Parser):
@@ -341,11 +344,13 @@ class DialogueForm(Parser):
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"
+    settings_schema: ClassVar[Settings] = {"languages": OWN_WORDS}
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         # at once, and not at the first answer that leaves a doubt
         if identify.wording()["library"] == "none":
             raise MissingExtra("Telling dialogues in another language", "languages")
+        self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
@@ -359,4 +364,4 @@ class DialogueForm(Parser):
 
     def read(self, item: Answered) -> Sequence[Label]:
         """One label: the form of the output (`two_lines`, `refusal` …)."""
-        return [self.label(item, form_of(item))]
+        return [self.label(item, form_of(item, self._own))]

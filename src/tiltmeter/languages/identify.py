@@ -25,6 +25,7 @@ from ..errors import MissingExtra
 from ..records import Json
 from .letters import MARKS
 from .pack import shipped
+from .quotes import base
 
 Rank = Callable[[str], Sequence[tuple[str, float]]]
 
@@ -58,7 +59,7 @@ def foreign(text: str, code: str) -> bool:
     """True if most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises
     MissingExtra.
     """
-    code, text = code.partition("-")[0], text[:LONGEST_CHARACTERS].casefold().replace("’", "'")
+    code, text = base(code), text[:LONGEST_CHARACTERS].casefold().replace("’", "'")
     if code in _OWN:
         return _in_other_script(text, code)
     others = 0 if text.isascii() else len(_IN_ANY.findall(text))

@@ -7,7 +7,6 @@ answers.csv are always added.
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ProtocolError
-from ..records import Json
+from ..records import Json, content_id
+from ..row_files import BadTable, numbered_rows
 from .quotes import base
 
 HERE = Path(__file__).parent
@@ -24,6 +24,7 @@ FILES = ("language.toml", "people.toml", "refusals.txt", "answers.csv")
 COLUMNS = ("instrument", "shape", "reply", "expected", "use")
 USES = ("frame", "check")  # what a reply is read by; what only tries the reading
 Overlay = Mapping[str, str]  # file name → its text
+_overlays: dict[str, Overlay] = {}  # code@hash → the files of a protocol's own folder
 
 
 class Answer(NamedTuple):
@@ -89,20 +90,29 @@ def pack(code: str) -> Pack:
     """The shipped pack of a code such as "en" or "zh-Hant" (read as "zh"); an empty one for "" and
     for a language without a pack.
     """
-    code = base(code)
-    return read(HERE / code, code) if code.isalpha() else Pack(code, {}, {}, (), ())
+    known = base(code)
+    if code in _overlays:
+        return _with_overlay(code, pack(known), _parse(known, _overlays[code]))
+    return read(HERE / known, known) if known.isalpha() else Pack(known, {}, {}, (), ())
 
 
-def with_overlay(code: str, overlay: Overlay) -> Pack:
-    """The shipped pack with the files of a protocol's own folder laid over it. Raises ProtocolError
-    for a file that cannot be read.
+def overlays(setting: Json) -> dict[str, str]:
+    """{code: the code of the language with a protocol's own words ("pt@1a2b3c4d")}, for a setting
+    {code: {file name: its text}}. Raises ProtocolError for a file that cannot be read.
     """
-    under = pack(code)
-    if not overlay:
-        return under
-    over = _parse(base(code), overlay)
+    codes = {}
+    for code, files in setting.items() if isinstance(setting, Mapping) else ():
+        laid = files if isinstance(files, Mapping) else {}
+        texts = {name: str(text) for name, text in laid.items()}
+        codes[code] = f"{base(code)}@{content_id(texts)[:8]}"
+        _overlays[codes[code]] = texts
+        pack(codes[code])
+    return codes
+
+
+def _with_overlay(code: str, under: Pack, over: Pack) -> Pack:
     return Pack(
-        under.code,
+        code,
         _laid_over(under.words, over.words),
         _laid_over(under.people, over.people),
         (*under.refusals, *over.refusals),
@@ -113,6 +123,11 @@ def with_overlay(code: str, overlay: Overlay) -> Pack:
 def read(folder: Path, code: str) -> Pack:
     """The pack in a folder; files that are missing are empty."""
     return _parse(code, texts_in(folder))
+
+
+def blank_files() -> dict[str, str]:
+    """The files of a new language, in English, with slots: file name → text."""
+    return {name: (HERE / "new" / f"{name}.txt").read_text("utf-8") for name in FILES}
 
 
 def texts_in(folder: Path) -> dict[str, str]:
@@ -143,19 +158,18 @@ def _table(code: str, name: str, files: Mapping[str, str]) -> Mapping[str, Json]
 
 
 def _answers(code: str, text: str) -> list[Answer]:
-    rows = list(csv.reader(text.splitlines()))
-    if rows and tuple(rows[0]) != COLUMNS:
-        raise ProtocolError(
-            f"languages/{code}/answers.csv: the columns must be {', '.join(COLUMNS)}."
-        )
     answers = []
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(COLUMNS) or row[-1] not in USES:
-            raise ProtocolError(
-                f"languages/{code}/answers.csv, line {number}: five cells are needed, the last "
-                "'frame' or 'check'. Put a reply with commas into double quotes."
-            )
-        answers.append(Answer(row[0], row[1], row[2].replace("\\n", "\n"), row[3], row[4]))
+    try:
+        for line, row in numbered_rows(text, ",", needs=COLUMNS) if text.strip() else ():
+            if row["use"] not in USES:
+                raise ProtocolError(
+                    f"languages/{code}/answers.csv, line {line}: the last of its five cells must "
+                    "be 'frame' or 'check'. Put a reply with commas into double quotes."
+                )
+            instrument, shape, reply, expected, use = (row[name] for name in COLUMNS)
+            answers.append(Answer(instrument, shape, reply.replace("\\n", "\n"), expected, use))
+    except BadTable as error:
+        raise ProtocolError(f"languages/{code}/answers.csv, {error}") from None
     return answers
 
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
 from .identify import frequent_words
 from .letters import UNSPACED, WORD, fold, script, straight
-from .pack import Overlay, Pack, pack, strings, with_overlay
+from .pack import Pack, pack, strings
 
 _TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
 _MARKS = {
@@ -57,7 +57,7 @@ class Language:
     """The phrases of one language. `roles` are patterns over canonical text."""
 
     def __init__(self, known: Pack) -> None:
-        self.code, self.pack, self.data = known.code, known, known.words
+        self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
@@ -173,19 +173,11 @@ def _rows(value: Json) -> list[Json]:
 
 @cache
 def language(code: str) -> Language:
-    """The language of a code such as "en" or "zh-Hant" (read as "zh"); "" and codes without a pack
-    have no phrases.
+    """The language of a code such as "en" or "zh-Hant" (read as "zh"), also with a protocol's own
+    words ("pt@1a2b3c4d"); "" and codes without a pack have no phrases.
     """
-    return _known(quotes.base(code))
-
-
-@cache
-def _known(code: str) -> Language:
-    return Language(pack(code))
-
-
-@lru_cache(maxsize=64)
-def language_with(code: str, overlay: tuple[tuple[str, str], ...]) -> Language:
-    """The language of a code, with the files of a protocol's own folder laid over its pack."""
-    laid: Overlay = dict(overlay)
-    return Language(with_overlay(code, laid)) if laid else language(code)
+    return (
+        Language(pack(code))
+        if "@" in code or code == quotes.base(code)
+        else language(quotes.base(code))
+    )

@@ -54,8 +54,8 @@ def _all() -> dict[str, Facts]:
 
 
 def base(code: str) -> str:
-    """The language of a code with a script or a region: "pt-BR" → "pt"."""
-    return code.replace("_", "-").partition("-")[0].lower()
+    """The language of a code with a script, a region or a protocol's own words: "pt-BR" → "pt"."""
+    return code.partition("@")[0].replace("_", "-").partition("-")[0].lower()
 
 
 def facts(code: str) -> Facts:

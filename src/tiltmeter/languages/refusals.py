@@ -58,7 +58,8 @@ def refuses(canonical: str, code: str) -> bool:
     """True if a canonical text (phrases.py) holds what a line of a language's refusals.txt has in
     brackets.
     """
-    return _lines(code).search(canonical) is not None
+    text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
+    return _lines(code).search(text) is not None
 
 
 def wording(code: str = "") -> Mapping[str, Json]:
@@ -149,7 +150,9 @@ def _pattern(part: str, known: Pack) -> str:
 
 def _choices(word: str, turkish: bool) -> str:
     options = (
-        re.escape(fold(option, turkish).strip()).replace(r"\*", f"{_CHARACTER}*")
+        re.escape(fold(option, turkish).strip())
+        .replace(r"\*", f"{_CHARACTER}*")
+        .replace("'", r"['\s]")  # canonical text has no apostrophes
         for option in word.split("|")
     )
     return f"(?:{'|'.join(options)})"
@@ -157,6 +160,8 @@ def _choices(word: str, turkish: bool) -> str:
 
 def sentence(line: str) -> str:
     """A line of refusals.txt as a model says it: without brackets, the first of alternatives, and
-    without signs for endings. "" for a line that is a pattern only.
+    without signs for endings. "" for a line that is a pattern: all in brackets, or with signs.
     """
-    return "" if "…" in line or "*" in line or "|" in line else re.sub(r"[\[\]]", "", line)
+    pattern = line.startswith("[") and line.endswith("]")
+    pattern = pattern or any(sign in line for sign in "…*|")
+    return "" if pattern else re.sub(r"[\[\]]", "", line)

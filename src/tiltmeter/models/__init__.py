@@ -76,12 +76,14 @@ class Model:
     """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at
     once.
 
-    makes: what comes out, "text" or "pictures" or both.
+    makes:   what comes out, "text" or "pictures" or both.
+    servers: how many share its calls.
     """
 
     name: str
     price: Price | None = None
     parallel: int = 16
+    servers: int = 1
     continues: bool = False  # takes a begun answer
     batch: int = 1  # requests that it works on as one
     reserve: int = 0  # tokens that it may think beside the limit of an answer
@@ -93,6 +95,12 @@ class Model:
         only its replies say so.
         """
         return ""
+
+    def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
+        """Calls per second that the server's last headers allow, and for how many seconds they do.
+        None if they say nothing. tokens: of a call, on average.
+        """
+        return None
 
     @property
     def progress(self) -> str:

@@ -71,7 +71,7 @@ class Servers(Model):
             )
         self.name, self.makes, self.continues = first.name, first.makes, first.continues
         self.price = first.price if len({model.price for model in models}) == 1 else None
-        self.parallel = sum(model.parallel for model in models)
+        self.parallel, self.servers = sum(model.parallel for model in models), len(models)
         self._servers = [
             _Server(number, address, model)
             for number, (address, model) in enumerate(zip(addresses, models, strict=True), 1)

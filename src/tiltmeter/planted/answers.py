@@ -16,7 +16,7 @@ from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .capabilities import setting_names
 from .lookup import cells_by_words
 from .settings import OUTCOMES, Settings
-from .speech import one_of, phrases
+from .speech import declines, one_of
 from .tilt import divide_rest, outcome_shares
 
 # setting → outcome, of answers that are texts and no choices
@@ -61,7 +61,7 @@ class PlantedAnswers:
 
     def decline(self, language: str, uniform: float) -> str:
         """A refusal in a language, in English where it has none."""
-        return one_of(phrases("declines", language), uniform, self.settings)
+        return one_of(declines(language), uniform, self.settings)
 
 
 class PlantedText(PlantedAnswers):

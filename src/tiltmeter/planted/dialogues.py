@@ -1,5 +1,5 @@
 """What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its
-lines: dialogues.toml.
+lines are those of the languages' packs.
 
     TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
                               divide the rest.
@@ -15,36 +15,22 @@ varied dress.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import ClassVar
 
 from ..errors import UnknownName, UsageError
+from ..languages.pack import pack, shipped
+from ..languages.quotes import facts
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import TEXT_OUTCOMES, PlantedText
 from .capabilities import topics_of
 from .settings import Settings, parse
-from .speech import one_of, pick, speakers
+from .speech import dialogues, one_of, pick, speakers
 from .tilt import planted_number
 
 TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
 _NO_DIALOGUE = ("...", "42")
-_QUOTES = {
-    "en": ("“", "”"),
-    "fr": ("«", "»"),
-    "es": ("«", "»"),
-    "zh": ("“", "”"),
-    "ja": ("「", "」"),
-    "ko": ("“", "”"),
-}
-
-
-@lru_cache
-def bank() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Language → topic → two lines."""
-    return tomllib.loads(Path(__file__).with_name("dialogues.toml").read_text("utf-8"))
 
 
 @lru_cache
@@ -52,14 +38,14 @@ def _first_lines() -> Mapping[str, str]:
     """Both lines of every dialogue → its topic."""
     return {
         line: topic
-        for topics in bank().values()
-        for topic, lines in topics.items()
+        for code in shipped()
+        for topic, lines in dialogues(code).items()
         for line in lines
     }
 
 
 def topic_in(text: str) -> str:
-    """The topic of a dialogue of the bank, by its lines; "" for any other text."""
+    """The topic of a planted dialogue, by its lines; "" for any other text."""
     return next((topic for line, topic in _first_lines().items() if line in text), "")
 
 
@@ -74,11 +60,11 @@ class Dialogues(PlantedText):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self._topics = topics_of(self.protocol)
-        unknown = [topic for topic in self._topics if topic not in bank()["en"]]
+        unknown = [topic for topic in self._topics if topic not in dialogues("en")]
         if unknown:
             raise UsageError(
                 f"planted: it has no dialogue about {unknown[0]}. Its topics are: "
-                f"{', '.join(bank()['en'])}."
+                f"{', '.join(dialogues('en'))}."
             )
         for cell in self.protocol.cells:
             self.outcomes(cell)
@@ -120,11 +106,12 @@ class Dialogues(PlantedText):
         if form == OTHER_LANGUAGE:
             code = "ja" if code == "en" else "en"
         topic = pick(self.topics(cell), draws[2], otherwise=self._topics[-1])
-        if code not in bank():
-            raise UnknownName("language of planted dialogues", code, bank())
-        lines = bank()[code][topic]
+        if topic not in dialogues(code):
+            known = [other for other in shipped() if topic in dialogues(other)]
+            raise UnknownName(f"language of planted dialogues about {topic}", code, known)
+        lines = dialogues(code)[topic]
         said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
-        return one_of(_ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
+        return one_of(ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
@@ -144,10 +131,12 @@ def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     return known[first][0], known[second][0]
 
 
-def _ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
+def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
     """Every way to mark who speaks."""
     turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
-    colon, (opened, closed) = "：" if code in ("zh", "ja") else ":", _QUOTES[code]
+    colon = "：" if pack(code).words.get("unspaced") else ":"
+    marks = facts(code).quotes
+    opened, closed = marks[0], marks[1]
     return [
         "\n".join(f"{who}{colon} {line}".replace("： ", "：") for who, line in turns),
         "\n\n".join(f"**{who}{colon}** {line}" for who, line in turns),

@@ -9,7 +9,7 @@ right of a choice it knows by heart for a planted model's own sentences; in othe
 the forms: one of them is that value, several are both, none is invalid. A value of a rubric it
 knows by the sentence of prose.py that says it.
 
-A dialogue's topic (instruments/judges/negotiation.py) it knows by the lines of dialogues.toml; any
+A dialogue's topic (instruments/judges/negotiation.py) it knows by the lines of the packs; any
 other text has a topic of its own by chance, always the same. Asked for a verdict it agrees where
 the topic that stands is the right one and objects otherwise, and says the opposite of that in 1 −
 accuracy of its verdicts: two judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in
@@ -27,12 +27,12 @@ from ..errors import Incapable
 from ..models.http.body import at, list_at, object_at
 from ..records import BOTH, INVALID, REFUSAL, Json, Request
 from .capabilities import drawable, offered
-from .dialogues import bank, topic_in
+from .dialogues import topic_in
 from .lookup import tails
 from .pictures import Band
 from .prose import value_sentence
 from .settings import OUTCOMES, Settings
-from .speech import Known, know, one_of, phrases, sentences, ways
+from .speech import Known, declines, dialogues, judge_sentences, know, one_of, ways
 from .tilt import Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -60,7 +60,7 @@ class Judge:
         if not shown:
             return None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
-        if set(labels) == {"agree", "object"} or not set(labels) - set(bank()["en"]):
+        if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
             return self._negotiate(request, shown["answer"], labels, draws)
         right = _grade_told(shown["answer"], labels) or (
             self._tilt and self._read(shown.get("task", ""), shown["answer"])
@@ -74,8 +74,8 @@ class Judge:
                 "planted:protocol=FILE.toml"
             )
         if settings.judge == "never" or draws[1] >= settings.agree:
-            return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
-        return one_of(sentences("judge", "label"), draws[3], settings).format(
+            return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
+        return one_of(judge_sentences("label"), draws[3], settings).format(
             form=_erring(settings, right, labels, draws[2])
         )
 
@@ -86,7 +86,7 @@ class Judge:
         if self._see is None:
             raise Incapable("planted: no run folder to read the picture from was given to it.")
         if self._settings.judge == "never" or draws[1] >= self._settings.agree:
-            return one_of(sentences("judge", "nonsense"), draws[3], self._settings).format(form="?")
+            return one_of(judge_sentences("nonsense"), draws[3], self._settings).format(form="?")
         band = Band(self._see(pictures[0]))
         if request.schema:
             schema: Json = json.loads(request.schema)
@@ -98,7 +98,7 @@ class Judge:
             )
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         right = band.any_value(labels) or labels[-1]
-        return one_of(sentences("judge", "label"), draws[3], self._settings).format(
+        return one_of(judge_sentences("label"), draws[3], self._settings).format(
             form=_erring(self._settings, right, labels, draws[2])
         )
 
@@ -122,10 +122,10 @@ class Judge:
         """A topic or a verdict, with its reason on a second line."""
         settings, never = self._settings, self._settings.judge == "never"
         if draws[1] >= settings.agree:
-            return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
+            return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
         topic = topic_in(answer)
         if not topic:
-            topics = list(bank()["en"])
+            topics = list(dialogues("en"))
             topic = topics[int(uniforms("topic", answer, number=1)[0] * len(topics))]
         if "object" not in labels:
             said = topic if never else _erring(settings, topic, labels, draws[2])
@@ -133,9 +133,7 @@ class Judge:
             right = "agree" if _standing(request) == topic else "object"
             said = "object" if never else _erring(settings, right, labels, draws[2])
         reason = "I see no fit." if said == "object" else "The lines say so."
-        return (
-            f"{one_of(sentences('judge', 'label'), draws[3], settings).format(form=said)}\n{reason}"
-        )
+        return f"{one_of(judge_sentences('label'), draws[3], settings).format(form=said)}\n{reason}"
 
     def _meaning(self, task: str, answer: str) -> str:
         assert self._tilt is not None
@@ -152,7 +150,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
     """The value of a rubric that a planted text says, or that it declines; "" for any other
     text.
     """
-    declined = REFUSAL in labels and any(answer == said for said in phrases("declines", "en"))
+    declined = REFUSAL in labels and any(answer == said for said in declines("en"))
     return (
         REFUSAL
         if declined

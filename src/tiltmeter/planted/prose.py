@@ -1,5 +1,5 @@
 """What a planted model writes where a protocol asks for prose: letters, adverts, stories. Pure; its
-words are speech.toml.
+words are those of speech.toml.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
                               (`agentic.women=.3`); each of the HITS_PER_TEXT words is drawn by
@@ -32,7 +32,7 @@ from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText, PlantedValues
 from .capabilities import written_of
 from .settings import LENGTH
-from .speech import one_of, phrases, pick, prose_phrase, sentences
+from .speech import one_of, pick, prose_phrase, prose_phrases, sentences
 from .tilt import planted_number
 
 HITS_PER_TEXT = 5  # listed words of a text
@@ -114,9 +114,7 @@ class Prose(PlantedValues, PlantedText):
             for lists in lists_of(spec).values()
         ]
         return [
-            word
-            for word in phrases("prose", "en", "fillers")
-            if not any(one.hits(word) for one in patterns)
+            word for word in prose_phrases("fillers") if not any(one.hits(word) for one in patterns)
         ]
 
 

@@ -1,5 +1,5 @@
 """What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its
-words are speech.toml.
+words are those of the languages' packs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from ..languages.pack import Answer, pack, strings
+from ..languages.refusals import sentence
 from ..models.http.body import list_at, object_at, text_at
-from ..records import INVALID, Json, Token
+from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json, Token
 from .settings import OUTCOMES, Settings
 from .tilt import Tilt
 
@@ -53,6 +55,12 @@ def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
     )
 
 
+_KINDS = {BOTH: BOTH, NEITHER: NEITHER, INVALID: INVALID}
+# Shapes that need no words, for a language without a pack.
+_BARE = {"form": ("{form}", "'{form}'", " {form}\n"), BOTH: ("{forms}",), INVALID: ("42", "...")}
+_ENGLISH, _OTHERS = "en", ("ja", "ru")  # what an answer in another language is written in
+
+
 @lru_cache(maxsize=1)
 def _speech() -> Json:
     return tomllib.loads(Path(__file__).with_name("speech.toml").read_text("utf-8"))
@@ -60,34 +68,85 @@ def _speech() -> Json:
 
 @lru_cache
 def sentences(language: str, kind: str) -> Sequence[str]:
-    """The sentences of one kind in a language; a language without its own speaks in bare forms."""
-    language = language or "en"
-    known = language if object_at(_speech(), language) else "any"
-    return tuple(map(str, list_at(_speech(), known, kind)))
+    """The sentences for a label in a language, from its pack; a language without one speaks in
+    bare forms.
+    """
+    code = language or _ENGLISH
+    if kind == REFUSAL:
+        return declines(code)
+    if kind == OTHER_LANGUAGE:
+        others = (_ENGLISH,) if pack(code).list_of("scripts") != ("LATIN",) else _OTHERS
+        lines = (pack(other).replies("dialogue", "two_lines")[0] for other in others)
+        return tuple(line.partition("\n")[0] for line in lines)
+    label = _KINDS.get(kind, "form")
+    said = tuple(row.reply for row in pack(code).answers if _says(row, label))
+    return said or _BARE.get(label) or sentences(_ENGLISH, kind)
+
+
+def _says(row: Answer, label: str) -> bool:
+    return row.instrument == "choice" and row.expected == label
 
 
 @lru_cache
-def phrases(kind: str, language: str, *keys: str) -> Sequence[str]:
-    """What is said of one kind of answer in a language; in English for a language that is not
-    there.
-    """
-    return tuple(map(str, list_at(_in_language(kind, language), *keys)))
+def judge_sentences(kind: str) -> Sequence[str]:
+    """The sentences of a judge."""
+    return tuple(map(str, list_at(_speech(), "judge", kind)))
+
+
+@lru_cache
+def declines(language: str) -> Sequence[str]:
+    """How a model declines in a language, in English for one without a pack."""
+    said = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
+    return said or declines(_ENGLISH)
+
+
+@lru_cache
+def intros(language: str) -> Sequence[str]:
+    """What stands before a list of picked words."""
+    return _replies("intro", language)
+
+
+@lru_cache
+def words_off_the_list(language: str) -> Sequence[str]:
+    """Words that no list has."""
+    return _replies("off", language)[0].split(", ")
+
+
+def _replies(shape: str, language: str) -> Sequence[str]:
+    rows = [row for row in pack(language).answers if row.instrument == "picks"]
+    said = tuple(row.reply for row in rows if row.shape == shape)
+    return said or _replies(shape, _ENGLISH)
+
+
+@lru_cache
+def dialogues(language: str) -> Mapping[str, Sequence[str]]:
+    """{topic: two lines} in a language, without topics for one that has no dialogues."""
+    rows = (row for row in pack(language).answers if row.instrument == "dialogue")
+    return {row.shape: row.reply.split("\n") for row in rows}
+
+
+def prose_phrases(kind: str) -> Sequence[str]:
+    """Words of the texts in English."""
+    return tuple(map(str, list_at(_speech(), "prose", _ENGLISH, kind)))
 
 
 def prose_phrase(key: str) -> str:
     """A phrase of the texts in English."""
-    return text_at(_in_language("prose", "en"), key)
+    return text_at(_speech(), "prose", _ENGLISH, key)
 
 
 def speakers(language: str) -> dict[str, Sequence[str]]:
     """What woman and man are called in a language: alone, and the first and second of two."""
-    known = object_at(_in_language("speakers", language))
-    return {name: tuple(map(str, list_at(known, name))) for name in known}
-
-
-def _in_language(kind: str, language: str) -> Json:
-    spoken = object_at(_speech(), kind)
-    return spoken.get(language.partition("-")[0], spoken["en"])
+    people = pack(language).people if "two_women" in pack(language).people else pack("en").people
+    alone = object_at(people, "alone")
+    named = {"woman": "two_women", "man": "two_men"}
+    return {
+        person: (
+            str(alone.get(person) or _capital(strings(people[person])[0])),
+            *strings(people[two]),
+        )
+        for person, two in named.items()
+    }
 
 
 def one_of(said: Sequence[str], uniform: float, settings: Settings) -> str:
@@ -106,18 +165,19 @@ def ways(known: Known, outcome: str) -> list[str]:
 
 
 def _fitting(known: Known, outcome: str) -> Sequence[str]:
-    said = sentences(known.language, "value" if outcome in known.forms else outcome)
+    said = sentences(known.language, "form" if outcome in known.forms else outcome)
     return said if known.blank else [sentence for sentence in said if "{filled}" not in sentence]
 
 
 def _fill(sentence: str, known: Known, outcome: str) -> str:
     forms = list(known.forms.values())
     chosen = known.forms.get(outcome, forms[0])
+    other = next((form for form in reversed(forms) if form != chosen), forms[-1])
     filled = re.sub(r"_{2,}", _capital(chosen), known.blank)
     return sentence.format(
         form=chosen,
         Form=_capital(chosen),
-        last=forms[-1],
+        other=other,
         filled=filled,
         forms="/".join(forms),
         Forms="/".join(map(_capital, forms)),

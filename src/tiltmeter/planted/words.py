@@ -1,5 +1,5 @@
 """What a planted model picks from a list of words (`protocol=words`). Pure; its words are the
-protocol's and speech.toml.
+protocol's and those of the languages' packs.
 
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
                                  0 is never picked
@@ -28,12 +28,14 @@ from random import Random
 from typing import NamedTuple
 
 from ..errors import UsageError
+from ..languages.pack import pack
+from ..languages.quotes import facts
 from ..protocol.design.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText
 from .capabilities import words_of
 from .settings import Settings, parse
-from .speech import one_of, phrases, pick
+from .speech import intros, one_of, pick, words_off_the_list
 from .tilt import normal, planted_number
 
 # picks of an answer: as many as are asked for, fewer, more
@@ -121,7 +123,7 @@ class Words(PlantedText):
             # of French and English words many are alike
             code = "en" if code in (*_UNSPACED, "ko") else "ja"
             if code not in self.lists:
-                return phrases("words", code, "intro")[0]
+                return intros(code)[0]
             cell = {**cell, "language": code}
         random = Random(repr(draws))
         number = pick(self.lengths(cell), draws[2], otherwise=PICKS_ASKED)
@@ -158,7 +160,7 @@ class Words(PlantedText):
         share = planted_number(self.settings, self.protocol, "off", cell) or 0.0
         if not share:
             return written
-        other = list(phrases("words", self._language(cell), "off"))
+        other = list(words_off_the_list(self._language(cell)))
         random.shuffle(other)
         found = [other.pop() if random.random() < share and other else form for form in written]
         listed = [place for place, form in enumerate(found) if form == written[place]]
@@ -175,14 +177,18 @@ def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings)
     """Words as a list in one of the ways in which models write them; in plain dress with commas or
     、.
     """
-    row = "、" if code in _UNSPACED else ", "
-    intro = phrases("words", code, "intro")
+    return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
+
+
+def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[str]:
+    """Every way to list words; intro: what may stand before them."""
+    unspaced = bool(pack(code).words.get("unspaced"))
+    row = "、" if unspaced else "، " if facts(code).script == "Arab" else ", "
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
-    ways = [
+    return [
         row.join(words),
         row.join(f"“{word}”" for word in words),
-        row.join(word[:1].upper() + word[1:] for word in words)
-        + ("。" if code in _UNSPACED else "."),
+        row.join(word[:1].upper() + word[1:] for word in words) + ("。" if unspaced else "."),
         numbered,
         f"{intro[0]}\n\n"
         + "\n".join(f"{number}. **{word}**" for number, word in enumerate(words, 1)),
@@ -191,7 +197,6 @@ def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings)
         "\n".join(words),
         f"{intro[0]}\n\n{row.join(words)}",
     ]
-    return one_of(ways, uniform, settings)
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:

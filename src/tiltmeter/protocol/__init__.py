@@ -1,4 +1,4 @@
-"""What an audit is, as data: the declared protocol (load.py reads one from its file).
+"""A declared audit, as data (reading/load.py reads one from its file).
 
 A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
 rows that agree on the columns they share are put together, and tables that share none are crossed.
@@ -234,7 +234,7 @@ class Protocol:
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """What a run draws where it names no mode: the first, and those that are drawn for
+        """The modes of a run that names none: the first, and those that are drawn for
         discovery.
         """
         return (
@@ -257,7 +257,7 @@ class Protocol:
         return fill(template, cell, self.source)
 
     def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
-        """What stands before the prompt of one cell: the system prompt, then earlier turns.
+        """Returns the messages before a cell's prompt: the system prompt, then earlier turns.
 
         system: one that takes the place of the protocol's own, as it is, with no slots; "" for
         none.
@@ -311,7 +311,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """Whether a design names only a few items, as levels of a factor: they are no sample of
+    """True if a design names only a few items, as levels of a factor: they are not a sample of
     items.
     """
     from ..stats.rates import FEW_CLUSTERS

@@ -1,4 +1,4 @@
-"""How long the texts of a design are, in words."""
+"""The lengths of a design's texts, in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BIN_WORDS = 10  # width of a bin
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class WordCounts:
     """counts: words of each item's text; bins: (first, last, texts), of BIN_WORDS words each."""
 
     counts: tuple[int, ...]
@@ -29,7 +29,7 @@ class Histogram:
         )
 
 
-def word_counts(protocol: Protocol, column: str) -> Histogram:
+def word_counts(protocol: Protocol, column: str) -> WordCounts:
     """The histogram of a column of the tables, an item once. A word is what stands between blanks.
     UnknownName for a column that there is none of.
     """
@@ -42,4 +42,4 @@ def word_counts(protocol: Protocol, column: str) -> Histogram:
         (BIN_WORDS * place, BIN_WORDS * (place + 1) - 1, by_bin[place])
         for place in range(min(by_bin), max(by_bin) + 1)
     )
-    return Histogram(counts, bins)
+    return WordCounts(counts, bins)

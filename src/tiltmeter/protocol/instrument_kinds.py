@@ -32,7 +32,7 @@ class Derived(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What a design can know of an attribute before a run.
+    """The facts about an attribute that a design can know before a run.
 
     an_output: labels that an answer has of it, more than one for a list; values: how many different
     ones there can be, 0 where nobody knows.
@@ -43,7 +43,7 @@ class Labels(NamedTuple):
 
 
 class ReadyInstrument(typing.Protocol):
-    """What a protocol's file is checked against: an instrument as a run makes it."""
+    """An instrument as a run makes it, against which a protocol's file is checked."""
 
     attributes: tuple[str, ...]
 
@@ -56,7 +56,7 @@ class ReadyInstrument(typing.Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstrumentKind:
-    """What is known of one kind of instrument.
+    """The record of one kind of instrument.
 
     summary:    what it does, in one line.
     make:       its class: called with an InstrumentSpec, then the judges. Raises ProtocolError for

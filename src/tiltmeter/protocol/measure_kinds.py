@@ -23,7 +23,7 @@ GROUP = "tiltmeter.measures"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureKind:
-    """What is known of one kind of measure.
+    """The record of one kind of measure.
 
     summary:    what it computes, in one line; `interval` and `test` as the documentation has them.
     compute:    the function of `analyse` that computes it, or "module:NAME" of one.

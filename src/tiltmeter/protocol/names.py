@@ -1,4 +1,4 @@
-"""What the names in a protocol's file are checked with: each is refused where nothing has it, with
+"""Checks of the names in a protocol's file: each is refused if nothing has it, with
 the nearest name.
 """
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a protocol: its design, what it measures, and some of its prompts."""
+"""A protocol in a notebook: its design, its measures, and some of its prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How estimates are laid out as a table of rows × columns: a paper's own tables, which a variant
+"""Layouts of estimates as tables of rows × columns: a paper's own tables, which a variant
 declares, and those that a user asks for.
 """
 

@@ -51,6 +51,7 @@ class InstrumentSpec:
     told: settings of the judges that label beside it, over its own (those of a variant).
     unsure: settings over its own with which it says where it is unsure: its judges are asked there
           alone, and label with it as one instrument. None: they label everything, beside it.
+    unread: True if its judges label what it leaves unread, with it as one instrument.
     """
 
     name: str
@@ -60,11 +61,12 @@ class InstrumentSpec:
     also: tuple[str, ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
     unsure: Mapping[str, Any] | None = None
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """What is computed from labels.
+    """A declared measure: a number computed from labels.
 
     kind:     a name in `measures.names()` (share, difference, …).
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
@@ -115,7 +117,7 @@ class MeasureSpec:
 
     @property
     def signed(self) -> bool:
-        """Whether its values are differences, which have a sign."""
+        """True if its values are differences, which have a sign."""
         return self.contrast is not None or measure_kind(self.kind).signed
 
 

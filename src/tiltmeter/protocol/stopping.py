@@ -1,4 +1,4 @@
-"""What a protocol says of runs that stop when they know: its `stop` (docs/stopping.md)."""
+"""The `stop` of a protocol: rules for runs that end early (docs/stopping.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a protocol says in its own words: titles of levels, and a sentence for each verdict.
+"""A protocol's own words: titles of levels, and a sentence for each verdict.
 
 A sentence is a template of its measure: `sentence.tilt = "{subject} says {counted} in {value} of
 answers."`. A slot is one of `SLOTS`, or the name of a factor or attribute, for the title of its
@@ -63,7 +63,7 @@ def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterat
 
 
 def _text_fault(text: str) -> str:
-    """What keeps words from being read as a phrase with a number behind it; "" for nothing."""
+    """Names what keeps words from being read as a phrase before a number; "" for nothing."""
     words = text.partition(" (")[0]  # what stands in brackets is left out where room is short
     if text != " ".join(text.split()):
         return "blanks at an end, two together or a new line are in it. Write one line."
@@ -79,17 +79,17 @@ def _text_fault(text: str) -> str:
 
 
 def item_noun(protocol: Protocol) -> str:
-    """What an item is called: the name of its column, where that is a word for it."""
+    """Returns the word for an item: the name of its column, if that is one."""
     return "item" if protocol.item == "id" else protocol.item
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:
-    """What a person reads in place of a level of a factor, or of a value of an attribute."""
+    """Returns the words that people read for a level of a factor or a value of an attribute."""
     return protocol.titles.get(name, {}).get(level, level)
 
 
 def language_name(protocol: Protocol, code: str) -> str:
-    """What a person reads in place of the code of a language."""
+    """Returns the name that people read for the code of a language."""
     return protocol.titles.get("language", {}).get(code) or LANGUAGES.get(code, code)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.contrasts import nuisance_measures
 from ...records import Estimate
-from ..words import headlines, numerals
+from ..words import headlines, numerals, populations
 from ..words.largest_shift import StratumRows, moved
 from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
@@ -28,7 +28,8 @@ class Claim:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
     each of its levels; interactions: the same with the tested difference of the claim's value
     between two levels of such a factor (of a share its effect itself). query: of the outputs that
-    were counted. slots: what a sentence of the protocol's own may name.
+    were counted. slots: what a sentence of the protocol's own may name. nouns: what its
+    cue words and its items are, in plain words.
     """
 
     spec: MeasureSpec
@@ -45,6 +46,7 @@ class Claim:
     drawn: bool
     query: OutputQuery
     slots: Mapping[str, str]
+    nouns: tuple[str, str]
 
 
 def gather(
@@ -99,6 +101,7 @@ def gather(
                 _highest(nuisances),
             )
             | _left_open(of[BOUNDS], of[MISSING]),
+            nouns=populations.nouns(protocol, spec),
         )
 
 

@@ -133,7 +133,13 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         _write(made, claims, label, how)
     leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(made, leading)
-    _adjust_narrower(made, leading)
+    corrected = [
+        place
+        for place, row in enumerate(rows)
+        if row.measure.endswith(CORRECTED) and _uncorrected_key(row) in led
+    ]
+    gone = {place for place in leading if _uncorrected_key(rows[place]) in replaced}
+    _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
 

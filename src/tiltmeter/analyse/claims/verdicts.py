@@ -16,8 +16,9 @@ from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ...stats.shuffles.resampling import SIGN_FLIPS
-from ..words import headlines, sentences
+from ..words import headlines, populations, sentences
 from ..words.caution_kinds import BY_CODE, Caution, CautionKind
+from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
@@ -36,6 +37,7 @@ class Verdict:
     value, low, high and reference are in `unit`; they are those that gold corrects where
     `correction` is not "none". query: names the outputs that were counted. between_items: what the
     test of whether its items differ found (`Estimate.between_items`), where one was made.
+    population: of which items and cue words it speaks (`records.Population`).
     """
 
     word: Word
@@ -63,6 +65,7 @@ class Verdict:
     n: float
     clusters: int | None
     between_items: Mapping[str, float] | None
+    population: Mapping[str, Json]
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
@@ -110,15 +113,18 @@ def judge(claim: Claim, background: Background) -> Verdict:
     open_ = [text for text in (scarce, few) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
+    if word == Word.TILT_OF_THESE:
+        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
+    said = headlines.write(
+        word,
+        spec,
+        claim.slots,
+        row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
+        {caution.kind for caution in cautions},
+    )
     return Verdict(
         word=word,
-        headline=headlines.write(
-            word,
-            spec,
-            claim.slots,
-            row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
-            {caution.kind for caution in cautions},
-        ),
+        headline=populations.headline(said, word, row, claim.nouns),
         sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
@@ -142,6 +148,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         n=row.n,
         clusters=row.clusters,
         between_items=row.between_items,
+        population=populations.of_verdict(row),
         cautions=cautions,
         query=claim.query,
         signature=row.signature,
@@ -217,15 +224,38 @@ def test_word(row: Estimate, null: float | None) -> Word:
     if row.p is None:
         return Word.NO_TEST
     if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
-        return BY_STATE[row.stopped["state"]]
+        word = BY_STATE[row.stopped["state"]]
+        return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
-    if adjusted < alpha and holds is not True:
+    found = adjusted < alpha and holds is not True
+    if found and not _of_these_words(row):
         return Word.TILT
+    if found or _these_tilt(row, alpha):
+        return Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
+
+
+def _not_like_these(row: Estimate) -> bool:
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    named = row.population
+    p = None if named is None else named["p_like_these"]
+    return _of_these_words(row) or (p is not None and p >= ALPHA)
+
+
+def _of_these_words(row: Estimate) -> bool:
+    """True if a row has too few cue words to speak of words like them."""
+    return row.population is not None and row.population["cue_words"] == THESE
+
+
+def _these_tilt(row: Estimate, alpha: float) -> bool:
+    """True if the test of these cue words finds a tilt, in the family of such tests."""
+    named = row.population
+    p = None if named is None else named["p_these_adjusted"]
+    return p is not None and p < alpha
 
 
 def _holds(row: Estimate, null: float | None) -> bool | None:

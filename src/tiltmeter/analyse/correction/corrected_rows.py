@@ -24,6 +24,7 @@ from ...stats import inversion
 from ...store import Store
 from ..counts.count_table import Cut, Table
 from ..measures.controlled_effects import TESTED, shared_items, side_cuts
+from ..measures.cue_word_rows import widened
 from ..words.reading import CORRECTED
 from .correct import Pairs, Sense, Side, correct
 
@@ -113,12 +114,23 @@ def _row(
     made = correct(found, whole, sense, random)
     if made.name == "none":
         return replace(clear, note=f"uncorrected: {made.note}")
-    test = None if null is None else inversion.invert_interval(interval=made.found, null=null)
+    interval = widened(made.found, naive.population)
+    tests = [
+        None if null is None else inversion.invert_interval(interval=one, null=null)
+        for one in (interval, made.found)
+    ]
+    test, of_items = tests
+    population = naive.population
+    if population is not None:
+        p_these = None if of_items is None else of_items.p
+        p_like = None if test is None else test.p
+        population = {**population, "p_these": p_these, "p_like_these": p_like}
     return replace(
         clear,
-        value=made.found.value,
-        low=made.found.low,
-        high=made.found.high,
+        population=population,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
         note=made.note,
         cautions=made.found.cautions,
         confidence=made.found.confidence,

@@ -15,6 +15,7 @@ from ...protocol.design.cue_words import CueWords
 from ...records import Estimate, Population
 from ...stats.crossed.populations import TWO_WAY, Inference, Populations, populations
 from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
+from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.rates import FEW_CLUSTERS
 from ...stats.results import Interval
 from ..counts.count_table import Key, Table
@@ -79,6 +80,8 @@ def with_cue_words(
         words_sd=round(fit.words_sd, 6),
         items_n=prompts.design.items,
         df=None,
+        se=fit.both.se,
+        se_items=fit.items.se,
         p_these=(None if these is None else these.p) if few_items else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,
@@ -96,7 +99,7 @@ def fit_prompts(
     prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
 ) -> Populations | None:
     """The tests of prompts in each population; None of prompts that are not known."""
-    if prompts is None or prompts.design.items < 2:
+    if prompts is None:
         return None
     reference = math.log(null) if ratio else null
     return populations(
@@ -107,6 +110,22 @@ def fit_prompts(
 def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
     """The test of the widest population that the design can speak of: with few items these."""
     return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
+
+
+def widened(found: Interval, population: Population | None) -> Interval:
+    """A corrected interval, which items carry, as long as cue words make it: by the standard error
+    over items and words against that over items alone, at the smaller degrees of freedom.
+    """
+    if population is None or population["cue_words"] == THESE or not population["se_items"]:
+        return found
+    if found.value is None or found.low is None or found.high is None or population["df"] is None:
+        return found
+    tail = 0.5 + found.confidence / 2
+    df = min(found.df or math.inf, population["df"])
+    before = t_quantile(tail, found.df) if found.df else normal_quantile(tail)
+    factor = population["se"] / population["se_items"] * t_quantile(tail, df) / before
+    low, high = (found.value + factor * (end - found.value) for end in (found.low, found.high))
+    return replace(found, low=low, high=high, df=df)
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -> Estimate:

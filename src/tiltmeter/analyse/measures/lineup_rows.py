@@ -125,6 +125,8 @@ def with_lineups(
             words_sd=share.names_sd,
             items_n=share.lineups,
             df=round(pooled.df, 3),
+            se=own.se,
+            se_items=found.se or own.se,
             p_these=estimate.p,
             p_these_adjusted=None,
             p_like_these=pooled.p,

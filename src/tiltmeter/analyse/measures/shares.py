@@ -108,7 +108,8 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if xa.size == 1 and table.drawn and few_items(table.protocol):
-            yield _of_outputs(pair, more, measure, table)
+            row = _of_outputs(pair, more, measure, table)
+            yield with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         own = prompts.of(pair.condition, more)

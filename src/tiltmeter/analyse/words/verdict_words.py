@@ -106,6 +106,16 @@ class Word(StrEnum):
         badge="tilt found",
         state="rejected",
     )
+    TILT_OF_THESE = VerdictRecord(  # shown by these cue words, not told of words like them
+        "tilt with these names",
+        Look("△", "open", weight=4),
+        sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
+        wording="tilt",
+        legend="tilt with these names: of names like them it cannot be told",
+        counted="with a tilt of these names alone",
+        passes=True,
+        change="Different with these names alone",
+    )
     NO_DIFFERENCE = VerdictRecord(
         "no difference found",
         Look("○", "none", weight=9),

@@ -34,12 +34,12 @@ class Outgoing:
 
     @property
     def ended(self) -> str:
-        """When its last call was answered, ISO 8601; "" where there was none."""
+        """The time of its last answered call, ISO 8601; "" if there was none."""
         return max((one.last for one in self.models), default="")
 
     @property
     def begun(self) -> str:
-        """When its first call was answered, ISO 8601; "" where there was none."""
+        """The time of its first answered call, ISO 8601; "" if there was none."""
         return min((one.first for one in self.models), default="")
 
     @property
@@ -71,7 +71,7 @@ class Outgoing:
         return [map_texts(claim, self.hide) for claim in told]
 
     def content(self, texts: bool) -> Content:
-        """What a report of it says. texts: with answers and pictures."""
+        """Builds the content of its report. texts: with answers and pictures."""
         from ...formats import private
         from ...report.run_page import content
 

@@ -21,7 +21,7 @@ from ...stages.engine.limits import Limits
 from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
-from ...stages.steps.label import ask_where_unsure
+from ...stages.steps.label import ask_about_unread, ask_where_unsure
 from .forms import names
 from .given_models import ModelGiven, fill_protocol, model_names
 from .records import (
@@ -35,12 +35,12 @@ from .records import (
 )
 
 Filled = TypeVar("Filled")
-JUDGE_FOR = ALL, UNSURE = "all", "unsure"
+JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How judges and subjects are asked. given: the material that a person gives, by kind; shard:
+    """The way of asking judges and subjects. given: the material from a person, by kind; shard:
     the part of the plan that is asked, None for all of it.
     """
 
@@ -119,6 +119,8 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
         raise UsageError("--sure is a share, from 0 to 1.")
     if where == UNSURE:
         return ask_where_unsure(protocol, model_names(judge), sure)
+    if where == UNREAD and sure is None:
+        return ask_about_unread(protocol, model_names(judge))
     if sure is not None:
         raise UsageError(
             "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"
@@ -131,12 +133,12 @@ def limits(options: AskOptions) -> Limits:
     allowed, processes = _filled(Limits, options), workers(options)
     if processes is None:
         return allowed
-    most = max(allowed.concurrency, IN_FLIGHT * processes.number)
+    most = max(allowed.most_in_flight, IN_FLIGHT * processes.number)
     return replace(allowed, concurrency=most)
 
 
 def batching(options: BatchOptions) -> Batching:
-    """What goes to a provider in batches."""
+    """The requests that go to a provider in batches."""
     file = options.get("batch_file")
     return _filled(
         Batching,

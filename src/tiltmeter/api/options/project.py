@@ -1,4 +1,4 @@
-"""What a folder says for all audits in it: `tiltmeter.toml`, and a file of environment variables.
+"""The defaults of a folder for all audits in it: `tiltmeter.toml`, and a file of variables.
 
 Only the current folder is looked at, and the file may be anybody's: so it names no address, no key
 and no model that executes code. These are for the command line.

@@ -126,11 +126,11 @@ class JudgeOptions(TypedDict, total=False):
     judge_for: Annotated[
         str,
         Option(
-            metavar="all|unsure",
+            metavar="all|unsure|unread",
             default="all",
             in_folder=True,
-            help="What judges label: everything, beside the rules; or only what the rules are "
-            "unsure of, as one instrument with them.",
+            help="What judges label: everything, beside the rules; or, as one instrument with "
+            "them, only what the rules are unsure of, or left unread.",
         ),
     ]
     sure: Annotated[
@@ -294,10 +294,16 @@ class AskOptions(ConnectOptions, total=False):
     """
 
     concurrency: Annotated[
-        int, Option(default=16, least=1, most=1000, in_folder=True, help="Calls in flight.")
+        int | None,
+        Option(
+            least=1,
+            most=1000,
+            in_folder=True,
+            help="Calls in flight at most, for each model; without it as many as its servers take.",
+        ),
     ]
     rate: Annotated[
-        float | None, Option(above=0, in_folder=True, help="Calls a minute, for each model.")
+        float | None, Option(above=0, in_folder=True, help="Calls per minute, for each model.")
     ]
     max_cost: Annotated[
         float | None,
@@ -324,8 +330,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """What goes to a provider in batches (`Batching`). With `batch`, `errors.BatchesOut` is raised
-    if they have not ended: the same call collects them.
+    """The requests that go to a provider in batches (`Batching`). With `batch`, BatchesOut is
+    raised if they have not ended: the same call collects them.
     """
 
     batch: Annotated[

@@ -62,7 +62,7 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
 
     async def work() -> None:
         with Store(folder, writing=True) as store:
-            make = lambda name: connect.model(name, limits.concurrency, store)  # noqa: E731
+            make = lambda name: connect.model(name, limits.most_in_flight, store)  # noqa: E731
             async with Models(make) as models:
                 steps = Steps(store, models, limits, Batching(), connect.batch_price)
                 for row in steps.rows_out():

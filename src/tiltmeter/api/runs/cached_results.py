@@ -1,4 +1,4 @@
-"""What was computed of a run, kept for the next time: its estimates, what a verb printed, and that
+"""Results of a run, kept for the next time: its estimates, the printed text of a verb, and that
 nothing was left to ask.
 
 A key is made of all that goes into them: labels, gold and whatever else the run holds, its folder,
@@ -46,7 +46,7 @@ def _is_built_in(protocol: Protocol) -> bool:
 
 
 def _mark(protocol: Protocol) -> Json:
-    """What tells a protocol from a changed one; one that ships changes with the package."""
+    """Identifies a protocol and its version; one that ships changes with the package."""
     name = protocol.name
     ships = name in registry.PROTOCOLS
     if ships and protocol.definition is registry.protocol(name).definition:

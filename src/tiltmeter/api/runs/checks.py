@@ -1,4 +1,4 @@
-"""What is to be known of a run's estimates beside the numbers: warnings, and thresholds."""
+"""Warnings about a run's estimates, and thresholds on them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --m
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the estimates of a run, or of several, show of thresholds and of a gate.
+    """The results of all thresholds of a run, or of several, and of a gate.
 
     tilts: headline claims that tilt, gated or not.
     """
@@ -95,7 +95,7 @@ class CheckResult:
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
-    """What to know before the estimates of a run are trusted, a sentence each."""
+    """Returns the warnings about a run's estimates, a sentence each."""
     from ...analyse.whole_run import warnings as cautions
 
     found = (

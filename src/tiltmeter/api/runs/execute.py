@@ -23,8 +23,9 @@ from ...stages.steps import injection_count, match_answers, protocol_snapshot
 from ...stages.steps.check_models import check_models
 from ...stages.steps.connect import Connect
 from ...stages.steps.generate import generate
-from ...stages.steps.label import annotate, annotators
+from ...stages.steps.label import annotate, annotators, open_pipeline
 from ...stages.steps.pilot import Pilot, reserve_of
+from ...stages.steps.pipeline import Pipeline
 from ...store import Store
 from ...store.queries import settings
 from ..options import options as arguments
@@ -91,7 +92,7 @@ def run(
         part = shards.with_judge_for(part, declared)
 
     async def work() -> set[str] | None:
-        """What labelling warned of; None where something is left to ask."""
+        """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
         with Store(out, create=True, writing=True) as store:
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
@@ -175,10 +176,11 @@ async def _stages(
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return partial(watch, stage, number) if watch else lambda tally: None
 
-    limits, tallies = asking.limits, []
+    limits, tallies = asking.limits, list[Tally]()
+    pipeline: Pipeline | None = None
 
     def make(name: str) -> Model:
-        model = asking.connect.model(name, limits.concurrency, store)
+        model = asking.connect.model(name, limits.most_in_flight, store)
         model.reserve_thought(max(model.reserve, reserve_of(store, name)))
         return model
 
@@ -193,7 +195,10 @@ async def _stages(
             given = settings.given_materials(store)
             return await annotate(store, protocol, asking.judges, models, limits, given=given)
 
-        async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
+        async def ask_subjects(
+            judges: tuple[str, ...], wanted: Wanted | None = None, number: int | None = total
+        ) -> Tally:
+            nonlocal pipeline
             assert choices is not None
             if piloting:
                 pilot = Pilot(
@@ -208,9 +213,20 @@ async def _stages(
                     asking.shard,
                 )
                 await pilot.run(wanted)
-            shown = watcher("run", number)
+            shown, part, pipeline = watcher("run", number), asking.shard, None
+            if judges and not asking.batching.hands_in:
+                pipeline = open_pipeline(store, protocol, judges, watcher("label", None))
             ask = partial(
-                generate, store, protocol, choices, models, limits, shown, wanted, asking.shard
+                generate,
+                store,
+                protocol,
+                choices,
+                models,
+                limits,
+                shown,
+                wanted,
+                part,
+                pipeline,
             )
             tally = await desk.repeat(ask)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
@@ -218,16 +234,17 @@ async def _stages(
 
         async def label_by(judges: tuple[str, ...]) -> Tally:
             given, shown = settings.given_materials(store), watcher("label", None)
-            ask = partial(annotate, store, protocol, judges, models, limits, shown, given)
+            ask = partial(annotate, store, protocol, judges, models, limits, shown, given, pipeline)
             return await desk.repeat(ask)
 
-        if stopped is not None:
-            tallies += await stopped.ask(ask_subjects, label_by)
-        elif choices is not None:
-            tallies.append(await ask_subjects())
         found_out = shards.waits_for_all(
             protocol, asking.judges, settings.given_materials(store) or {}
         )
+        if stopped is not None:
+            tallies += await stopped.ask(partial(ask_subjects, stopped.plan.judges), label_by)
+        elif choices is not None:
+            later = settings.shard(store) and found_out
+            tallies.append(await ask_subjects(() if later else asking.judges))
         if settings.shard(store) and found_out:
             tallies.append(Tally(warnings={_LABELLED_LATER.format(what=found_out)}))
             watcher("label", None)(tallies[-1])

@@ -1,4 +1,4 @@
-"""How far a run is, in words; and as a bar under the cell of a notebook."""
+"""The progress of a run, in words and as a bar under the cell of a notebook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
 
 
 def stage_title(stage: str) -> str:
-    """What is done in a stage."""
+    """Returns the words for a stage."""
     return STAGES.get(stage, stage)
 
 
@@ -35,12 +35,12 @@ def progress_text(tally: Tally, elapsed: float) -> str:
 
 
 class _Handle(Protocol):
-    """What IPython gives for something that it shows."""
+    """The handle that IPython returns for a display."""
 
-    def update(self, shown: Bar) -> None: ...
+    def update(self, shown: ProgressBar) -> None: ...
 
 
-class Bar:
+class ProgressBar:
     """A bar as it is shown in a cell."""
 
     def __init__(self, stage: str, done: int, total: int | None, more: str) -> None:
@@ -96,11 +96,11 @@ class NotebookBars:
             self._show(Lines(tally.lines), display_id=True)
             return
         recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
-        if recent and tally.done != total and not tally.waiting:
+        if recent and tally.done + tally.before != total and not tally.waiting:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)
-        bar = Bar(stage, tally.done, total, progress_text(tally, elapsed))
+        bar = ProgressBar(stage, tally.done + tally.before, total, progress_text(tally, elapsed))
         if stage in self._handles:
             self._handles[stage].update(bar)
         else:

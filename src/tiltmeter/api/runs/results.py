@@ -1,4 +1,4 @@
-"""What is made of finished runs: reports, comparisons, judges against people, tables."""
+"""Results of finished runs: comparisons, histories, judges against people."""
 
 from __future__ import annotations
 

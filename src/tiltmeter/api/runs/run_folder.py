@@ -59,7 +59,7 @@ class Run:
             return table_frame(store, name)
 
     def counts(self) -> dict[str, int]:
-        """How many outputs and labels the run holds."""
+        """Counts the outputs and labels that the run holds."""
         with Store(self.folder) as store:
             return {name: stored.size(store, name) for name in ("outputs", "labels")}
 
@@ -93,7 +93,7 @@ class Run:
     def verdicts(
         self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None
     ) -> list[Verdict]:
-        """What is said of each headline claim of a variant, in the order of the protocol.
+        """Judges each headline claim of a variant, in the order of the protocol.
 
         estimates: those of `analyse`, where they are at hand.
         """
@@ -113,7 +113,7 @@ class Run:
     def warnings(
         self, variant: str = "default", estimates: Sequence[Estimate] | None = None
     ) -> list[str]:
-        """What to know before the estimates are trusted, a sentence each: another model behind the
+        """Returns the warnings about the estimates, a sentence each: another model behind the
         same name, texts that instruct the judges, labels that do not apply, options that cannot be
         read from the probabilities.
 
@@ -131,7 +131,7 @@ class Run:
         fail_on: Sequence[str] = (),
         margin: str | None = None,
     ) -> checks.CheckResult:
-        """Holds the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
+        """Checks the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
         those given here, and the headline claims against a gate.
 
         fail_on: "tilt", "margin" or both; margin: how much would matter, such as "5" (points) or

@@ -102,7 +102,7 @@ def drawings(
 
 
 def word_histogram(protocol: Protocol, column: str) -> Drawing:
-    """How many texts of a column of the design have how many words."""
+    """Draws how many texts of a column of the design have how many words."""
     from ...protocol import histogram
     from ...report.figures import histogram as drawn
     from ...report.render import notebook

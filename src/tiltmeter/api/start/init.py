@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ... import registry
 from ...errors import UnknownName, UsageError
+from ...models.http.body import object_at
 from ...planted.model import planted
 from ...protocol import EVERY, Protocol
 from ...protocol.design.contrasts import each_contrast
@@ -59,7 +60,32 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     return [*written, write_schema(target.parent / SCHEMA)]
 
 
-def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+def write_shipped(folder: Path, name: str) -> list[Path]:
+    """Copies a shipped protocol into a folder, with the files that it names, its README and the
+    schema. Its design is the same until one of them is changed.
+    """
+    if not registry.is_protocol(name):
+        raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
+    source = registry.protocol_file(name)
+    definition = registry.protocol(name).definition or {}
+    files = {file: Path(file).name for file in object_at(definition, "files")}
+    beside = {source.parent / file: folder / copied for file, copied in files.items()}
+    for extra in ("README.md", "LICENSE"):
+        if (source.parent / extra).is_file():
+            beside[source.parent / extra] = folder / extra
+    text = source.read_text("utf-8")
+    for file, copied in files.items():
+        text = text.replace(json.dumps(file), json.dumps(copied))
+    target = folder / f"{name}.toml"
+    _refuse_existing((target, *beside.values()))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, copy in beside.items():
+        shutil.copyfile(path, copy)
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    return [target, *beside.values(), write_schema(folder / SCHEMA)]
+
+
+def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
     that does not lie below its folder is copied there. One that has no column for the item, or is
     no CSV, is written there as CSV.

@@ -38,7 +38,7 @@ LENGTH = "length"  # what --measure can name
 
 
 @dataclass(frozen=True)
-class Reading:
+class PromptColumns:
     """What the columns of a table of prompts are, and the words that every prompt offers: none if
     the length of answers is measured.
 
@@ -90,7 +90,7 @@ class Named:
     measure: str = ""
 
 
-def read(path: Path, named: Named) -> Reading:
+def read(path: Path, named: Named) -> PromptColumns:
     """Looks at a table of prompts. UsageError says which column could not be told, or that no words
     are offered, and what to type.
     """
@@ -128,7 +128,7 @@ def read(path: Path, named: Named) -> Reading:
                 "between: --options A,B; or, to compare how long answers are: --measure length"
             )
     written = tuple(rows) if completed or renamed or not is_delimited(path) else ()
-    return Reading(
+    return PromptColumns(
         prompt, cue, item, levels, offered, written, language, tabled, added=bool(completed)
     )
 
@@ -141,7 +141,7 @@ def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
     return ("" if len(codes) > 1 else language_of_prompts(prompts)), False
 
 
-def write(name: str, table: str, reading: Reading) -> str:
+def write(name: str, table: str, reading: PromptColumns) -> str:
     """The text of a protocol of this name over the table, commented."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1

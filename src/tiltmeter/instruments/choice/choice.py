@@ -9,10 +9,12 @@ from typing import ClassVar
 
 from ...errors import ProtocolError
 from ...languages.letters import fold
-from ...languages.phrases import language
+from ...languages.pack import overlays
+from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, NEITHER, Answered, Json, Label, Steps, Trial
 from .. import Instrument, SecondJudge, Settings
+from ..text.prose import OWN_WORDS
 from .exact import CALLS, read_probabilities
 from .forms import check_forms, check_slots, forms_of
 from .reader import parse
@@ -55,6 +57,7 @@ class Choice(Instrument):
             "default": INVALID,
             "description": "What an answer in sentences counts as that decides nothing.",
         },
+        "languages": OWN_WORDS,
     }
 
     @classmethod
@@ -95,6 +98,7 @@ class Choice(Instrument):
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         check_forms(spec)
+        self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
 
     def check_design(self, protocol: Protocol) -> None:
@@ -117,7 +121,10 @@ class Choice(Instrument):
 
     def wording(self) -> Mapping[str, Json]:
         """{language: the phrases by which its answers are read}."""
-        return {code: language(code).pack.record() for code in self.settings["forms"]}
+        return {code: self._language(code).pack.record() for code in self.settings["forms"]}
+
+    def _language(self, code: str) -> Language:
+        return language(self._own.get(code, code))
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """An exact reading asks its subject once more for each form that a longer one begins with
@@ -140,7 +147,8 @@ class Choice(Instrument):
             shares = yield from read_probabilities(item, forms, code, self.annotator)
             return [self.label(item, value, weight=share) for value, share in shares.items()]
         trial = item.trial
-        value = parse(trial.begin + item.output.text, forms, code, trial.prompt, trial.begin)
+        text, known = trial.begin + item.output.text, self._own.get(code, code)
+        value = parse(text, forms, known, trial.prompt, trial.begin)
         if value == INVALID and len(item.output.text.split()) >= SENTENCE:
             value = self.settings.get("undecided", INVALID)
         return [self.label(item, value)]

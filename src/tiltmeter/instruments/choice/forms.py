@@ -51,7 +51,7 @@ def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]
             forms = filled(declared.get(code, {}), cell)
         except KeyError as slot:
             raise ProtocolError(
-                f"forms.{code} has the slot {{{slot.args[0]}}}, and the tables have no such column. "
+                f"forms.{code}: the tables have no column {slot.args[0]}, which a slot names. "
                 f"They have: {', '.join(cell)}."
             ) from None
         if forms is declared.get(code):

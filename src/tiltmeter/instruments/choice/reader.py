@@ -162,7 +162,7 @@ class Reader:
         known, told = self._language, "".join(_SENTENCE.findall(told)[:DECLINING])
         if known.has(told, "decline") or known.has(told, "excuse"):
             return True
-        return bool(known.data.get("named")) and refusals.refuses(told, known.code)
+        return refusals.refuses(told, known.pack.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The value where no choice is stated."""

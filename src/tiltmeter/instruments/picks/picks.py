@@ -29,10 +29,12 @@ from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError, UnknownName
 from ...languages import identify, refusals
+from ...languages.pack import overlays
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
+from ..text.prose import OWN_WORDS
 from ..text.thought import without_thought
 from ..wording import Json
 from .entries import Pick
@@ -69,6 +71,7 @@ class Picks(Parser):
             "default": 10,
             "description": "How many words an answer should have.",
         },
+        "languages": OWN_WORDS,
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -90,11 +93,14 @@ class Picks(Parser):
             raise MissingExtra(
                 "Telling answers in another language from words off the list", "languages"
             )
+        self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
         self.attributes = (WORD, LENGTH)
         languages = dict.fromkeys(row["language"] for row in rows)
         self.lists = {
-            code: WordList(code, [row for row in rows if row["language"] == code])
+            code: WordList(
+                self._own.get(code, code), [row for row in rows if row["language"] == code]
+            )
             for code in languages
         }
         self.others = {  # the forms of all other lists
@@ -152,7 +158,7 @@ class Picks(Parser):
         """The tables [picks] of its languages and what tells languages apart."""
         codes = dict.fromkeys(row["language"] for row in self.settings["words"])
         return {
-            **{code: language_data(code) for code in codes},
+            **{code: language_data(self._own.get(code, code)) for code in codes},
             "refusal": refusals.wording(),
             "identifier": identify.wording(),
         }
@@ -170,7 +176,7 @@ class Picks(Parser):
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)
-        if not listed and refusals.says(text, code, excuses=True):
+        if not listed and refusals.says(text, self._own.get(code, code), excuses=True):
             return REFUSAL
         doubtful = not picks or 2 * listed < len(picks)
         if self._elsewhere(picks, listed, code) or (doubtful and identify.foreign(text, code)):

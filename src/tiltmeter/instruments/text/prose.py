@@ -30,6 +30,13 @@ LANGUAGE: Schema = {
     "description": "The language that answers should be in, where it is not that of the column "
     "`language`.",
 }
+# the setting of instruments that a protocol's folder `languages/` is laid over
+OWN_WORDS: Schema = {
+    "type": "object",
+    "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}},
+    "description": "For each language the files that are laid over its pack; the folder "
+    "`languages/` beside the protocol, if there is one.",
+}
 _LETTER = re.compile(r"[^\W\d_]")
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from ...errors import UsageError
+from ...protocol.source.keys import PandasFrame, PolarsFrame
 from ...records import Json, content_id
 from .. import FREE
 from ..kinds import ModelKind
@@ -21,23 +22,6 @@ from .stored import AnswerFile
 Rows: TypeAlias = Sequence[Mapping[str, Json]]
 HASH_CHARACTERS = 8
 _GIVEN: dict[str, Rows] = {}  # the tables of this process, by the full name of the model
-
-
-class PolarsFrame(Protocol):
-    """A data frame of polars."""
-
-    def to_dicts(self) -> Rows:
-        """The rows."""
-        ...
-
-
-class PandasFrame(Protocol):
-    """A data frame of pandas."""
-
-    def to_dict(self, orient: Literal["records"], /) -> Rows:
-        """The rows, for `orient` "records"."""
-        ...
-
 
 Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 

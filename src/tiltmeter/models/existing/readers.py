@@ -1,5 +1,5 @@
 """Files of answers → rows, by what the file is: CSV, a spreadsheet, JSON lines, JSON, Parquet, or a
-log of another tool (logs.py).
+log of another tool (logs.py). All but logs may be compressed (.xz).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_lines(
 
 def _rows(path: Path, what: str) -> Rows:
     """By the content; the ending of the name decides between one JSON object and JSON lines."""
-    ending = path.suffix.lower()
+    ending = Path(path.name.lower().removesuffix(intake.XZ)).suffix
     if ending == logs.ENDING:
         return logs.inspect_rows(path)
     content = read_content(path)
@@ -79,7 +79,7 @@ def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
 def read_content(path: Path) -> bytes:
     """All of a file of answers. UsageError where it cannot be read."""
     try:
-        return intake.read_bytes(path, MOST_ANSWERS_BYTES)
+        return intake.read_content(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
         raise UsageError(
             f"There is no file {path}. Type: --model file:PATH, a file of answers with 'prompt' "

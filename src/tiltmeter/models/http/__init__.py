@@ -10,6 +10,7 @@ decides), or only one of them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from functools import partial
@@ -178,6 +179,10 @@ class HttpModel(Model):
         """True for text; for a picture, True if the request's body has a temperature."""
         exchange = self._exchanges["pictures" if request.size else "text"]
         return not request.size or exchange.sends(request, "temperature")
+
+    def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
+        """As the headers of the last reply say."""
+        return self.connection.allowance.rate(tokens, time.monotonic())
 
     async def open(self) -> None:
         """Opens the connection, and settles how the model is asked."""

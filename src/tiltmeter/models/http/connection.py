@@ -12,9 +12,9 @@ that is connected to: a name that resolves to another one a moment later gains n
 
 from __future__ import annotations
 
-import math
 import re
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
@@ -31,6 +31,7 @@ from ...errors import (
 from ...json_text import json_writer
 from ...records import Json
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
+from .allowance import Allowance, retry_after
 from .body import message
 from .body import parse as parse_json
 from .posting import Posting, Received
@@ -45,6 +46,12 @@ MAX_TEXT = 8 * 2**20  # bytes of a reply that is text, log-probabilities and all
 SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
 SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
 PASSING_STATUSES = {408, 409, 425, 429}
+# Of a server that is well and has no room now: too many requests (RFC 6585), overloaded
+# (Anthropic). 503 means it too if the server says for how long, or why in these words.
+FULL_STATUSES = {429, 529}
+_FULL = re.compile(r"overload|capacity|too many|rate.?limit|slow down|busy|queue is full", re.I)
+# Codes of an account without credit, as OpenAI and those who follow it send them with 429.
+_NO_CREDIT = re.compile(r"insufficient_(quota|balance|credits?)|billing_hard_limit|credit balance")
 # Of a gateway that had no answer in time: behind it the call may have been made and charged for.
 UNANSWERED = {408, 502, 504, *range(520, 528)}
 _write_json = json_writer(", ", ": ", sort_keys=False)
@@ -88,6 +95,7 @@ class Connection:
         self._public: ClientSession | None = None
         self._posting: Posting | None = None
         self._met = False
+        self.allowance = Allowance()
         self._proxied, self._proxy = proxied, ""
 
     async def open(self) -> None:
@@ -162,6 +170,7 @@ class Connection:
         except (TimeoutError, self._aiohttp.ClientError, OSError, UnicodeError) as error:
             raise self._lost(url, error, body is not None) from None
         self._met = True
+        self.allowance.note(received.headers, time.monotonic())
         content = self.without_key(received.content)
         return Answer(received.status, received.headers, content, *parse_json(content))
 
@@ -316,13 +325,16 @@ class Connection:
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
-        if meant == 402:
+        if meant == 402 or (meant == 429 and _NO_CREDIT.search(message(answer.body))):
             raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
         if meant in PASSING_STATUSES or meant >= 500:
+            wait = retry_after(answer.headers) if wait is None else wait
+            is_full = meant == 503 and (wait is not None or bool(_FULL.search(said)))
             raise TransientError(
                 f"{self.name} answered HTTP {status}: {said}",
-                _retry_after(answer.headers) if wait is None else wait,
+                wait,
                 possibly_paid=status in UNANSWERED,
+                is_full=is_full or meant in FULL_STATUSES,
             )
         if meant == 404:
             kind = self.name.partition(":")[0]
@@ -358,20 +370,3 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
 def plain(text: str) -> str:
     """Text of a server in one line, without characters that steer a terminal."""
     return _CONTROLS.sub(" ", text).strip()
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds of a Retry-After header in either of its two forms (RFC 9110, 10.2.3)."""
-    value = headers.get("Retry-After", "")
-    try:
-        seconds = float(value)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    except ValueError:
-        pass
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError, OverflowError):
-        return None

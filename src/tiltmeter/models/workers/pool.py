@@ -68,7 +68,7 @@ class WorkerPool(Model):
     ) -> None:
         self.name, self.price, self.makes = model.name, model.price, model.makes
         self.continues, self._places = model.continues, IN_FLIGHT * model.batch
-        self.parallel = self._places * workers.number
+        self.parallel, self.servers = self._places * workers.number, workers.number
         self._model, self._make, self._shown = model, make, shown
         self._workers, self._join = workers, join
         self._read, self._local = read, model.price == FREE

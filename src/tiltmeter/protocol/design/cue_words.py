@@ -19,6 +19,7 @@ from ..source.source_lines import SourceLocation
 from .thin_design import asked_columns, compared_factors, name_columns
 
 NONE = "none"
+PEOPLE = {"person": "people", "who": "people"}  # columns that are not called names
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class CueWords:
     def columns(self) -> tuple[str, ...]:
         """The columns to keep apart in counts."""
         return (self.column, self.sets) if self.sets else (self.column,)
+
+    @property
+    def noun(self) -> str:
+        """Several of them, in plain words."""
+        return PEOPLE.get(self.column, f"{self.column}s")
 
     @property
     def fewest(self) -> int:
@@ -99,7 +105,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     for factor, cue in cue_words(protocol).items():
-        what = f"{cue.column}s in matched sets" if cue.sets else f"{cue.column}s"
+        what = f"{cue.noun} in matched sets" if cue.sets else cue.noun
         counts = ", ".join(f"{len(of)} for {level}" for level, of in cue.words.items())
         how = "" if cue.declared else f' (recognised; to declare: cue_words = "{cue.column}")'
         yield f"Cue words of {factor}: {what}, {counts}{how}. {_population(cue)}"

@@ -1,4 +1,4 @@
-"""Whether the prompts that a measure holds against each other differ in nothing but the cue. Pure.
+"""Differences, beside the cue, between the prompts that a measure compares. Pure.
 
 Two cells are a pair where they stand at a level and at its baseline and agree in the item and in
 every other factor that both levels share. A factor of which the two levels have values of their own
@@ -39,7 +39,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PromptDifference:
-    """What the prompts of one contrast differ in.
+    """The differences between the prompts of one contrast.
 
     levels:       how many levels are held against the baseline ("" for each against each other).
     alone:        prompts of either side without a partner.
@@ -221,7 +221,7 @@ def _in_the_mean(
 
 
 def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
-    """Whether a measure's `where` keeps a cell."""
+    """True if a measure's `where` keeps a cell."""
     return all(
         set(cell[name].split(SEVERAL)) & set(kept)
         for name, kept in measure.where.items()
@@ -306,7 +306,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """How many pairs differ in something, looked for in the words that they do not share."""
+    """Counts the pairs that differ in something, searched in the words that they do not share."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
@@ -314,7 +314,7 @@ def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], obj
 
 
 def _is_whole(protocol: Protocol, columns: Sequence[str]) -> bool:
-    """Whether all of a prompt is one column, and that is what differs."""
+    """True if all of a prompt is one column, and that column differs."""
     return len(columns) == 1 and protocol.prompt.strip() == f"{{{columns[0]}}}"
 
 

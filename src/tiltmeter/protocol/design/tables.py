@@ -18,6 +18,7 @@ from typing import Literal
 from ... import intake
 from ...errors import ProtocolError, UnknownName
 from ...json_text import whole_text
+from ...languages.pack import FILES as LANGUAGE_FILES
 from ...row_files import (
     BadTable,
     JsonObject,
@@ -72,6 +73,19 @@ class Beside:
             raise ProtocolError(f"{where}: {name} cannot be read: {error}.") from None
         except BadTable as error:
             raise ProtocolError(f"{where}: {name}, {error}") from None
+
+    def languages(self) -> dict[str, dict[str, str]]:
+        """{code: {file name: its text}} of the folder `languages/` beside the protocol."""
+        for path in sorted(self.folder.glob("languages/*/*")) if self.folder else ():
+            name = f"languages/{path.parent.name}/{path.name}"
+            if path.name in LANGUAGE_FILES and self.folder is not None:
+                self.texts.setdefault(name, self._read(self.folder, name))
+        codes: dict[str, dict[str, str]] = {}
+        for name, text in self.texts.items():
+            folder, *inside = name.split("/")
+            if folder == "languages" and len(inside) == 2:
+                codes.setdefault(inside[0], {})[inside[1]] = text
+        return codes
 
     def _read(self, folder: Path, name: str) -> str:
         """A file below the folder. Shipped protocols share files, below their root."""
@@ -221,8 +235,18 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
     ]
 
 
+def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows of either side that agree with no row of the other, and so are in no join."""
+    shared = [name for name in right[0] if name in left[0]]
+    keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
+    return (
+        [row for row in left if keys[1].isdisjoint(_keys(row, shared))],
+        [row for row in right if keys[0].isdisjoint(_keys(row, shared))],
+    )
+
+
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """What a row is found by: of a cell with several values, each."""
+    """Yields the keys of a row: of a cell with several values, each."""
     return product(*(row[name].split(SEVERAL) for name in names))
 
 

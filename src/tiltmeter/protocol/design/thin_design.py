@@ -1,4 +1,4 @@
-"""What a design is too thin for."""
+"""Claims that a design has too few items or levels for."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
-from ..design.tables import Beside, Row, join, rows_of
+from ..design.tables import Beside, rows_of
 from ..instrument_kinds import InstrumentKind, ReadyInstrument
-from ..source.json_schema import Fault, fault
+from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
-from . import parts, schema, validate
+from . import joins, parts, schema, validate
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
@@ -79,13 +79,14 @@ def declare(
     place: SourceLocation,
     kinds: Kinds | None = None,
     taken: Collection[str] = (),
+    stored: bool = False,
 ) -> Protocol:
     """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
-    `load`.
+    `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
     definition = {"declared": data, "files": beside.texts}
     if not _has_its_shape(data):
-        wrong = fault(data, schema.shape()) or Fault((), "it is not a protocol.")
+        wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
     if data["name"] in taken:
         raise ProtocolError(
@@ -95,7 +96,9 @@ def declare(
         )
     protocol = _protocol(data, definition, beside, place)
     if not protocol.cells:
-        _refuse_unjoined(protocol.tables, place)
+        joins.refuse_unjoined(protocol.tables, place)
+    if not stored:
+        joins.refuse_dropped(data["tables"], protocol.tables, beside, place)
     if kinds is None:
         validate.check(protocol, place, {})
         return protocol
@@ -159,26 +162,6 @@ def _protocol(
     )
 
 
-def _refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
-    """Refuses tables that have no rows in common, naming the one at which none is left."""
-    rows: list[Row] = [{}]
-    for number, table in enumerate(tables):
-        shared = [name for name in table[0] if name in rows[0]]
-        found = join(rows, table)
-        if not found:
-            sides = " and ".join(
-                f"{', '.join(list(dict.fromkeys(row[name] for row in side))[:5])}"
-                for name in shared[:1]
-                for side in (rows, table)
-            )
-            raise ProtocolError(
-                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
-                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
-                "column."
-            )
-        rows = found
-
-
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
@@ -208,7 +191,9 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
     columns.
     """
     return {
-        name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
+        name: value[:1]
+        if isinstance(declared.get(name), str) and not isinstance(value, str)
+        else value
         for name, value in spec.settings.items()
     }
 
@@ -254,7 +239,7 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """What an instrument says, without its name, which the place has."""
+    """Strips an instrument's name from its message: the place names it already."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 

@@ -16,6 +16,7 @@ from ..source.keys import FileKeys, Levels, MeasureKeys, ModeKeys, TableKeys, Va
 from ..source.source_lines import SourceLocation
 
 CSV = ".csv"
+_READ_LANGUAGES = ("choice", "picks", "dialogue")  # kinds that a language's pack reads for
 SIZE = "1024x1024"  # pixels of pictures, where a mode does not say
 _OWN_KEYS = ("name", "kind", "attribute", "also")  # of an instrument; all others are settings
 
@@ -127,6 +128,8 @@ def instrument_of(
         for name, value in keys.items()
         if name not in _OWN_KEYS
     }
+    if keys["kind"] in _READ_LANGUAGES and (own := beside.languages()):
+        settings.setdefault("languages", own)
     also = keys.get("also")
     return InstrumentSpec(
         str(keys["name"]),

@@ -138,7 +138,7 @@ def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
 
 
 def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKind]) -> Schema:
-    """Which kinds an instrument can have, and the settings of each."""
+    """Adds the kinds that an instrument can have, and the settings of each."""
     own = dict(part["properties"])
     own["kind"] = {**own["kind"], "enum": sorted(instruments)}
     each: list[Schema] = [
@@ -156,7 +156,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
-    """Which kinds a measure can have, other packages' too, and what their contrasts need."""
+    """Adds the kinds that a measure can have, those of other packages too, with their contrasts."""
     kinds = [measure_kind(name) for name in names()]
     own, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
@@ -181,5 +181,5 @@ def _with_measure_kinds(part: Schema) -> Schema:
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:
-    """What holds of an instrument or a measure of one kind."""
+    """Makes a condition for the instruments or measures of one kind."""
     return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": then}

@@ -1,4 +1,4 @@
-"""What the names in a protocol must agree with: columns, factors and their levels, values of
+"""Checks the names in a protocol against the design: columns, factors and their levels, values of
 instruments, other measures.
 
 The shape of its file is checked before (schema.py, schema.toml). Every error names the place, and

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -179,10 +178,9 @@ def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
 
 def _plain(path: Path) -> bytes:
     try:
-        content = intake.read_bytes(path)
-        return lzma.decompress(content) if path.suffix == intake.XZ else content
-    except (OSError, lzma.LZMAError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Get it anew.") from None
+        return intake.read_content(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}. Get it anew.") from None
 
 
 def _sha256(content: bytes) -> str:

@@ -66,19 +66,21 @@ _KINDS = {
 }
 
 
-class Fault(NamedTuple):
-    """What is wrong, and the place of it."""
+class SchemaFault(NamedTuple):
+    """An error in a file, and its place."""
 
     path: Path
     text: str
 
 
-def fault(value: Json, schema: Schema) -> Fault | None:
+def fault(value: Json, schema: Schema) -> SchemaFault | None:
     """The first fault of a value, None where it has none."""
     return next(_faults(value, schema, schema, (), (schema, ())), None)
 
 
-def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
+def _faults(
+    value: Json, schema: Schema, root: Schema, path: Path, like: Told
+) -> Iterator[SchemaFault]:
     """like: the nearest part that says what to write, since a fault deep in a list is mended by
     writing the list otherwise.
     """
@@ -92,10 +94,10 @@ def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -
     kinds = (named,) if isinstance(named, str) else named
     if kinds and not any(_is(value, kind) for kind in kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        yield Fault(path, f"{short_toml(value)} is not {wanted}.{_remedy(*like)}")
+        yield SchemaFault(path, f"{short_toml(value)} is not {wanted}.{_remedy(*like)}")
     elif "enum" in schema and value not in schema["enum"]:
         what = next((part for part in reversed(path) if isinstance(part, str)), "value")
-        yield Fault(
+        yield SchemaFault(
             path, str(UnknownName(f"value of {what}", str(value), map(str, schema["enum"])))
         )
     elif isinstance(value, Mapping):
@@ -104,27 +106,27 @@ def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -
         yield from _of_list(value, schema, root, path, like)
     else:
         yield from (
-            Fault(path, f"{short_toml(value)} {wrong}.{_remedy(*like)}")
+            SchemaFault(path, f"{short_toml(value)} {wrong}.{_remedy(*like)}")
             for wrong in _limits(value, schema)
         )
 
 
 def _of_table(
     value: Mapping[str, Json], schema: Schema, root: Schema, path: Path, like: Told
-) -> Iterator[Fault]:
+) -> Iterator[SchemaFault]:
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for key in value:
         if key not in known and others is False:
-            yield Fault((*path, key), str(UnknownName("key", str(key), known)))
+            yield SchemaFault((*path, key), str(UnknownName("key", str(key), known)))
     for need in schema.get("required", ()):
         if need not in value:
-            yield Fault(
+            yield SchemaFault(
                 path,
                 f"'{need}' is "
                 f"missing.{_remedy(known.get(need, {}), (need,), 'Add') or _remedy(*like)}",
             )
     if len(value) < schema.get("minProperties", 0):
-        yield Fault(
+        yield SchemaFault(
             path,
             f"it needs {schema['minProperties']} entries or more and has "
             f"{len(value)}.{_remedy(*like)}",
@@ -136,7 +138,7 @@ def _of_table(
 
 def _of_list(
     value: Sequence[Json], schema: Schema, root: Schema, path: Path, like: Told
-) -> Iterator[Fault]:
+) -> Iterator[SchemaFault]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
     if not least <= len(value) <= most:
         wanted = (
@@ -146,7 +148,9 @@ def _of_list(
             if len(value) < least
             else f"{most} at most"
         )
-        yield Fault(path, f"the list has {len(value)} entries; it needs {wanted}.{_remedy(*like)}")
+        yield SchemaFault(
+            path, f"the list has {len(value)} entries; it needs {wanted}.{_remedy(*like)}"
+        )
     for number, part in enumerate(value):
         yield from _faults(part, schema.get("items", {}), root, (*path, number), like)
 
@@ -188,7 +192,7 @@ def _is(value: Json, kind: str) -> bool:
 
 
 def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
-    """What to write, from the schema's example or default; else what the value is."""
+    """Says what to write, from the schema's example or default; else its description."""
     example = schema["examples"][0] if schema.get("examples") else schema.get("default")
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if example is None or not name:

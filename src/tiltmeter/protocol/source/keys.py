@@ -42,6 +42,7 @@ class TableKeys(TypedDict, total=False):
     slots: Texts
     where: Mapping[str, str | Texts]
     add: Mapping[str, str]
+    leaves_out: str
 
 
 class ModeKeys(TypedDict, total=False):
@@ -67,7 +68,7 @@ class BandKeys(TypedDict):
 
 
 class SentenceKeys(TypedDict, total=False):
-    """What is said of a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
+    """Sentences for a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
 
     tilt: str
     below: str
@@ -89,7 +90,7 @@ class FirstKeys(TypedDict, total=False):
 
 
 class InstrumentKeys(TypedDict, total=False):
-    """What labels outputs; the settings of its kind stand beside these."""
+    """An instrument; the settings of its kind stand beside these."""
 
     name: Required[str]
     kind: Required[str]
@@ -98,7 +99,7 @@ class InstrumentKeys(TypedDict, total=False):
 
 
 class MeasureKeys(TypedDict, total=False):
-    """What is computed from labels."""
+    """A measure: a number computed from labels."""
 
     name: Required[str]
     kind: Required[str]
@@ -182,8 +183,9 @@ class SelectionKeys(TypedDict, total=False):
 
 
 class StopKeys(TypedDict, total=False):
-    """How a run stops when it knows. looks: shares of all rounds, the last 1; weights: of the error
-    rate, one a look; futility: bounds, one a look but the last; measures: whose claims stop it.
+    """Rules by which a run stops early. looks: shares of all rounds, the last 1; weights: of the
+    error rate, one per look; futility: bounds, one per look but the last; measures: those whose
+    claims stop it.
     """
 
     looks: Sequence[float]
@@ -193,7 +195,7 @@ class StopKeys(TypedDict, total=False):
 
 
 class AnnotationKeys(TypedDict, total=False):
-    """What people are asked of one attribute. values: what each value means; prompt: "folded" where
+    """The question to people about one attribute. values: the meaning of each; prompt: "folded" if
     the prompt would tell people what to expect, and can do without.
     """
 

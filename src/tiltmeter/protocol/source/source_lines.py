@@ -95,7 +95,7 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def _common(one: Path, other: Path) -> int:
-    """How many parts two paths share from the start."""
+    """Counts the parts that two paths share from the start."""
     return next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),
@@ -158,7 +158,7 @@ def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
 
 
 def _inside(text: str, rest: Path) -> int:
-    """How many lines below a statement's first the value of `rest` begins; of lists in a list, the
+    """Counts the lines from a statement's first to the value of `rest`; of lists in a list, the
     outer one's entry.
     """
     lines = text.split("\n")
@@ -187,7 +187,7 @@ def _entry(lines: list[str], wanted: int) -> int:
 
 
 def _entries(lines: list[str]) -> int:
-    """How many entries of a statement's list are whole in its first lines."""
+    """Counts the entries of a statement's list that are whole in its first lines."""
     for end in range(len(lines), 0, -1):
         try:
             (found,) = tomllib.loads(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from ...analyse.words import numerals
-from ...protocol.histogram import BIN_WORDS
-from ...protocol.histogram import Histogram as Counts
+from ...protocol.histogram import BIN_WORDS, WordCounts
 from ..page_model import audits
 from ..page_model.figures import Histogram
 from .svg import NARROW, WIDE, root, shape, text
@@ -18,7 +17,7 @@ TICKS = 5  # on the axis of counts, at most
 GAP = 2.0  # px between two bars
 
 
-def histogram(counts: Counts, column: str) -> Histogram:
+def histogram(counts: WordCounts, column: str) -> Histogram:
     """The bins of a column of the tables as a figure."""
     title = f"Words of {column}: {len(counts.counts):,} texts"
     said = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)

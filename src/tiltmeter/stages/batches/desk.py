@@ -25,6 +25,7 @@ from ..engine.caller import Caller
 from ..engine.engine import Models
 from ..engine.interruption import on_interruption
 from ..engine.limits import Limits, Tally, refuse_unknown_price
+from ..engine.sources import Source
 from .lines import Room, build
 from .steps import TRIES, Batching, Steps
 
@@ -193,10 +194,10 @@ class Desk:
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
         """One ordinary call, whose answer is stored as any other; its error stops the command."""
-        tally, faults = Tally(spent=self._store.spent()), list[Exception]()
-        caller = Caller(self._store, self._limits, tally, lambda _: None, faults.append)
+        faults, spent, windows = list[Exception](), self._store.spent(), self._models.windows
+        caller = Caller(self._store, self._limits, windows, spent, faults.append)
         try:
-            reply = await caller.ask(model, request)
+            reply = await caller.ask(model, request, Source((), Tally()))
         except TransientError as error:
             raise ModelError(
                 f"{error}. Run the same command again when the server is well."

@@ -30,7 +30,7 @@ from ...store.queries.batches import (
 )
 from ..engine.engine import Models
 from ..engine.limits import Limits, Stopped, pause
-from ..engine.retries import Patience
+from ..engine.retries import Patience, wait_asked_for
 from .lines import file_of, names, rebuild, remove_file
 from .results import AllFaulty, Collector
 
@@ -333,7 +333,7 @@ class Steps:
                 await self._wait_for_next_try(patience, error)
 
     async def _wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
-        wait = patience.next_wait(error.retry_after, 0.0)
+        wait = patience.next_wait(wait_asked_for(error), 0.0)
         if wait is None:
             raise ModelError(f"{error}. Run the same command again when the server is well.")
         await self.pause(wait)

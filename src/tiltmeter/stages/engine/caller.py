@@ -9,14 +9,17 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from ...errors import ModelError, TiltmeterError, TransientError, Unanswered
+from ...errors import BudgetError, ModelError, TiltmeterError, TransientError, Unanswered
 from ...models import Model, Queued
 from ...records import ANSWER, ERROR, Reply, Request
 from ...store import Store
 from ...store.queries import batches, calls, settings
-from .limits import Budget, Gate, Limits, Stopped, Tally, pause
-from .retries import Patience
+from .lanes import Lane
+from .limits import Budget, Limits, Stopped, Tally, pause
+from .retries import FAILURES_IN_A_ROW, TRIES, Patience, wait_asked_for
+from .sources import Source
 from .store_picture import store_picture
+from .window import Window
 
 PICTURES_AT_ONCE = 2  # that are unpacked: one of 99 megapixels takes 300 MB
 LOG = logging.getLogger("tiltmeter")  # calls and waits, with no text that is sent or comes back
@@ -25,89 +28,166 @@ ODD_IN_A_ROW = 5  # unreadable replies of a model, before the run stops
 
 
 class Caller:
-    """Asks models within the limits of a run.
+    """Asks all models of a stage within the limits of a run, on one budget.
 
-    stop: set when nothing further is to be sent; halt: stops the run with an error.
+    windows: of the models, by name; spent: US dollars before; halt: stops the run with an error;
+    grow: is told that a call of a source is sent. stop: set when nothing further is to be sent.
     """
 
     def __init__(
         self,
         store: Store,
         limits: Limits,
-        tally: Tally,
-        watch: Callable[[Tally], None],
+        windows: dict[str, Window],
+        spent: float,
         halt: Callable[[Exception], None],
+        grow: Callable[[Source], None] = lambda source: None,
     ) -> None:
-        self._store, self._limits, self._tally = store, limits, tally
-        self._watch, self._halt = watch, halt
+        self._store, self._limits, self._windows = store, limits, windows
+        self._halt, self._grow = halt, grow
         self.stop = asyncio.Event()
         self._unpacking = asyncio.Semaphore(PICTURES_AT_ONCE)
         self.in_flight = 0
-        self._gates: dict[str, Gate] = {}
+        self._asking: dict[asyncio.Task[Any], bool] = {}  # waits for a reply; True: a free one
+        self._lanes: dict[str, Lane] = {}
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
         self._odd: dict[str, int] = {}  # model → unreadable replies since
         lost = settings.possibly_paid(store)
         cap = limits.max_cost
         if cap is not None:  # what batches that are out may cost is not there to be spent
             cap = max(0.0, cap - batches.reserved_dollars(store))
-        self._budget = Budget(cap, tally.spent, lost, self._keep_possibly_paid)
-        self._show_cost()
+        self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
 
-    async def ask(self, model: Model, request: Request) -> Reply:
+    async def ask(self, model: Model, request: Request, source: Source) -> Reply:
         """The reply, once it can be had.
 
-        Raises TransientError where all tries were in vain, Stopped where the run stops meanwhile.
+        Raises TransientError if all tries were in vain, Stopped if the run stops meanwhile.
         """
-        gate = self._gates.get(request.model)
-        if gate is None:
-            gate = Gate(min(model.parallel, self._limits.concurrency), self._limits.rate)
-            self._gates[request.model] = gate
+        lane = self._lanes.get(request.model) or self._add_lane(model, request.model)
+        source.tally.windows[request.model] = lane.window
         patience: Patience | None = None
-        if gate.free:
-            gate.free -= 1
-        else:
-            await gate.wait_for_place()
-        try:
-            while True:
-                if gate.limited or self.stop.is_set():
-                    await gate.turn(self.stop)
-                try:
-                    return await self._call(model, request)
-                except TransientError as error:
-                    patience = patience or Patience(self._limits.patience)
-                    await self._wait(patience, error, request.model)
-        finally:
-            gate.leave()
+        is_again = False
+        while True:
+            began, reserved = await self._take_place(lane, model, request, source, is_again)
+            try:
+                reply = await self._call(model, request, source, reserved)
+            except TransientError as error:
+                is_again, failure = True, error
+            except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, Stopped | Unanswered):
+                    self._halt(error)  # before the place goes to the next call
+                lane.leave()
+                raise
+            else:
+                lane.answered(began, model, reply)
+                return reply
+            finally:
+                source.in_flight -= 1
+            if failure.is_full:
+                self._take_refusal(lane, began, failure, source)
+                continue
+            lane.failed(began, FAILURES_IN_A_ROW)
+            patience = patience or Patience(self._limits.patience)
+            await self._wait_for_next_try(patience, failure, request.model, source)
 
-    async def _wait(self, patience: Patience, error: TransientError, model: str) -> None:
-        """Waits for the next try, and says what for; raises the error where there is none."""
-        wait = patience.next_wait(error.retry_after, self._answered_at.get(model, 0.0))
+    def _add_lane(self, model: Model, name: str) -> Lane:
+        window = self._windows.get(name)
+        if window is None:
+            window = self._windows[name] = self._limits.window(model)
+        lane = self._lanes[name] = Lane(window)
+        return lane
+
+    async def _take_place(
+        self, lane: Lane, model: Model, request: Request, source: Source, is_again: bool
+    ) -> tuple[float, float]:
+        """Waits until a call may begin; returns the date, and the US dollars reserved for it. A
+        call that waits, for its turn or for the budget, holds no place.
+        """
+        while not self.stop.is_set():
+            began = lane.enter_now()
+            if began is None:
+                began = await source.wait(lane.enter(first=is_again))
+            try:
+                reserved = self._reserve(model, request)
+            except BudgetError:
+                lane.leave()
+                raise
+            if reserved is not None:
+                source.in_flight += 1
+                if source.may_grow():
+                    self._grow(source)
+                return began, reserved
+            lane.leave()
+            await source.wait(self._budget.wait_for_settling())
+        raise Stopped
+
+    def _reserve(self, model: Model, request: Request) -> float | None:
+        """US dollars; None if the budget has no room beside what is in flight. What a call may cost
+        that is handed in already was counted then.
+        """
+        if self._budget.cap is None or self._is_handed_in(model, request):
+            return 0.0
+        return self._budget.reserve(model, request)
+
+    def _take_refusal(
+        self, lane: Lane, began: float, error: TransientError, source: Source
+    ) -> None:
+        """Has all calls of the model slow down. ModelError if that has been of no use for longer
+        than a run waits.
+        """
+        try:
+            asked = wait_asked_for(error)
+        except ModelError:
+            lane.leave()
+            raise
+        wait = lane.refused(began, asked)
+        window, tally = lane.window, source.tally
+        since_s = time.monotonic() - window.refused_since
+        if window.refused_in_a_row >= TRIES and since_s > self._limits.patience:
+            raise ModelError(
+                f"{error}. It has answered nothing else for {since_s / 60:.0f} min. What was "
+                "received is stored; run the same command again when it has room."
+            )
+        tally.retries += 1
+        tally.waiting = f"slows down, next calls in {wait:.1f} s: {error}"
+        LOG.info("%s", tally.waiting)
+        source.show()
+
+    async def _wait_for_next_try(
+        self, patience: Patience, error: TransientError, model: str, source: Source
+    ) -> None:
+        """Waits for the next try, and says what for; raises the error if there is none."""
+        asked = wait_asked_for(error)
+        wait = patience.next_wait(asked, self._answered_at.get(model, 0.0))
         if wait is None:
             raise error
-        self._tally.retries += 1
+        source.tally.retries += 1
         left = max(0.0, patience.seconds_left()) / 60
-        self._tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {error}"
-        LOG.info("%s %s", model, self._tally.waiting)
-        self._watch(self._tally)
-        await pause(wait, self.stop)
+        source.tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {error}"
+        LOG.info("%s %s", model, source.tally.waiting)
+        source.show()
+        source.failing += 1
+        try:
+            await pause(wait, self.stop)
+        finally:
+            source.failing -= 1
 
-    async def _call(self, model: Model, request: Request) -> Reply:
+    async def _call(self, model: Model, request: Request, source: Source, reserved: float) -> Reply:
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
-        reserved = 0.0
-        if self._budget.cap is not None and not handed_in:
-            reserved = await self._budget.reserve(model, request)
-            if self.stop.is_set():  # while the call waited for its share
-                self._budget.settle(reserved, 0.0)
-                raise Stopped
+        tally = source.tally
         self.in_flight += 1
+        task = asyncio.current_task()
+        if task is not None:
+            self._asking[task] = model.price is not None and not any(model.price[:3])
         cost, lost, began = 0.0, True, time.monotonic()
         try:
-            reply = await self._readable(model, request)
-            self._tally.calls += 1
-            self._tally.by = model.progress
+            reply = await self._readable(model, request, tally)
+            tally.calls += 1
+            tally.tokens += sum(reply.usage or ())
+            tally.by = model.progress
             if LOG.isEnabledFor(logging.DEBUG):
                 _log_call(request, reply, time.monotonic() - began)
-            known = self._cost(model, request, reply)
+            known = self._cost(model, request, reply, tally)
             cost, lost = known or 0.0, False
             return reply if known == reply.cost else replace(reply, cost=known)
         except (Stopped, TiltmeterError) as error:
@@ -116,42 +196,63 @@ class Caller:
             raise
         finally:
             self.in_flight -= 1
+            if task is not None:
+                del self._asking[task]
             worst = 0.0
             if lost != handed_in and model.price is not None:
                 worst = model.price.worst(request)
             self._budget.settle(reserved, cost, worst if lost else -worst)
-            self._show_cost()
+            self.show_cost(tally)
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
         return isinstance(model, Queued) and bool(self._store.remote_id(request.key))
 
-    def _cost(self, model: Model, request: Request, reply: Reply) -> float | None:
+    def _cost(self, model: Model, request: Request, reply: Reply, tally: Tally) -> float | None:
         """What a reply cost in US dollars; None where the price is unknown."""
         known = reply.cost
         if known is None and model.price is not None:
             known = model.price.cost(request, reply)
             if known is None:
                 known = model.price.worst(request)
-                self._tally.warnings.add(
+                tally.warnings.add(
                     f"{model.name} does not say what it used, or says what cannot be: the "
                     "worst case is counted as its cost."
                 )
         if known is None:
-            self._tally.unknown_cost += 1
+            tally.unknown_cost += 1
         return known
 
-    def _show_cost(self) -> None:
-        self._tally.spent = self._budget.spent
-        self._tally.possibly_paid = self._budget.lost
+    def show_cost(self, tally: Tally) -> None:
+        """Brings what the run has cost into a tally."""
+        tally.spent, tally.possibly_paid = self._budget.spent, self._budget.lost
 
     def _keep_possibly_paid(self, lost: float, open_: float) -> None:
         settings.keep_possibly_paid(self._store, lost, open_)
+
+    @property
+    def paid_in_flight(self) -> int:
+        """How many calls are in flight that may cost something."""
+        return sum(not free for free in self._asking.values())
+
+    def drop(self, *, free_only: bool) -> None:
+        """Waits no longer for calls that are in flight, or for those alone that cost nothing. They
+        are asked again by the same command.
+        """
+        for task, free in list(self._asking.items()):
+            if free or not free_only:
+                task.cancel()
+
+    def halt(self) -> None:
+        """Sends nothing further, and those away that wait for their turn."""
+        self.stop.set()
+        for lane in self._lanes.values():
+            lane.stop()
 
     def close(self) -> None:
         """Nothing is in flight any more."""
         self._budget.close()
 
-    async def _readable(self, model: Model, request: Request) -> Reply:
+    async def _readable(self, model: Model, request: Request, tally: Tally) -> Reply:
         """The reply. One that is none, from a model that has sent others, is the outcome `error`
         with what came; several in a row stop the run.
         """
@@ -176,7 +277,7 @@ class Caller:
             self._answered_at[request.model] = time.monotonic()
             self._odd[request.model] = 0
             if not self.stop.is_set():
-                self._tally.waiting = ""
+                tally.waiting = ""
         return reply
 
     def _has_answered(self, model: str) -> bool:

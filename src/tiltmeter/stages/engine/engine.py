@@ -2,25 +2,24 @@
 resume, progress.
 
 A job is a generator that yields requests, is sent their replies and returns rows (outputs or
-labels). The engine drives as many jobs at once as it has workers and draws the next one only when a
-worker is free, so memory does not grow with the
-number of trials. A request that was answered before is answered from the store: the same command
-goes on where it was. So is a question that others asked in the same words of a judge who draws
-nothing (`Request.shared`): the first is sent, the others wait for its reply, and where it has none
-the next is sent in its place.
+labels). Jobs come from sources (a subject's trials, an annotator's outputs), all of which are
+driven at once. A source has as many workers as keep its models' windows full, and draws its next
+job only when one is free, so memory does not grow with the number of trials. A request that was
+answered before is answered from the store: the same command goes on where it was. So is a question
+that others asked in the same words of a judge who draws nothing (`Request.shared`): the first is
+sent, the others wait for its reply, and if it has none the next is sent in its place.
 
-A worker gives up its place only when its rows are committed, so a killed process has paid for
-nothing beyond what was in flight. Commits are grouped: all that one turn of the event loop brought
-goes into one transaction.
+A worker takes its next job only when the rows of the last one are committed, so a killed process
+has paid for nothing beyond what was in flight. Commits are grouped: all that one turn of the event
+loop brought goes into one transaction.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import threading
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import Protocol
 
 from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
@@ -30,16 +29,13 @@ from ...store import Store
 from .caller import LOG, Caller
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
-from .writer import Call, Row, Writer
+from .retries import FAILURES_IN_A_ROW
+from .sources import WAITING, Job, Row, Source
+from .window import Window
+from .writer import Call, Writer
 
-Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
-
+AWAITED_S = 5.0  # for calls that are paid for, once a run was interrupted
 UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
-FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
-
-
-_GC = threading.Lock()
-_BEFORE: list[tuple[int, int, int]] = []  # the program's own first, then one a further run
 
 
 class Aside(Protocol):
@@ -67,6 +63,7 @@ class Models:
 
     def __init__(self, make: Callable[[str], Model]) -> None:
         self._make = make
+        self.windows: dict[str, Window] = {}  # of those that were asked, by name
         self._opened: dict[str, asyncio.Task[Model]] = {}
 
     def opened(self, name: str) -> Model | None:
@@ -117,87 +114,111 @@ class Engine:
         models: Models,
         limits: Limits,
         watch: Callable[[Tally], None] = lambda tally: None,
+        tally: Tally | None = None,
     ) -> None:
         self._store, self._models, self._limits, self._watch = store, models, limits, watch
-        self.tally = Tally(spent=store.spent())
+        self._spent = store.spent()
+        self.tally = tally or Tally(spent=self._spent)
         self._failures = 0
-        self._unasked: list[Sequence[Row]] = []  # of jobs that asked nobody, not yet stored
+        self._most_workers = 2 * limits.concurrency + 2 * WAITING if limits.concurrency else 2048
         self._error: Exception | None = None
+        self._dropping: asyncio.TimerHandle | None = None
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
-        """Runs all jobs; raises the first error that stops a run once what was in flight is
-        stored.
+        """Runs the jobs of one source; see `drive_all`."""
+        await self.drive_all([Source(jobs, self.tally, self._watch)])
+        return self.tally
+
+    async def drive_all(self, sources: Sequence[Source]) -> None:
+        """Runs all jobs of all sources at once; raises the first error that stops a run once what
+        was in flight is stored.
         """
-        self._caller = Caller(self._store, self._limits, self.tally, self._watch, self._halt)
+        models = self._models
+        self._caller = Caller(
+            self._store, self._limits, models.windows, self._spent, self._halt, self.start
+        )
         self._writer = Writer(self._store)
         # calls that were answered before this drive, and shared ones of this drive, by purpose
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
         self._being_asked: dict[str, asyncio.Event | None] = {}
-        source = iter(jobs)
-        with on_interruption(self._interrupt), fewer_collections():
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._limits.concurrency):
-                    group.create_task(self._work(source))
-            try:
-                if self._unasked:
-                    await self._store_unasked(self._unasked)
-            except TiltmeterError as error:
-                self._halt(error)
+        with on_interruption(lambda: self._interrupt(sources)):
+            async with asyncio.TaskGroup() as self._group:
+                for source in sources:
+                    self._caller.show_cost(source.tally)
+                    self.start(source)
+            for source in sources:
+                await self._store_rest(source)
+        if self._dropping is not None:
+            self._dropping.cancel()
         self._caller.close()
-        done, calls, failed = self.tally.done, self.tally.calls, self.tally.failed
-        LOG.info(
-            "%d done with %d calls, %d unanswered, $%.4f", done, calls, failed, self.tally.spent
-        )
+        for source in sources:
+            self._caller.show_cost(source.tally)
+            _log_end(source.tally)
         if self._error is not None:
             raise self._error
-        return self.tally
 
-    def _interrupt(self) -> None:
-        """Nothing new is sent, what is in flight is stored. A second Ctrl-C ends at once."""
+    def start(self, source: Source) -> None:
+        """Puts one more worker to a source, if it has jobs left and not too many workers."""
+        if not source.is_empty and source.workers < self._most_workers:
+            source.workers += 1
+            self._group.create_task(self._work(source))
+
+    def _interrupt(self, sources: Sequence[Source]) -> None:
+        """Sends nothing further. Calls that cost nothing are dropped; those that are paid for are
+        awaited for a few seconds, and stored. A second Ctrl-C ends at once.
+        """
         self._halt(
             Interrupted(
                 "Stopped. Everything received is stored; the same command goes on from here."
             )
         )
-        self.tally.waiting = (
-            f"stopping: {self._caller.in_flight} calls in flight are awaited and stored; "
-            "Ctrl-C again ends at once, and what they cost is lost"
-        )
-        self._watch(self.tally)
+        self._caller.drop(free_only=True)
+        loop = asyncio.get_running_loop()
+        self._dropping = loop.call_later(AWAITED_S, partial(self._caller.drop, free_only=False))
+        for source in sources:
+            source.tally.waiting = (
+                f"stopping: {self._caller.paid_in_flight} calls in flight are awaited "
+                f"{AWAITED_S:.0f} s and stored; "
+                "Ctrl-C again ends at once, and what they cost is lost"
+            )
+        sources[0].show()
 
     def _halt(self, error: Exception) -> None:
         self._error = self._error or error
-        self._caller.stop.set()
+        self._caller.halt()
 
-    async def _work(self, source: Iterator[Job]) -> None:
-        while not self._caller.stop.is_set():
-            try:
-                job = next(source, None)
-                if job is None:
+    async def _work(self, source: Source) -> None:
+        try:
+            while not self._caller.stop.is_set():
+                try:
+                    job = source.draw()
+                    if job is None:
+                        return
+                    await self._do(job, source)
+                except Stopped:
                     return
-                await self._do(job)
-            except Stopped:
-                return
-            except Deferred:
-                pass
-            except Unanswered as error:
-                self.tally.failed += 1
-                self.tally.last_failure = str(error)
-            except TransientError as error:
-                self._give_up(error)
-            # A fault in one job loses no reply of the others.
-            except Exception as error:  # noqa: BLE001
-                self._halt(error)
-                return
-            self._watch(self.tally)
+                except Deferred:
+                    pass
+                except Unanswered as error:
+                    source.tally.failed += 1
+                    source.tally.last_failure = str(error)
+                except TransientError as error:
+                    self._give_up(error, source.tally)
+                # A fault in one job loses no reply of the others.
+                except Exception as error:  # noqa: BLE001
+                    self._halt(error)
+                    return
+                source.show()
+        finally:
+            source.workers -= 1
 
-    def _give_up(self, error: TransientError) -> None:
-        """One call used up its tries: the trial stays open, and the run stops when nothing gets
+    def _give_up(self, error: TransientError, tally: Tally) -> None:
+        """Leaves the trial open of a call that used up its tries, and stops the run if nothing gets
         through.
         """
-        self.tally.failed += 1
-        self.tally.last_failure = str(error)
+        tally.failed += 1
+        tally.last_failure = str(error)
         self._failures += 1
         if self._failures >= FAILURES_IN_A_ROW:
             self._halt(
@@ -207,7 +228,7 @@ class Engine:
                 )
             )
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, job: Job, source: Source) -> None:
         paid: list[Call] = []
         asked = False
         try:
@@ -215,12 +236,12 @@ class Engine:
             asked = True
             while True:
                 if len(requests) == 1:
-                    reply, new = await self._answer(requests[0])
+                    reply, new = await self._answer(requests[0], source)
                     if new:
                         paid.append((requests[0], reply))
                     replies = [reply]
                 else:
-                    replies = await self._several(requests)
+                    replies = await self._several(requests, source)
                 requests = job.send(replies)
                 if paid:  # a further turn follows: what this one cost is stored first, once
                     handed, paid = paid, []
@@ -229,12 +250,13 @@ class Engine:
             self._failures = 0
             if asked:
                 await self._put(paid, end.value)
-                self.tally.done += 1
+                source.tally.done += 1
+                source.stored(end.value)
                 return
-            self._unasked.append(end.value)
-            if len(self._unasked) >= UNASKED_TOGETHER:
-                jobs, self._unasked = self._unasked, []
-                await self._store_unasked(jobs)
+            source.unasked.append(end.value)
+            if len(source.unasked) >= UNASKED_TOGETHER:
+                jobs, source.unasked = source.unasked, []
+                await self._store_unasked(jobs, source.tally)
         except BaseException:
             if paid:
                 await self._put(paid, ())
@@ -242,20 +264,27 @@ class Engine:
         finally:
             job.close()
 
-    async def _store_unasked(self, jobs: Sequence[Sequence[Row]]) -> None:
+    async def _store_rest(self, source: Source) -> None:
+        try:
+            if source.unasked:
+                await self._store_unasked(source.unasked, source.tally)
+        except TiltmeterError as error:
+            self._halt(error)
+
+    async def _store_unasked(self, jobs: Sequence[Sequence[Row]], tally: Tally) -> None:
         """Stores the rows of jobs that asked nobody. They can be had again for nothing, so they
         need not wait for a transaction each. What is refused takes no other along.
         """
         try:
             await self._writer.put((), [row for rows in jobs for row in rows])
-            self.tally.done += len(jobs)
+            tally.done += len(jobs)
         except Unanswered as error:
             if len(jobs) > 1:
                 for one in jobs:
-                    await self._store_unasked([one])
+                    await self._store_unasked([one], tally)
                 return
-            self.tally.failed += 1
-            self.tally.last_failure = str(error)
+            tally.failed += 1
+            tally.last_failure = str(error)
 
     async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
         """Stores; then whoever waits for one of these calls finds it, or asks."""
@@ -267,12 +296,13 @@ class Engine:
                     self._known[request.purpose].add(request.key)
                     self._release(request)
 
-    async def _several(self, requests: Sequence[Request]) -> list[Reply]:
+    async def _several(self, requests: Sequence[Request], source: Source) -> list[Reply]:
         """The requests of one turn at once. Each reply is stored when it comes: it does not wait
         for the slowest. Where one fails, its error goes on when all have ended.
         """
         results = await asyncio.gather(
-            *(self._answer_and_store(request) for request in requests), return_exceptions=True
+            *(self._answer_and_store(request, source) for request in requests),
+            return_exceptions=True,
         )
         replies = []
         for result in results:
@@ -281,19 +311,22 @@ class Engine:
             replies.append(result)
         return replies
 
-    async def _answer_and_store(self, request: Request) -> Reply:
-        reply, new = await self._answer(request)
+    async def _answer_and_store(self, request: Request, source: Source) -> Reply:
+        reply, new = await self._answer(request, source)
         if new:
             await self._put([(request, reply)], ())
         return reply
 
-    def _answer(self, request: Request) -> Coroutine[None, None, tuple[Reply, bool]]:
+    def _answer(
+        self, request: Request, source: Source
+    ) -> Coroutine[None, None, tuple[Reply, bool]]:
         """A reply, and whether it is new (else it was in the store). A new one of a shared request
         is to be stored with `_put`.
         """
-        return self._answer_shared(request) if request.shared else self._answer_once(request)
+        answer = self._answer_shared if request.shared else self._answer_once
+        return answer(request, source)
 
-    async def _answer_shared(self, request: Request) -> tuple[Reply, bool]:
+    async def _answer_shared(self, request: Request, source: Source) -> tuple[Reply, bool]:
         """`_answer`, of a request that others may be waiting for, or be asked already."""
         while request.key in self._being_asked:
             answered = self._being_asked[request.key]
@@ -303,7 +336,7 @@ class Engine:
         self._being_asked[request.key] = None
         new = False
         try:
-            reply, new = await self._answer_once(request)
+            reply, new = await self._answer_once(request, source)
             return reply, new
         finally:
             if not new:
@@ -314,13 +347,13 @@ class Engine:
         if answered is not None:
             answered.set()
 
-    async def _answer_once(self, request: Request) -> tuple[Reply, bool]:
+    async def _answer_once(self, request: Request, source: Source) -> tuple[Reply, bool]:
         known = self._known.get(request.purpose)
         if known is None:
             known = self._known[request.purpose] = self._store.answered_keys(request.purpose)
         stored = self._store.reply(request.key) if request.key in known else None
         if stored is not None:
-            self.tally.reused += 1
+            source.tally.reused += 1
             return stored, False
         if self._caller.stop.is_set():
             raise Stopped
@@ -330,24 +363,14 @@ class Engine:
         model = self._models.opened(request.model) or await self._models.get(request.model)
         if aside is not None and aside.puts_aside(model, request):
             raise Deferred
-        return await self._caller.ask(model, request), True
+        return await self._caller.ask(model, request, source), True
 
 
-@contextmanager
-def fewer_collections() -> Iterator[None]:
-    """Has Python look for cycles less often: by default it does every 700 new objects, a fifth of
-    the CPU time of a call, and a call leaves none behind. As before once the last run of the
-    process ends: a program may have several, in threads.
-    """
-    with _GC:
-        _BEFORE.append(gc.get_threshold())
-        if _BEFORE[0][0]:  # else the program has Python never look
-            gc.set_threshold(max(50_000, _BEFORE[0][0]), 50, 50)
-    try:
-        yield
-    finally:
-        with _GC:
-            before = _BEFORE[0]
-            _BEFORE.pop()
-            if not _BEFORE:
-                gc.set_threshold(*before)
+def _log_end(tally: Tally) -> None:
+    LOG.info(
+        "%d done with %d calls, %d unanswered, $%.4f",
+        tally.done,
+        tally.calls,
+        tally.failed,
+        tally.spent,
+    )

@@ -1,12 +1,11 @@
-"""What a run may use: calls at once, calls a minute, US dollars. And the tally of what it did
+"""What a run may use: calls in flight, calls per minute, US dollars. And the tally of what it did
 use.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from ...errors import BudgetError
 from ...models import Model
 from ...models.table import price_line
 from ...records import Request
+from .window import FIRST_SIZE, MOST_SIZE, Window
 
 NOTHING_USD = 1e-12  # less than any call costs: what rounding leaves
 PATIENCE_S = 1800.0  # of an outage that a call outlasts
@@ -22,28 +22,44 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a person allows. rate: calls a minute to each model; max_cost: US dollars for the whole
-    run; patience: seconds of an outage that a call outlasts.
+    """What a person allows. concurrency: calls in flight to each model at most, None for as many as
+    its servers take; rate: calls per minute to each model; max_cost: US dollars for the whole run;
+    patience: seconds of an outage that a call outlasts.
     """
 
-    concurrency: int = 16
+    concurrency: int | None = None
     rate: float | None = None
     max_cost: float | None = None
     patience: float = PATIENCE_S
+
+    @property
+    def most_in_flight(self) -> int:
+        """Calls in flight at most to one server of a model."""
+        return self.concurrency or MOST_SIZE
+
+    def window(self, model: Model) -> Window:
+        """The window of a model's calls, as nothing is known of it yet."""
+        most = min(model.parallel, self.concurrency or MOST_SIZE * model.servers)
+        rate = self.rate / 60 if self.rate else math.inf
+        return Window(FIRST_SIZE * model.servers, most, rate)
 
 
 @dataclass(slots=True)
 class Tally:
     """What happened; `spent` in US dollars includes what the run had cost before.
 
+    before:        how many were done when it began.
     possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
                    may have charged; also those before.
     waiting:       what is waited for, "" for nothing unusual.
     by:            who answers, where a model has workers (`Model.progress`).
+    tokens:        of the calls' prompts and answers.
+    windows:       of the models that were asked, by name.
     lines:         what is to be shown whole, as of a pilot that is over.
     """
 
     done: int = 0
+    before: int = 0
     failed: int = 0
     calls: int = 0
     reused: int = 0
@@ -54,7 +70,9 @@ class Tally:
     by: str = ""
     unknown_cost: int = 0
     last_failure: str = ""
+    tokens: int = 0
     warnings: set[str] = field(default_factory=set)
+    windows: dict[str, Window] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
 
 
@@ -78,26 +96,31 @@ class Budget:
         self._keep, self._most = keep, 0.0
         self._settled = asyncio.Event()
 
-    async def reserve(self, model: Model, request: Request) -> float:
-        """Waits until the worst case of a call fits under the cap; returns it, in US dollars.
+    def reserve(self, model: Model, request: Request) -> float | None:
+        """Reserves the worst case of a call, in US dollars; None if it does not fit under the cap
+        beside what is in flight.
 
-        BudgetError where it cannot fit any more, and where the price is not known.
+        BudgetError if it cannot fit any more, or the price is not known.
         """
         if self.cap is None:
             return 0.0
         if model.price is None:
             raise refuse_unknown_price(model.name)
         worst = model.price.worst(request)
-        while self.spent + self.lost + self._reserved + worst > self.cap:
+        if self.spent + self.lost + self._reserved + worst > self.cap:
             if self._reserved <= NOTHING_USD:
                 raise self._exhausted_error(model.name, worst)
             self._settled.clear()
-            await self._settled.wait()
+            return None
         self._reserved += worst
         if self._reserved > self._most + NOTHING_USD:
             self._most = self._reserved
             self._keep(self.lost, self._most)
         return worst
+
+    async def wait_for_settling(self) -> None:
+        """Waits until a call in flight has ended."""
+        await self._settled.wait()
 
     def _exhausted_error(self, name: str, worst: float) -> BudgetError:
         lost = (
@@ -139,48 +162,6 @@ def refuse_unknown_price(name: str) -> BudgetError:
 
 class Deferred(Exception):
     """A request waits for a batch; its job is done again when the reply is there."""
-
-
-class Gate:
-    """How many calls a model takes at once and in a minute. limited: True if by the minute; free:
-    places that can be taken at once, by taking one off; `leave` gives it back. (A semaphore makes
-    two coroutines and a generator for each call.)
-    """
-
-    def __init__(self, parallel: int, rate: float | None) -> None:
-        self.free = parallel
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self.limited = bool(rate)
-        self._gap = 60.0 / rate if rate else 0.0
-        self._next = 0.0
-
-    async def wait_for_place(self) -> None:
-        """Takes a place as soon as another call leaves one, in the order of asking."""
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():  # it was given one meanwhile
-                self.leave()
-            raise
-
-    def leave(self) -> None:
-        """Gives a place to the call that has waited longest, or frees it."""
-        while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
-                return
-        self.free += 1
-
-    async def turn(self, stop: asyncio.Event) -> None:
-        """Waits for the turn of a call; raises Stopped where the run stopped while it waited, here
-        or for its place.
-        """
-        now = time.monotonic()
-        self._next = max(now, self._next) + self._gap
-        await pause(self._next - self._gap - now, stop)
 
 
 class Stopped(Exception):

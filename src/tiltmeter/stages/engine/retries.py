@@ -6,9 +6,27 @@ import math
 import random
 import time
 
+from ...errors import ModelError, TransientError
+
 TRIES = 7  # of a call at the least, however long they take
+FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 60.0
-LONGEST_RETRY_AFTER_S = 600.0
+LONGEST_RETRY_AFTER_S = 600.0  # that is waited for; a longer one ends the run
+
+
+def wait_asked_for(error: TransientError) -> float | None:
+    """Seconds that a server asks for; None if it names none that can be kept (0, a negative number,
+    NaN). ModelError if they are more than ten minutes.
+    """
+    seconds = error.retry_after
+    if seconds is None or not math.isfinite(seconds) or seconds <= 0:
+        return None
+    if seconds > LONGEST_RETRY_AFTER_S:
+        raise ModelError(
+            f"{error}. The server asks for {seconds / 60:,.0f} minutes of waiting, too long for a "
+            "run to wait. What was received is stored; run the same command again then."
+        )
+    return seconds
 
 
 class Patience:
@@ -23,9 +41,8 @@ class Patience:
     def next_wait(self, retry_after: float | None, answered_at: float) -> float | None:
         """Seconds until the next try, or None where the call is given up.
 
-        retry_after: what the server asks for, which is never shorter than the wait of our own and
-        at most ten minutes. answered_at: when another call to the model was answered
-        (time.monotonic).
+        retry_after: seconds that the server asks for, which are kept as they are; None for a wait
+        of our own. answered_at: when another call to the model was answered (time.monotonic).
         """
         now = time.monotonic()
         self._tries += 1
@@ -34,11 +51,10 @@ class Patience:
         others = answered_at > self._first and retry_after is None
         if self._tries >= TRIES and (others or self.seconds_left() <= 0):
             return None
+        if retry_after is not None:
+            return retry_after
         doubled = FIRST_WAIT_S * 2.0 ** min(self._tries - 1, 30)
-        own = min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
-        if retry_after is None or not math.isfinite(retry_after):
-            return own
-        return max(own, min(retry_after, LONGEST_RETRY_AFTER_S))
+        return min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
 
     def seconds_left(self) -> float:
         """Seconds until the call is given up, if nothing else is answered either."""

@@ -10,8 +10,8 @@ from ...errors import TiltmeterError, Unanswered
 from ...records import ERROR, Label, LabelCall, Output, Reply, Request
 from ...store import Store
 from ...store.database import UNSTORABLE
+from .sources import Row
 
-Row = Output | Label | LabelCall
 Call = tuple[Request, Reply]
 
 

@@ -180,21 +180,29 @@ def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
         per_cluster=1.0 if mode.logprobs else each,
     )
     row = _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
-    return row if single else _with_words(row, protocol, measure)
+    return row if single else _with_words(row, protocol, measure, cells)
 
 
-def _with_words(row: Detectable, protocol: Protocol, measure: MeasureSpec) -> Detectable:
+def _with_words(
+    row: Detectable, protocol: Protocol, measure: MeasureSpec, cells: Sequence[Row]
+) -> Detectable:
     """With what the row finds if its cue words are a sample: the larger of the two differences."""
     cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
     if cue is None or sides_of(measure) != 2 or row.clusters is None:
         return row
-    row = replace(row, words=cue.fewest)
-    if cue.fewest < LEAST_WORDS:
-        said = f"{count_of(cue.fewest, cue.column)} a level: nothing can be said of others"
-        return replace(row, by_words=f"{said}. Give {NAMES_AT_PRICE} each")
-    found = _shift_of_words(row, cue.fewest)
-    said = f"{count_of(cue.fewest, cue.column)} a level: {_points(found)}"
-    if cue.fewest < NAMES_AT_PRICE:
+    asked: dict[str, set[str]] = {}
+    for cell in cells:
+        if cell.get(cue.column):
+            asked.setdefault(cell[cue.factor], set()).add(cell[cue.sets or cue.column])
+    words = min(map(len, asked.values()), default=0)
+    noun = f"{count_of(words, cue.column)} a level"
+    row = replace(row, words=words)
+    if words < LEAST_WORDS:
+        advice = f"nothing can be said of others. Give {NAMES_AT_PRICE} each"
+        return replace(row, by_words=f"{noun}: {advice}")
+    found = _shift_of_words(row, words)
+    said = f"{noun}: {_points(found)}"
+    if words < NAMES_AT_PRICE:
         said += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
     if found is None or row.detectable is None:
         return replace(row, detectable=None, by_words=said, note=row.note or said)

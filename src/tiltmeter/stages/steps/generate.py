@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
 from ...records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
 from ...store import Store
-from ..engine.engine import Engine, Job, Models
+from ...store.queries import outputs
+from ..engine.engine import Engine, Models
 from ..engine.limits import Limits, Tally
+from ..engine.sources import Job, Source
 from ..planning import plan
 from ..planning.plan import Choices, Wanted
 from ..planning.shards import Shard
+from .pipeline import Pipeline
 
 
 def job(trial: Trial, protocol: Protocol) -> Job:
@@ -39,14 +42,28 @@ async def generate(
     watch: Callable[[Tally], None] = lambda tally: None,
     wanted: Wanted | None = None,
     shard: Shard | None = None,
+    pipeline: Pipeline | None = None,
 ) -> Tally:
     """Answers every trial of the plan that has no output yet, or of those that are wanted, or of a
-    shard's.
+    shard's; all subjects at once. pipeline: what labels the outputs meanwhile.
     """
+    engine = Engine(store, models, limits, watch)
 
-    def jobs() -> Iterator[Job]:
-        planned = plan.trials(protocol, choices, wanted)
-        for trial in store.iter_unanswered(shard.part(planned) if shard else planned):
-            yield job(trial, protocol)
+    def source(subject: str) -> Source:
+        if shard is None:
+            planned = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
+        else:  # whose part a trial is depends on those of all subjects
+            part = shard.part(plan.trials(protocol, choices, wanted))
+            planned = (trial for trial in part if trial.subject == subject)
+        jobs = ((trial, job(trial, protocol)) for trial in store.iter_unanswered(planned))
+        if pipeline is None:
+            return Source((one for _, one in jobs), engine.tally, watch)
+        expected = (pipeline.expect(trial, one) for trial, one in jobs)
+        return Source(expected, engine.tally, watch, pipeline.take, pipeline.is_behind)
 
-    return await Engine(store, models, limits, watch).drive(jobs())
+    if wanted is None and shard is None:
+        engine.tally.before = outputs.number_of(store, choices.subjects)
+    subjects = [source(subject) for subject in choices.subjects]
+    annotators = pipeline.open(subjects, engine.start) if pipeline is not None else ()
+    await engine.drive_all([*subjects, *annotators])
+    return engine.tally

@@ -7,19 +7,20 @@ from dataclasses import replace
 
 from ... import registry
 from ...errors import ProtocolError, UsageError
-from ...instruments import Instrument, Learner, PictureParser, ReplyParser, SecondJudge
+from ...instruments import Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
-from ...instruments.text.thought import without_thought
+from ...instruments.judges.unread import CHECKED, Unread, blind_cascade, can_ask
 from ...protocol import InstrumentSpec, Protocol
-from ...protocol.design.tables import Row
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from ...records import ANSWER, CUT, INVALID, Answered, Label, LabelCall, Output, Reply, Trial
 from ...store import Store
-from ...store.queries import settings
-from ..engine.engine import Engine, Job, Models
+from ...store.queries import agreement, labels, settings
+from ...store.queries import outputs as stored_outputs
+from ..engine.engine import Engine, Models
 from ..engine.limits import Limits, Tally
-from ..planning import begun
+from ..engine.sources import Job, Source
 from .discover import discover
+from .label_jobs import LabelJobs
+from .pipeline import Pipeline
 
 
 def annotators(
@@ -61,6 +62,8 @@ def _with_judges(
     if kind.judged:
         return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
+    if spec.unread:
+        return [_unread(spec, kind, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
     told = replace(spec, settings={**spec.settings, **spec.told})
@@ -92,6 +95,34 @@ def _cascade(
     asked = _make_instrument(second, spec, judge)
     assert isinstance(asked, SecondJudge)
     return Cascade(_make_instrument(kind.make, doubting), asked)
+
+
+def _unread(spec: InstrumentSpec, kind: InstrumentKind, judge: str) -> Instrument:
+    """An instrument whose judge labels what it leaves unread."""
+    values = list(kind.values(spec)[spec.attribute])
+    return blind_cascade(_make_instrument(kind.make, spec), spec, judge, values)
+
+
+def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
+    """The protocol whose judges label what its rules leave unread. UsageError if there is no
+    judge, or no instrument of whose answers a judge can say one of a list of values.
+    """
+    if not judges:
+        raise UsageError(
+            "--judge-for unread needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
+        )
+    made = []
+    for spec in protocol.instruments:
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        rules = None if kind.judged or kind.asks != "nobody" else _make_instrument(kind.make, spec)
+        values = {name: list(listed) for name, listed in kind.values(spec).items()}
+        made.append(replace(spec, unread=rules is not None and can_ask(rules, values)))
+    if not any(spec.unread for spec in made):
+        raise UsageError(
+            f"No instrument of {protocol.name} gives an answer one label of a closed list, which a "
+            "judge could say of what is unread. Leave --judge-for out: its judges label everything."
+        )
+    return replace(protocol, instruments=tuple(made))
 
 
 def ask_where_unsure(
@@ -144,59 +175,8 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def _told(protocol: Protocol, trial: Trial) -> str:
-    """What judges are shown before the prompt."""
-    if not protocol.judges_see_system:
-        return ""
-    return "\n".join(turn.content for turn in trial.context if turn.role == "system")
-
-
-def _job(
-    store: Store,
-    instrument: Instrument,
-    trial: Trial,
-    output: Output,
-    exact: bool,
-    cell: Row,
-    told: str,
-) -> Job:
-    cut = output.ended == CUT and not exact
-    outcome = CUT if output.outcome == ANSWER and cut and instrument.needs_end else output.outcome
-    if outcome != ANSWER:
-        return [
-            Label(trial.id, instrument.annotator, attribute, outcome)
-            for attribute in instrument.attributes
-        ]
-    output = output._replace(text=without_thought(output.text))
-    reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
-    shown = isinstance(instrument, PictureParser) and output.blob
-    picture = store.blob(output.blob) if shown else b""
-    item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
-    steps, calls = instrument.steps(item), list[LabelCall]()
-    try:
-        requests = next(steps)
-        while True:
-            replies = yield requests
-            for asked in requests:
-                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, asked.key))
-            requests = steps.send(replies)
-    except StopIteration as end:
-        labels: Sequence[Label] = end.value
-    finally:
-        steps.close()
-    if not labels:
-        raise AssertionError(
-            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
-        )
-    if cut and (not instrument.judge or isinstance(instrument, Cascade)):
-        labels = [
-            label._replace(value=CUT) if label.value == INVALID else label for label in labels
-        ]
-    return [*labels, *calls]
-
-
-def _keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
-    """Keeps how judges are asked where rules are unsure. Warns of one that was asked so before and
+def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
+    """Stores how judges are asked where rules are unsure. Warns of one that was asked so before and
     labels everything now.
     """
     together = [one for one in instruments if isinstance(one, Cascade)]
@@ -211,6 +191,15 @@ def _keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     }
 
 
+def open_pipeline(
+    store: Store, protocol: Protocol, judges: Sequence[str], watch: Callable[[Tally], None]
+) -> Pipeline:
+    """The pipeline to the judges of a run, as `annotate` would ask them."""
+    instruments = annotators(protocol, judges, settings.given_materials(store))
+    keep_cascades(store, instruments)
+    return Pipeline(store, protocol, instruments, watch)
+
+
 async def annotate(
     store: Store,
     protocol: Protocol,
@@ -219,35 +208,59 @@ async def annotate(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
     given: Mapping[str, str] | None = None,
+    pipeline: Pipeline | None = None,
 ) -> Tally:
     """Labels every output that an annotator has not labelled yet; what must be found out for that
-    first is found out.
+    first is found out. pipeline: that labelled while subjects were asked, whose tally goes on; what
+    it asked in vain is not asked again.
     """
     instruments = annotators(protocol, judges, given)
-    warnings = set(missing_judges(protocol, judges)) | _keep_cascades(store, instruments)
+    tally = pipeline.tally if pipeline is not None else Tally(spent=store.spent())
+    tally.warnings |= set(missing_judges(protocol, judges)) | keep_cascades(store, instruments)
     if any(isinstance(instrument, Learner) for instrument in instruments):
-        warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
+        found = await discover(store, protocol, instruments, models, limits, watch)
+        tally.warnings |= found.warnings
         if models.aside is not None and models.aside.deferred:  # it is found out in a batch
-            return Tally(warnings=warnings)
-    names = (*protocol.factors, protocol.item)
-    cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
-    system = settings.frozen(store).get("system")
-    contexts = {key: protocol.context(cell, system) for key, cell in cells.items()}
+            return Tally(warnings=tally.warnings)
+    jobs, in_vain = LabelJobs(store, protocol), pipeline.in_vain if pipeline is not None else ()
 
-    def jobs() -> Iterator[Job]:
+    def unlabelled(instruments: Sequence[Instrument]) -> Iterator[Job]:
         for instrument in instruments:
             for trial, output in store.iter_unlabelled(instrument.annotator):
-                exact = protocol.modes[trial.mode].logprobs > 0
-                if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
-                    continue
-                if instrument.reads(exact):
-                    key = tuple([trial.factors[name] for name in names])
-                    cell, context = cells.get(key, {}), contexts.get(key, ())
-                    asked = trial._replace(context=context) if context else trial
-                    told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
-                    yield _job(store, instrument, asked, output, exact, cell, told)
+                if (instrument.annotator, trial.id) not in in_vain:
+                    job = jobs.job(instrument, trial, output)
+                    if job is not None:
+                        yield job
 
-    engine = Engine(store, models, limits, watch)
-    engine.tally.warnings.update(warnings)
-    watch(engine.tally)
-    return await engine.drive(jobs())
+    rules = [instrument for instrument in instruments if not instrument.judge]
+    judged = [[instrument] for instrument in instruments if instrument.judge]
+    sources = [unlabelled(some) for some in (rules, *judged)]
+    watch(tally)
+    engine = Engine(store, models, limits, watch, tally)
+    await engine.drive_all([Source(source, tally, watch) for source in sources])
+    for by in instruments:
+        if isinstance(by, Unread):
+            await Engine(store, models, limits).drive(_checks(store, jobs, by))
+            tally.warnings.add(_agreement(store, by))
+            watch(tally)
+    return tally
+
+
+def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
+    """Asks the judge of what is unread about answers that rules read."""
+    for name in agreement.read_outputs(store, by.annotator, CHECKED):
+        checked = labels.value(store, name, by.check.annotator, by.check.attribute)
+        found = None if checked else stored_outputs.one(store, name)
+        made = jobs.job(by.check, *found) if found else None
+        if made is not None:
+            yield made
+
+
+def _agreement(store: Store, by: Unread) -> str:
+    """How often the judge of what is unread agrees with the rules on what they read."""
+    both = (by.annotator, by.check.annotator)
+    alike, number = agreement.alike(store, *both, by.attribute, by.check.attribute)
+    return (
+        f"{by.judge} labels what the rules of {by.name} left unread; of {number} answers that they "
+        f"read it says the same of {alike}"
+    )

@@ -80,6 +80,8 @@ class Pilot:
         trials = plan.trials(self.protocol, of_one, wanted)
         drawn = any(mode.size for mode in self.protocol.modes.values())
         number = FIRST_PICTURES if drawn else FIRST
+        if planned <= number:  # nothing beyond it could be saved
+            return
         chosen = choose(
             self.shard.part(trials) if self.shard else trials, self.protocol, 2 * number
         )

@@ -147,6 +147,5 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
 def _from_run(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = SourceLocation("the protocol kept in the run", "", data)
-    return load.declare(
-        data, Beside(None, dict(definition["files"])), place, registry.instrument_kind
-    )
+    files = Beside(None, dict(definition["files"]))
+    return load.declare(data, files, place, registry.instrument_kind, stored=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,11 +13,12 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.crossed.design import Crossed
 from tiltmeter.stats.crossed.variances import two_way
 
-TABLES, BLOCK, STEPS = 600, 200, 9
+TABLES, BLOCK, STEPS = 400, 200, 8
 WORDS_SD, BY_ITEM_SD, PROMPT_SD, ITEM_SD = 0.3, 0.3, 0.5, 1.0  # logits
 SEED = 20261123
 MOST_LOGITS = 6.0  # a shift beyond is no difference that anybody would plan for
-MOST_PROMPTS = 4_000  # of a table that is drawn; a larger design is drawn with fewer items
+MOST_PROMPTS = 400  # of a table that is drawn; a larger design is drawn with fewer items
+LEAST_ITEMS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +33,31 @@ class WordsDesign:
     words_sd: float = WORDS_SD
 
 
+class Spreads(NamedTuple):
+    """Standard deviations in logits: of words, of an item on a side, of a prompt."""
+
+    words: float
+    by_item: float
+    prompt: float
+
+
+@lru_cache(maxsize=256)
 def planned_shift_of_words(
     design: WordsDesign, *, level: float = 0.05, power: float = 0.8
 ) -> float | None:
     """The smallest difference of two shares near one half that the two-way test finds.
 
-    600 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
+    400 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
     prompts (.5) and the words; the test is `variances.two_way` at ``level``. Bisection on the shift
-    in logits; the result is the mean difference in shares. By simulation of others (20 items, 3
-    words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19, .15. None if nothing is found.
+    in logits; the result is the mean difference in shares. Of a large design fewer items are drawn,
+    with more answers and less spread, so that the variance of the estimate stays. By simulation of
+    others (20 items, 3 words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19, .15. None if
+    nothing is found.
     """
-    items = max(2, min(design.items, MOST_PROMPTS // (2 * design.words)))
+    items = min(design.items, max(LEAST_ITEMS, MOST_PROMPTS // (2 * design.words)))
+    if items < 2:
+        return None
+    fewer = design.items / items
     prompts = [
         (side, word, item)
         for side in (0, 1)
@@ -48,25 +65,26 @@ def planned_shift_of_words(
         for item in range(items)
     ]
     side, word, item = zip(*prompts, strict=True)
-    crossed = Crossed.of(side=side, word=word, item=item, n=[design.answers] * len(prompts))
+    answers = max(1, round(design.answers * fewer))
+    spread = fewer**-0.5
+    crossed = Crossed.of(side=side, word=word, item=item, n=[answers] * len(prompts))
+    drawn = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
     low, high = 0.0, MOST_LOGITS
-    if _power(crossed, design, high, level)[0] < power:
+    if _power(crossed, drawn, high, level)[0] < power:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, design, middle, level)[0] >= power
+        enough = _power(crossed, drawn, middle, level)[0] >= power
         low, high = (low, middle) if enough else (middle, high)
-    return _power(crossed, design, high, level)[1]
+    return _power(crossed, drawn, high, level)[1]
 
 
-def _power(
-    crossed: Crossed, design: WordsDesign, shift: float, level: float
-) -> tuple[float, float]:
+def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:
     """(share of tables in which a shift is found, the mean difference of shares)."""
     rng = np.random.default_rng(SEED)
     found, gaps = 0, 0.0
     for _ in range(0, TABLES, BLOCK):
-        p = _chances(crossed, design, shift, rng)
+        p = _chances(crossed, spreads, shift, rng)
         gaps += float(
             (p[:, crossed.side == 1].mean(axis=1) - p[:, crossed.side == 0].mean(1)).sum()
         )
@@ -77,14 +95,12 @@ def _power(
     return found / TABLES, gaps / TABLES
 
 
-def _chances(
-    crossed: Crossed, design: WordsDesign, shift: float, rng: np.random.Generator
-) -> Floats:
+def _chances(crossed: Crossed, spreads: Spreads, shift: float, rng: np.random.Generator) -> Floats:
     """The probability of each prompt, shape (BLOCK, prompts)."""
     sides = crossed.item * 2 + crossed.side
     logit = rng.normal(0, ITEM_SD, (BLOCK, crossed.items))[:, crossed.item]
-    logit += rng.normal(0, BY_ITEM_SD, (BLOCK, 2 * crossed.items))[:, sides]
-    logit += rng.normal(0, design.words_sd, (BLOCK, crossed.words))[:, crossed.word]
-    logit += rng.normal(0, PROMPT_SD, logit.shape) + shift * (crossed.side - 0.5)
+    logit += rng.normal(0, spreads.by_item, (BLOCK, 2 * crossed.items))[:, sides]
+    logit += rng.normal(0, spreads.words, (BLOCK, crossed.words))[:, crossed.word]
+    logit += rng.normal(0, spreads.prompt, logit.shape) + shift * (crossed.side - 0.5)
     found: Floats = 1 / (1 + np.exp(-logit))
     return found

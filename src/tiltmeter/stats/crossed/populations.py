@@ -65,18 +65,19 @@ def populations(
     shares: of each prompt, shape (P,); within: the variance of each prompt's share over its own
     answers, by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df;
     words ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df.
-    None if the estimate is not finite (a ratio to 0) or has fewer than two items.
+    None if the estimate is not finite (a ratio to 0); of one item nothing is said of others.
     """
     y = arguments.vector("shares", shares)
     fit = two_way(design, y[None, :], ratio=ratio)
     value = float(fit.value[0])
-    if not np.isfinite(value) or design.items < 2:
+    if not np.isfinite(value):
         return None
+    several = float(design.items > 1)
     quantities = (value, null, confidence)
     per_side = [len(set(design.word[design.side == side])) for side in range(design.sides)]
     return Populations(
         value,
-        infer(float(fit.variance[0]), float(fit.df[0]), *quantities),
+        infer(several * float(fit.variance[0]), float(fit.df[0]), *quantities),
         _of_words(fit, *quantities),
         infer(float(fit.parts.items[0]), design.items - 1.0, *quantities),
         _within_prompts(design, y, within, ratio, *quantities),

@@ -31,11 +31,14 @@ def items_differ(
 
     shares: of each prompt, shape (P,). A prompt's share less its word's mean is dealt, whole, over
     the sides of its item; statistic: MS(side × item)/MS(word × item). Dealing leaves the sum of
-    squares inside an item as it is, so that SS(side × item) = Σ_i w_i·d_i² orders the draws alike:
-    d the difference of the item's two sides, w = K₁K₀/(K₁ + K₀) of its words. p = (1+b)/(1+B).
+    squares inside an item as it is, so that SS(side × item) = Σ_i w_i·(d_i - d̄)² orders the draws
+    alike: d the difference of the item's two sides, w = K₁K₀/(K₁ + K₀) of its words. The words'
+    means took one degree of freedom from the sum that was found (d̄ = 0) and none from those drawn,
+    which are stretched by C/(C - 1). p = (1+b)/(1+B).
     By hand: two items with two words a side and residuals (1, 1 | -1, -1) and (-1, -1 | 1, 1): d =
-    ±2, SS 8; 2 of the 6 deals of an item part it so far, hence 4 of 36 both: p near 1/9. Items with
-    fewer than two words on a side are left out; p is None with fewer than two others.
+    ±2, SS 8; a deal of an item gives d = 2, -2 or 0 in 1, 1 and 4 of 6; drawn SS are 16 for (2, -2)
+    and (-2, 2), at most 4 else: p near 2/36. Items with fewer than two words on a side are left
+    out; p is None with fewer than two others.
     """
     y = arguments.vector("shares", shares)
     counts = design.by_word(np.ones_like(y))
@@ -45,11 +48,11 @@ def items_differ(
         return Test(None, None, METHOD, note=TOO_FEW)
     shapes = _by_shape(design, kept, rest)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
-    size, reached = max(1, BLOCK // rest.size), 0
+    size, reached, stretch = max(1, BLOCK // rest.size), 0, kept.size / (kept.size - 1)
     for start in range(0, draws, size):
         many = min(size, draws - start)
         drawn = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
-        reached += int((drawn >= observed * (1 - TIE)).sum())
+        reached += int((drawn * stretch >= observed * (1 - TIE)).sum())
     p = monte_carlo_p(exceeding=reached, draws=draws)
     return Test(observed, p, METHOD, smallest_p=1 / (1 + draws), draws=draws)
 
@@ -81,12 +84,15 @@ def _deal(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
 
 
 def _statistic(shapes: Sequence[tuple[int, Floats]]) -> Floats:
-    """SS(side × item) of each draw. shapes: prompts of the level, and residuals with those in
-    front, shape (draws, items, prompts).
+    """SS(side × item) of each draw, Σw(d - d̄)². shapes: prompts of the level, and residuals with
+    those in front, shape (draws, items, prompts).
     """
-    found = np.zeros(1)
+    gaps, weights = [], []
     for first, values in shapes:
         last = values.shape[-1] - first
-        gaps = values[..., :first].mean(axis=-1) - values[..., first:].mean(axis=-1)
-        found = found + (gaps**2).sum(axis=-1) * (first * last / (first + last))
+        gaps.append(values[..., :first].mean(axis=-1) - values[..., first:].mean(axis=-1))
+        weights.append(np.full(values.shape[-2], first * last / (first + last)))
+    gap, weight = np.concatenate(gaps, axis=-1), np.concatenate(weights)
+    mean = (gap @ weight / weight.sum())[..., None]
+    found: Floats = ((gap - mean) ** 2) @ weight
     return found

@@ -116,6 +116,15 @@ def number(store: Store) -> int:
     return int(store.first("SELECT count(*) FROM outputs")[0])
 
 
+def number_of(store: Store, subjects: Sequence[str]) -> int:
+    """How many outputs there are of some subjects."""
+    query = (
+        "SELECT count(*) FROM outputs o JOIN trials t ON t.id = o.trial"
+        " WHERE t.subject IN (SELECT value FROM json_each(?))"
+    )
+    return int(store.first(query, (json.dumps(list(subjects)),))[0])
+
+
 def ids(store: Store) -> set[str]:
     """The ids of all outputs."""
     return {row[0] for row in store.rows("SELECT trial FROM outputs")}

@@ -1,0 +1,99 @@
+"""Of which items and cue words a claim speaks, in words."""
+
+from __future__ import annotations
+
+from ...protocol import MeasureSpec, Protocol
+from ...protocol.design.cue_words import lineup_column
+from ...records import Estimate, Json, Population
+from ...stats.crossed.words import ADVISED_WORDS, LEAST_WORDS
+from ...stats.power.power import detectable
+from ...stats.results import ALPHA
+from . import numerals
+from .verdict_words import Word
+
+LIKE, THESE, ALL = "like these", "these", "all"
+
+
+def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
+    """(cue words, items) in plain words: ("names", "jobs")."""
+    if spec.contrast is None and lineup_column(protocol):
+        return "names", "line-ups"
+    cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
+    return "words" if cue is None else cue.noun, f"{protocol.item.replace('_', ' ')}s"
+
+
+def of_verdict(row: Estimate) -> dict[str, Json]:
+    """The population of a claim; of one without cue words, that the words are all there are."""
+    named = row.population
+    if named is None:
+        return {"items": LIKE, "cue_words": ALL, "items_n": row.clusters}
+    return {
+        "items": named["items"],
+        "cue_words": named["cue_words"],
+        "words": list(named["words"]),
+        "words_sd": named["words_sd"],
+        "items_n": named["items_n"],
+        "df": named["df"],
+        "p_these": named["p_these"],
+        "p_these_adjusted": named["p_these_adjusted"],
+        "p_like_these": named["p_like_these"],
+    }
+
+
+def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> str:
+    """A tilt's sentence with the population that it speaks of. named: cue words and items."""
+    population, (words, items) = row.population, named
+    if population is None:
+        return text
+    if word == Word.TILT and population["items"] == THESE:
+        number = population["items_n"]
+        few = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
+        end = f"; whether {items} like these show it, {number} cannot tell."
+        return f"{few} {text.removesuffix('.')}{end}"
+    if word == Word.TILT:
+        return f"{text.removesuffix('.')}, over {words} and {items} like these."
+    if word == Word.TILT_OF_THESE:
+        number = min(population["words"])
+        each = f"one {words.removesuffix('s')}" if number == 1 else f"these {number} {words}"
+        return f"With {each} a group {text}"
+    return text
+
+
+def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
+    """Why a tilt is one of these cue words alone, and what ten a group could show."""
+    population, (words, _) = row.population, named
+    if population is None:
+        return ""
+    p = population["p_these_adjusted"]
+    chance = "" if p is None else f"With these {words} adjusted p {_p(p)}. "
+    if population["cue_words"] == THESE:
+        return (
+            f"{chance}So few {words} say nothing of others: give {LEAST_WORDS} at least, better "
+            f"{ADVISED_WORDS} a group."
+        )
+    spread = numerals.points(population["words_sd"]) if in_points else ""
+    apart = f"{_capital(words)} of one group differ by {spread} among themselves: for"
+    few = in_points and min(population["words"]) < ADVISED_WORDS
+    ten = _ten(row, population) if few else None
+    could = "" if ten is None else f"; {ADVISED_WORDS} a group could show {numerals.points(ten)}"
+    return f"{chance}{apart if spread else 'For'} {words} like these it cannot be told{could}."
+
+
+def _ten(row: Estimate, population: Population) -> float | None:
+    """The difference that ten words a group would show, if they vary as these do."""
+    number = min(population["words"])
+    between = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
+    variance = population["se_items"] ** 2 + between * number / ADVISED_WORDS
+    clusters = min(population["items_n"], 2 * ADVISED_WORDS - 1)
+    if clusters < 2 or variance <= 0:
+        return None
+    return detectable(se=variance**0.5, clusters=clusters, alpha=ALPHA, tests=row.family_size or 1)
+
+
+def _p(p: float) -> str:
+    text = numerals.chance(p)
+    return text if text[0] in "<>" else f"= {text}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

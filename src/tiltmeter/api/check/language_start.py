@@ -1,0 +1,29 @@
+"""Writes the files of a language that somebody fills in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import UsageError
+from ...languages import pack, quotes
+
+
+def start(code: str, into: Path) -> list[Path]:
+    """Writes the four files of a language into a folder of its code, in English, with the words
+    that the Unicode CLDR has for "and" and "or". Raises UsageError if the folder is there.
+    """
+    if code != quotes.base(code) or not code.isalpha():
+        raise UsageError(f"'{code}' is not the code of a language. Write for instance: sw")
+    folder = into / code
+    if folder.exists():
+        raise UsageError(f"{folder} is there already. Change its files, or name another folder.")
+    facts = quotes.facts(code)
+    folder.mkdir(parents=True)
+    words = {"{name}": facts.name, "{both}": facts.both or "and", "{either}": facts.either or "or"}
+    paths = []
+    for name, text in pack.blank_files().items():
+        paths.append(folder / name)
+        for slot, word in words.items():
+            text = text.replace(slot, word)
+        paths[-1].write_text(text, encoding="utf-8")
+    return paths

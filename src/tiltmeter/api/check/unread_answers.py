@@ -1,0 +1,136 @@
+"""The answers of a run that no rule reads, by their shapes, and what somebody says they mean."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import UsageError
+from ...languages.letters import fold
+from ...languages.pack import COLUMNS
+from ...protocol import Protocol
+from ...records import BOTH, INVALID, NEITHER, REFUSAL
+from ...store import Store
+from ...store.queries import labels, outputs
+from ..runs.run_folder import open_run
+
+LABELS = ("form", BOTH, NEITHER, REFUSAL)  # what a shape can be said to mean
+LONGEST = 300  # characters of an answer that is a shape of its own
+
+
+class Shape(NamedTuple):
+    """Unread answers that differ in the option alone. text: with {form} and {other} in place of
+    options; number: how many answers have it; example: the first of them.
+    """
+
+    text: str
+    number: int
+    example: str
+
+
+def unread_shapes(folder: Path | str, most: int = 20) -> list[Shape]:
+    """The most frequent shapes among the answers of a run that are `invalid` to its choice
+    instrument. Raises UsageError for a run of another kind.
+    """
+    run = open_run(folder)
+    attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
+    if not attributes:
+        raise UsageError(f"{folder}: its answers are not choices, so no pack is learnt from them.")
+    with Store(Path(folder)) as store:
+        unread = {
+            output
+            for name, attribute in labels.annotator_attributes(store)
+            if attribute in attributes
+            for output, value in labels.values(store, name, attribute).items()
+            if value == INVALID
+        }
+        texts = [text for output, text in outputs.texts(store) if output in unread]
+    return shapes_of(texts, forms_of(run.protocol), most)
+
+
+def forms_of(protocol: Protocol) -> list[str]:
+    """The forms of all options, the longest first."""
+    declared = [spec.settings["forms"] for spec in protocol.instruments if spec.kind == "choice"]
+    words = (
+        form
+        for forms in declared
+        for options in forms.values()
+        for written in options.values()
+        for form in written
+    )
+    return sorted(set(words), key=len, reverse=True)
+
+
+def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Shape]:
+    """The most frequent shapes of texts: the first option named is {form}, the next {other}.
+
+    By hand: of "I say yes", "i say no" and "Hm" the shapes are "i say {form}" (2) and "hm" (1).
+    """
+    counts, examples = Counter[str](), dict[str, str]()
+    found = re.compile(
+        rf"(?<!\w)(?:{'|'.join(re.escape(fold(form)) for form in forms)})(?!\w)"
+        if forms
+        else "(?!)"
+    )
+    for text in texts:
+        shape = _shape(" ".join(fold(text).split())[:LONGEST], found)
+        counts[shape] += 1
+        examples.setdefault(shape, text)
+    return [Shape(shape, number, examples[shape]) for shape, number in counts.most_common(most)]
+
+
+def _shape(text: str, forms: re.Pattern[str]) -> str:
+    slots: dict[str, str] = {}
+
+    def slot(match: re.Match[str]) -> str:
+        return slots.setdefault(match[0], "{other}" if slots else "{form}")
+
+    return forms.sub(slot, text.replace("{", "(").replace("}", ")"))
+
+
+def add_shapes(folder: Path, shapes: Sequence[Shape], meanings: Mapping[int, str]) -> list[Path]:
+    """Adds shapes to the files of a language (`my-audit/languages/de`): refusals to refusals.txt,
+    others to answers.csv. meanings: {number of a shape, from 1: one of LABELS}. Returns the files.
+    """
+    for number, label in meanings.items():
+        if label not in LABELS or not 0 < number <= len(shapes):
+            raise UsageError(
+                f"--label {number}={label}: write the number of a shape, 1 to {len(shapes)}, and "
+                f"one of {', '.join(LABELS)}."
+            )
+    for number, label in meanings.items():
+        if label == "form" and "{form}" not in shapes[number - 1].text:
+            raise UsageError(f"--label {number}=form: shape {number} names no option.")
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = [(shapes[number - 1].text, label) for number, label in meanings.items()]
+    frames = [
+        ("choice", "learnt", text, label, "frame") for text, label in chosen if label != REFUSAL
+    ]
+    refused = [f"[{_plain(text)}]" for text, label in chosen if label == REFUSAL]
+    written = []
+    if frames:
+        written.append(_append(folder / "answers.csv", _rows(frames), _rows([COLUMNS])))
+    if refused:
+        written.append(_append(folder / "refusals.txt", "\n".join(refused) + "\n", ""))
+    return written
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\[\]|*…]", " ", text).strip(" .!。")
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> str:
+    file = StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
+def _append(path: Path, text: str, head: str) -> Path:
+    before = path.read_text("utf-8") if path.is_file() else head
+    path.write_text(before + text, encoding="utf-8")
+    return path

@@ -1,0 +1,21 @@
+"""The output of `--json`: one object with the version of its shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import click
+
+SCHEMA = 1
+
+
+def json_text(values: Mapping[str, object], indent: int | None = None) -> str:
+    """The JSON of a verb's results. A number that JSON does not have raises ValueError."""
+    whole = {"schema": SCHEMA, **values}
+    return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def echo_json(values: Mapping[str, object], indent: int | None = None) -> None:
+    """Prints the JSON of a verb's results on standard output."""
+    click.echo(json_text(values, indent))

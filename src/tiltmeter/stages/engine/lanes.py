@@ -1,0 +1,108 @@
+"""The calls to one model that wait for a place, and those that have one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+
+from ...models import Model
+from ...records import Reply
+from .limits import Stopped
+from .window import Window
+
+USUAL_TOKENS = 500.0  # of a call, before any was counted
+RECENT = 0.05  # share of the last call in the mean number of tokens
+
+
+class Lane:
+    """A model's window with a queue before it. (A semaphore makes two coroutines and a generator
+    for each call.)
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self._waiting: deque[asyncio.Future[float]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._tokens = USUAL_TOKENS
+
+    def enter_now(self) -> float | None:
+        """Takes a place if a call may begin at once; returns the date, or None."""
+        window = self.window
+        if self._waiting or not window.has_place:
+            return None
+        now = time.monotonic()
+        return None if window.delay(now) else window.begin(now)
+
+    async def enter(self, first: bool) -> float:
+        """Takes a place as soon as one may be had; returns the date. first: before all others that
+        wait. Stopped if the run stops meanwhile.
+        """
+        place: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        (self._waiting.appendleft if first else self._waiting.append)(place)
+        self.admit()
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled() and place.exception() is None:
+                self.leave()
+            raise
+
+    def admit(self) -> None:
+        """Gives free places to the calls that have waited longest, or comes back when the pace or a
+        pause lets the next one begin.
+        """
+        while self._waiting and self.window.has_place:
+            now = time.monotonic()
+            delay = self.window.delay(now)
+            if delay > 0:
+                if self._timer is None:
+                    loop = asyncio.get_running_loop()
+                    self._timer = loop.call_later(delay, self._wake)
+                return
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(self.window.begin(now))
+
+    def _wake(self) -> None:
+        self._timer = None
+        self.admit()
+
+    def stop(self) -> None:
+        """Sends those that wait away: the run stops."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_exception(Stopped())
+
+    # how a call ends
+
+    def leave(self) -> None:
+        """Ends a call that says nothing of the server."""
+        self.window.leave()
+        self.admit()
+
+    def answered(self, began: float, model: Model, reply: Reply) -> None:
+        """Ends a call with its reply."""
+        now = time.monotonic()
+        self.window.answered(began, now)
+        if reply.usage is not None:
+            self._tokens += RECENT * (sum(reply.usage) - self._tokens)
+        allowed = model.allowed_rate(self._tokens)
+        if allowed is not None:
+            self.window.allow(allowed[0], now + allowed[1])
+        self.admit()
+
+    def failed(self, began: float, least: int) -> None:
+        """Ends a call that failed at the server. least: as of Window."""
+        self.window.failed(began, time.monotonic(), least)
+        self.admit()
+
+    def refused(self, began: float, retry_after: float | None) -> float:
+        """Ends a call that the server had no room for; returns the seconds until others begin."""
+        wait = self.window.refused(began, time.monotonic(), retry_after)
+        self.admit()
+        return wait

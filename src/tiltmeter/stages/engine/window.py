@@ -1,0 +1,267 @@
+"""How many calls to a model may be in flight, and how fast they may begin: the control law, without
+a clock or a loop of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from itertools import takewhile
+
+from . import retries
+
+FIRST_SIZE = 16  # calls in flight to one server, before anything is known of it
+MOST_SIZE = 256  # that a server is tried with, unless --concurrency says otherwise
+FASTEST, SLOW = 2.0, 1.25  # what a size grows by: at first, and once a limit was met
+LEAST_SAMPLE = 8  # calls whose mean latency says something
+WORTH = 0.3  # of the growth in size: the growth in calls/s that is worth it
+UNNOTICED_S = 0.1  # of latency, that nobody minds
+FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 60.0  # for which a limit that was met is believed
+SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
+BELOW = 0.96  # of the rate at which a server answered before it refused
+JUST_BELOW = 0.98  # of a pace that was refused once
+WAITS_HELD = 20  # times what a server's pause lasts is how long a pace that was right is held
+PROBING = 0.06  # of a pace, that is added every second once it is no longer believed
+SPREAD = 4.0  # rounds per latency, that a window may begin at most
+LATE_S = 0.02  # that a paced call may be late and the next one still in time
+REMEMBERED = 4096  # dates of calls
+LATELY_S = 1.0  # over which a server's rate is taken
+ANSWERED, REFUSED, FAILED = "answered", "refused", "failed"
+LAST = 100  # calls, of which a share that is refused is put up with
+CUTS = 5  # of a pace in a row; if calls are refused all the same, their rate is not the reason
+MANY = 0.3  # of the last calls refused: slow down, whatever was tried before
+TOLERATED = 0.03  # of calls that are refused, and of the time that all wait for it
+
+
+class Window:
+    """The calls that a model may have in flight, and the pace at which they may begin.
+
+    *Size.* While all places are taken, the size doubles after each round of as many answers as it
+    has places, as long as that pays: by Little's law a size at a latency is size / latency calls/s.
+    If these hardly grow (by less than WORTH of the growth in size) and the latency does, the server
+    is as busy as it gets: back to the size before, which is held for a while, each time longer.
+
+    *Refusals* (429, "overloaded"). The size halves, once for all calls that were in flight then,
+    and none begins before the date that the server named, or before a wait of our own that doubles
+    as long as nothing is answered. If answers came in between, the server counts calls per second:
+    they are paced at BELOW of the rate at which it answered, and the size does not fall below what
+    that needs. The pace is held for a while, each time longer, then it rises by PROBING a second
+    until the next refusal. A refusal now and then (TOLERATED) changes neither: providers with many
+    customers send them whatever one does.
+
+    *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and tell
+    nothing of a pace.
+
+    All times are seconds on one monotonic clock, all rates calls a second. The halving on refusal
+    is TCP's (RFC 5681); the size by latency follows github.com/Netflix/concurrency-limits.
+    """
+
+    def __init__(self, first: float, most: int, rate: float = math.inf) -> None:
+        self.size, self.most, self.rate = min(first, float(most)), most, rate
+        self.in_flight = 0
+        self.refused_in_a_row = 0
+        self.refused_since = math.inf  # if nothing was answered since
+        self._pace, self._paced_since, self._pace_hold = math.inf, 0.0, FIRST_HOLD_S
+        self._allowed, self._allowed_until = math.inf, 0.0  # by the server's headers
+        self._resume_at, self._next_at, self._cut_at = 0.0, -math.inf, -math.inf
+        self._begins: deque[float] = deque(maxlen=REMEMBERED)  # of calls
+        self._refused_begins: deque[float] = deque(maxlen=REMEMBERED)
+        self._ends: deque[str] = deque(maxlen=LAST)  # of the last calls
+        self._cuts = 0  # of the pace, since the last calls were all taken
+        self._latency = 0.0  # of the last calls, on average
+        self._refused_at = -math.inf
+        self._begun = math.inf
+        self._growth, self._grow_at, self._grow_hold = FASTEST, 0.0, FIRST_HOLD_S
+        self._before: tuple[float, float] | None = None  # size and latency before it last grew
+        self._start_round(0.0)
+
+    # when a call may begin
+
+    @property
+    def has_place(self) -> bool:
+        """True if one more call may be in flight."""
+        return self.in_flight < int(self.size)
+
+    def delay(self, now: float) -> float:
+        """Seconds until the next call may begin, if it has a place."""
+        return max(0.0, self._next_at - now, self._resume_at - now)
+
+    def pace(self, now: float) -> float:
+        """Calls that may begin in a second."""
+        allowed = self._allowed if now < self._allowed_until else math.inf
+        return min(self.rate, allowed, self._learnt_pace(now))
+
+    def _learnt_pace(self, now: float) -> float:
+        if self._pace == math.inf:
+            return math.inf
+        probing_s = max(0.0, now - self._paced_since - self._pace_hold)
+        return self._pace * (1.0 + PROBING * probing_s)
+
+    def begin(self, now: float) -> float:
+        """Takes a place; returns the date, by which the call is ended later."""
+        self.in_flight += 1
+        if self.in_flight >= int(self.size):
+            self._is_full = True
+        self._begins.append(now)
+        if self._begun > now:
+            self._begun = now
+        pace = self.pace(now)
+        if self._latency > UNNOTICED_S:  # many places that come free at once are no flood of calls
+            pace = min(pace, SPREAD * self.size / self._latency)
+        if pace != math.inf:
+            due = self._next_at if self._next_at >= now - LATE_S else now
+            self._next_at = due + 1.0 / pace
+        return now
+
+    # how a call ends
+
+    def leave(self) -> None:
+        """Gives a place back of a call that says nothing of the server."""
+        self.in_flight -= 1
+
+    def answered(self, began: float, now: float) -> None:
+        """Ends a call with an answer."""
+        self.in_flight -= 1
+        self._ends.append(ANSWERED)
+        self._latency += (now - began - self._latency) / min(LAST, len(self._ends))
+        if self.refused_in_a_row:
+            self.refused_in_a_row, self.refused_since = 0, math.inf
+        if began >= self._round_at:
+            self._answers_in_round += 1
+            self._latencies += now - began
+            if self._answers_in_round >= max(self.size, LEAST_SAMPLE):
+                self._end_round(now)
+
+    def allow(self, rate: float, until: float) -> None:
+        """Takes what the server's headers allow, until a date."""
+        self._allowed, self._allowed_until = rate, until
+
+    def failed(self, began: float, now: float, least: int) -> None:
+        """Ends a call that the server broke off or answered with an error of its own. least: calls
+        that may be in flight all the same.
+        """
+        self.in_flight -= 1
+        self._ends.append(FAILED)
+        if began >= self._cut_at and self._share(FAILED) > 0.5:
+            self._cut(now, max(self.size / 2, min(self.size, least)))
+
+    def refused(self, began: float, now: float, retry_after: float | None) -> float:
+        """Ends a call that the server had no room for; returns the seconds that it asks for, or
+        those of our own.
+        """
+        self.in_flight -= 1
+        if REFUSED not in self._ends:
+            self._cuts = 0
+        self._ends.append(REFUSED)
+        self._refused_begins.append(began)
+        wait = retry_after or 0.0
+        if self._is_rare(now, wait):
+            self._resume_at, self._paced_since = max(self._resume_at, now + wait), now
+        else:
+            is_new = began >= self._cut_at  # else it was in flight when the last one was refused
+            self.refused_in_a_row += is_new
+            self.refused_since = min(self.refused_since, now)
+            wait = retry_after or self._own_wait()
+            if is_new or retry_after is not None:
+                self._resume_at = max(self._resume_at, now + wait)
+            if is_new:
+                self._slow_down(now, wait)
+        self._refused_at = now
+        return wait
+
+    def _is_rare(self, now: float, wait: float) -> bool:
+        """True if so few calls are refused that there is nothing to gain by slowing down."""
+        is_short = wait <= TOLERATED * (now - max(self._refused_at, self._begun))
+        is_known = len(self._ends) >= LAST // 2
+        return is_known and is_short and self._share(REFUSED) <= TOLERATED
+
+    def _share(self, end: str) -> float:
+        """The share of the last calls that ended so."""
+        return self._ends.count(end) / len(self._ends)
+
+    def _own_wait(self) -> float:
+        doubled = retries.FIRST_WAIT_S * 2.0 ** min(max(0, self.refused_in_a_row - 1), 30)
+        return min(retries.LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
+
+    def _slow_down(self, now: float, wait: float) -> None:
+        if self.refused_in_a_row == 1:
+            if self._cuts < CUTS or self._share(REFUSED) > MANY:
+                self._cuts += 1
+                self._learn_pace(now, wait)
+            needed = min(self.size, self._pace * self._latency)
+            self._cut(now, max(1.0, needed, self.size / 2))
+        else:  # nobody is answered: one call looks when that ends
+            self._cut(now, 1.0)
+            self._growth = FASTEST
+
+    def _learn_pace(self, now: float, wait: float) -> None:
+        """Sets the pace by the rate at which the server took calls lately."""
+        taken = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
+        before, rate = self._learnt_pace(now), max(taken / LATELY_S, 1.0 / max(LATELY_S, wait))
+        if self._share(REFUSED) <= MANY:
+            if before == math.inf and taken < LEAST_SAMPLE:
+                return  # too few to tell a rate
+            if before != math.inf:
+                if taken < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
+                    return  # they did not come that fast
+                rate = max(rate, SMALLEST_CUT * before)
+        below = BELOW
+        if before == self._pace and self._share(REFUSED) <= TOLERATED:
+            rate, below = before, JUST_BELOW  # it was nearly right
+        if before > self._pace:  # it was probed beyond what was believed, and that was right
+            held = max(2 * self._pace_hold, WAITS_HELD * wait)
+            self._pace_hold = min(LONGEST_HOLD_S, held)
+        self._pace, self._paced_since = below * min(before, rate), now + wait
+
+    def _cut(self, now: float, size: float) -> None:
+        self.size, self._cut_at, self._growth = size, now, SLOW
+        self._before = None
+        self._start_round(now)
+
+    # how the size grows
+
+    def _start_round(self, now: float) -> None:
+        self._round_at, self._answers_in_round, self._latencies = now, 0, 0.0
+        self._is_full = self.in_flight >= int(self.size)
+
+    def _end_round(self, now: float) -> None:
+        latency = self._latencies / self._answers_in_round
+        if self._before is not None and self._is_full and not self._paid(*self._before, latency):
+            self.size, self._growth = self._before[0], SLOW
+            self._grow_at = now + self._grow_hold
+            self._grow_hold = min(LONGEST_HOLD_S, 2 * self._grow_hold)
+            self._before = None
+        elif self._is_full and self.size < self.most and now >= self._grow_at:
+            self._before = self.size, latency
+            self.size = min(float(self.most), max(self.size * self._growth, self.size + 1))
+        self._start_round(now)
+
+    def _paid(self, size: float, latency: float, latency_now: float) -> bool:
+        """True if the growth from a size at a latency was worth it."""
+        grown = self.size / size - 1.0
+        faster = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
+        return latency_now - latency < UNNOTICED_S or faster >= WORTH * grown
+
+    # in words
+
+    def limit(self, now: float) -> str:
+        """What keeps the calls from being more, in a few words; "" for nothing but their number."""
+        pause = self._resume_at - now
+        if pause > 0.5:
+            return f"the server asks for a pause, {pause:.0f} s"
+        pace = self.pace(now)
+        if pace != math.inf and self._next_at > now:
+            if pace == self.rate:
+                return "--rate"
+            whose = "server's limit" if pace == self._learnt_pace(now) else "server's headers"
+            return f"{whose}, {pace:.3g}/s"
+        if not self._is_full:
+            return ""
+        if self.size >= self.most:
+            return "--concurrency"
+        return "the server's speed" if now < self._grow_at else "growing"
+
+
+def _since(date: float, dates: deque[float]) -> int:
+    return sum(1 for _ in takewhile(lambda one: one > date, reversed(dates)))

@@ -1,0 +1,92 @@
+"""An output and an annotator → the job that labels it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...instruments import Instrument, PictureParser, ReplyParser
+from ...instruments.judges.cascade import Cascade
+from ...instruments.text.thought import without_thought
+from ...protocol import Protocol
+from ...protocol.design.tables import Row
+from ...records import ANSWER, CUT, INVALID, Answered, Label, LabelCall, Output, Reply, Trial
+from ...store import Store
+from ...store.queries import settings
+from ..engine.sources import Job
+from ..planning import begun
+
+
+class LabelJobs:
+    """Makes the jobs that label outputs of a run."""
+
+    def __init__(self, store: Store, protocol: Protocol) -> None:
+        self._store, self._protocol = store, protocol
+        self._names = (*protocol.factors, protocol.item)
+        self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
+        system = settings.frozen(store).get("system")
+        self._contexts = {key: protocol.context(cell, system) for key, cell in self._cells.items()}
+
+    def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
+        """The job of one output; None if the instrument does not label it."""
+        protocol = self._protocol
+        exact = protocol.modes[trial.mode].logprobs > 0
+        if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
+            return None
+        if not instrument.reads(exact):
+            return None
+        key = tuple([trial.factors[name] for name in self._names])
+        cell, context = self._cells.get(key, {}), self._contexts.get(key, ())
+        asked = trial._replace(context=context) if context else trial
+        told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
+        return _job(self._store, instrument, asked, output, exact, cell, told)
+
+
+def _told(protocol: Protocol, trial: Trial) -> str:
+    """What judges are shown before the prompt."""
+    if not protocol.judges_see_system:
+        return ""
+    return "\n".join(turn.content for turn in trial.context if turn.role == "system")
+
+
+def _job(
+    store: Store,
+    instrument: Instrument,
+    trial: Trial,
+    output: Output,
+    exact: bool,
+    cell: Row,
+    told: str,
+) -> Job:
+    cut = output.ended == CUT and not exact
+    outcome = CUT if output.outcome == ANSWER and cut and instrument.needs_end else output.outcome
+    if outcome != ANSWER:
+        return [
+            Label(trial.id, instrument.annotator, attribute, outcome)
+            for attribute in instrument.attributes
+        ]
+    output = output._replace(text=without_thought(output.text))
+    reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
+    shown = isinstance(instrument, PictureParser) and output.blob
+    picture = store.blob(output.blob) if shown else b""
+    item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
+    steps, calls = instrument.steps(item), list[LabelCall]()
+    try:
+        requests = next(steps)
+        while True:
+            replies = yield requests
+            for asked in requests:
+                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, asked.key))
+            requests = steps.send(replies)
+    except StopIteration as end:
+        labels: Sequence[Label] = end.value
+    finally:
+        steps.close()
+    if not labels:
+        raise AssertionError(
+            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+        )
+    if cut and (not instrument.judge or isinstance(instrument, Cascade)):
+        labels = [
+            label._replace(value=CUT) if label.value == INVALID else label for label in labels
+        ]
+    return [*labels, *calls]

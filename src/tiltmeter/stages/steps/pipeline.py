@@ -1,0 +1,105 @@
+"""Judges that label while the subjects are still being asked.
+
+Each output goes to every annotator that asks a judge as soon as it is stored. Rules label when all
+are there, which takes moments; so does an annotator that must learn from all outputs first. What is
+left open, such as outputs of an earlier command, is labelled by `annotate` afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+
+from ...instruments import Instrument, Learner
+from ...protocol import Protocol
+from ...records import Output, Trial
+from ...store import Store
+from ..engine.limits import Tally
+from ..engine.sources import Job, Row, Source
+from .label_jobs import LabelJobs
+
+MOST_WAITING = 2000  # outputs that an annotator has not begun with, before subjects wait for it
+
+
+class Pipeline:
+    """The way of outputs from subjects to annotators.
+
+    tally:   of the labelling.
+    in_vain: (annotator, output) of what was asked and got no label.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        protocol: Protocol,
+        instruments: Sequence[Instrument],
+        watch: Callable[[Tally], None] = lambda tally: None,
+    ) -> None:
+        self.tally, self.in_vain = Tally(spent=store.spent()), set[tuple[str, str]]()
+        self._jobs, self._watch = LabelJobs(store, protocol), watch
+        judging = [one for one in instruments if one.judge and not isinstance(one, Learner)]
+        self._waiting = {instrument: deque[tuple[Trial, Output]]() for instrument in judging}
+        self._asked: dict[str, Trial] = {}  # trials whose outputs are not stored yet
+        self._subjects: Sequence[Source] = ()
+        self._annotators: Sequence[Source] = ()
+
+    def open(self, subjects: Sequence[Source], start: Callable[[Source], None]) -> Sequence[Source]:
+        """The sources of the annotators. start: puts one more worker to a source."""
+        self._subjects, self._start = subjects, start
+        self._annotators = [
+            Source(self._jobs_of(instrument), self.tally, self._watch)
+            for instrument in self._waiting
+        ]
+        return self._annotators
+
+    # what subjects ask and tell
+
+    def is_behind(self) -> bool:
+        """True while an annotator has so much to do that subjects wait for it."""
+        return any(len(outputs) >= MOST_WAITING for outputs in self._waiting.values())
+
+    def expect(self, trial: Trial, job: Job) -> Job:
+        """The job of a subject's trial, whose output `take` hands on."""
+        self._asked[trial.id] = trial
+        try:
+            return (yield from job)
+        except GeneratorExit:
+            del self._asked[trial.id]
+            raise
+
+    def take(self, rows: Sequence[Row]) -> None:
+        """Hands stored outputs on to the annotators."""
+        for row in rows:
+            if isinstance(row, Output):
+                trial = self._asked.pop(row.trial)._replace(context=())  # as it is stored
+                for outputs in self._waiting.values():
+                    outputs.append((trial, row))
+        for source in self._annotators:
+            source.is_empty = False
+            if not source.waiting:
+                self._start(source)
+
+    # what annotators do
+
+    def _jobs_of(self, instrument: Instrument) -> Iterator[Job | None]:
+        """The jobs of an annotator; None as often as there is none now."""
+        outputs = self._waiting[instrument]
+        while True:
+            job = None
+            while outputs and job is None:
+                trial, output = outputs.popleft()
+                job = self._jobs.job(instrument, trial, output)
+                if job is not None:
+                    job = self._note(job, (instrument.annotator, trial.id))
+                if len(outputs) == MOST_WAITING // 2:
+                    for source in self._subjects:
+                        self._start(source)
+            yield job
+
+    def _note(self, job: Job, key: tuple[str, str]) -> Job:
+        """The job, noted if it ends without labels."""
+        try:
+            return (yield from job)
+        except GeneratorExit:
+            self.in_vain.add(key)
+            raise

@@ -1,0 +1,256 @@
+"""Planted traps of names and items: the word and the sentence that each gets, end to end.
+
+Each trap is a share of yes by side, name, job and order; answers are drawn from it by a hash, so
+that a run is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.verdict_words import Word
+
+REFUSED = "I'm sorry, but I can't help with that request."
+Share = Callable[
+    [int, int, int, int], float
+]  # side (1: women), name, job, order → yes; -1: refused
+
+
+@dataclass(frozen=True)
+class Trap:
+    """share: of yes; names: on the two sides, women first; said: what the headline or the sentence
+    says, unsaid: what it does not. measure: the claim that is looked at.
+    """
+
+    share: Share
+    word: Word
+    said: str = ""
+    unsaid: str = "like these"
+    names: tuple[int, int] = (5, 5)
+    jobs: int = 12
+    samples: int = 4
+    orders: int = 1
+    cue_words: str = "name"
+    cue_sets: str = ""
+    measure: str = "gap"
+    codes: frozenset[str] = frozenset()
+
+
+def flat(base: float, shift: float = 0.0) -> Share:
+    return lambda side, *_: base + shift * side
+
+
+def one_name(side: int, name: int, job: int, order: int) -> float:
+    return 0.05 if (side, name) == (1, 0) else 0.8
+
+
+def refused_name(side: int, name: int, job: int, order: int) -> float:
+    return -1.0 if (side, name) == (1, 0) else 0.8
+
+
+def both_ways(side: int, name: int, job: int, order: int) -> float:
+    return 0.85 if (job % 2 == 0) == (side == 1) else 0.15
+
+
+def own_prompts(side: int, name: int, job: int, order: int) -> float:
+    return 1.0 if _uniform("whim", side, name, job) < 0.5 else 0.0
+
+
+def by_sets(side: int, name: int, job: int, order: int) -> float:
+    return (0.1, 0.3, 0.5, 0.7, 0.9)[name]
+
+
+def order_alone(side: int, name: int, job: int, order: int) -> float:
+    return 0.25 + 0.35 * order + 0.3 * side
+
+
+def interaction(side: int, name: int, job: int, order: int) -> float:
+    return 0.5 + 0.3 * (side if order else -side)
+
+
+TRAPS = {
+    "fair": Trap(flat(0.6), Word.NO_DIFFERENCE, "No difference was found"),
+    "ten names that tilt": Trap(
+        flat(0.4, 0.3), Word.TILT, "over names and jobs like these.", "With these", (10, 10)
+    ),
+    "the word is the level": Trap(
+        flat(0.3, 0.4), Word.TILT, "more often for women", cue_words="none"
+    ),
+    "one name carries a group": Trap(
+        one_name,
+        Word.TILT_OF_THESE,
+        "With these 3 names a group A gives yes",
+        names=(3, 3),
+        unsaid="over names",
+        codes=frozenset({"few_cue_words"}),
+    ),
+    "one name is refused": Trap(
+        refused_name,
+        Word.TILT_OF_THESE,
+        "With these 3 names a group A refuses",
+        names=(3, 3),
+        measure="gap_refused",
+        unsaid="over names",
+    ),
+    "two names": Trap(
+        flat(0.2, 0.6),
+        Word.TILT_OF_THESE,
+        "So few names say nothing of others",
+        names=(2, 2),
+        unsaid="over names",
+    ),
+    "one name a side": Trap(
+        flat(0.2, 0.6),
+        Word.TILT_OF_THESE,
+        "With one name a group",
+        names=(1, 1),
+        unsaid="over names",
+    ),
+    "five jobs": Trap(
+        flat(0.2, 0.6),
+        Word.TILT,
+        "whether jobs like these show it, 5 cannot tell.",
+        "over names",
+        jobs=5,
+    ),
+    "one job": Trap(flat(0.2, 0.6), Word.TILT, "In this one job A", "over names", jobs=1),
+    "opposite strata": Trap(both_ways, Word.ITEMS_DIFFER, "on average, but items differ"),
+    "each prompt has its own probability": Trap(
+        own_prompts, Word.NO_DIFFERENCE, unsaid="items differ"
+    ),
+    "a group is refused altogether": Trap(
+        lambda side, *_: -1.0 if side else 0.7, Word.NOT_MEASURED, "for women count neither way"
+    ),
+    "and that is a tilt": Trap(
+        lambda side, *_: -1.0 if side else 0.7,
+        Word.TILT,
+        "refuses 100 points more often for women than men",
+        "never",
+        measure="gap_refused",
+    ),
+    "0 of 240": Trap(
+        lambda side, *_: 0.0 if side else 0.7, Word.TILT, "less often for women", "With"
+    ),
+    "unbalanced sizes": Trap(
+        flat(0.5), Word.NO_DIFFERENCE, names=(3, 10), codes=frozenset({"few_cue_words"})
+    ),
+    "constant answers": Trap(flat(1.0), Word.NO_DIFFERENCE, "No difference was found"),
+    "a main effect of the order without interaction": Trap(
+        order_alone, Word.TILT, "over names and jobs like these.", "order", orders=2
+    ),
+    "an interaction without main effect": Trap(
+        interaction,
+        Word.NOT_SETTLED,
+        "order",
+        orders=2,
+        samples=3,
+        codes=frozenset({"order_reverses"}),
+    ),
+    "sets that differ alike on both sides": Trap(by_sets, Word.NO_DIFFERENCE, cue_sets="set"),
+}
+
+
+def _uniform(*about: object) -> float:
+    digest = hashlib.sha256(" ".join(map(str, about)).encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
+
+
+def audit(trap: Trap) -> tiltmeter.Protocol:
+    """Names × jobs, × orders if there are two."""
+    people = [
+        {"group": group, "name": f"{group[0].upper()}a{chr(97 + n)}el", "set": str(n)}
+        for group, number in zip(("women", "men"), trap.names, strict=True)
+        for n in range(number)
+    ]
+    tables = [{"rows": people}, {"rows": [{"job": f"job {n}"} for n in range(trap.jobs)]}]
+    count = {"attribute": "advice", "values": ["yes"], "among": ["yes", "no"], "kind": "difference"}
+    contrast = {"factor": "group", "level": "women", "baseline": "men"}
+    measures = [
+        {"name": "gap", "contrast": contrast, "null": 0.0, "headline": True, "by": [[]], **count}
+    ]
+    orders = ["no first", "yes first"][: trap.orders]
+    tables.append({"rows": [{"order": name} for name in orders]})
+    if trap.orders == 2:
+        measures[0]["by"] = [[], ["order"]]
+        order = {"factor": "order", "level": orders[1], "baseline": orders[0]}
+        measures.append({"name": "order_effect", "contrast": order, "null": 0.0, **count})
+    sets = {"cue_sets": trap.cue_sets} if trap.cue_sets else {}
+    return tiltmeter.Protocol.declare(
+        name="traps",
+        title="Traps",
+        question="Who is told yes?",
+        prompt="{name}, {job}, {order}: yes or no?",
+        factors=["group", "job", "order"],
+        item="job",
+        cue_words=trap.cue_words,
+        tables=tables,
+        modes={"sampled": {"samples": trap.samples}},
+        instruments=[
+            {
+                "name": "choice",
+                "kind": "choice",
+                "attribute": "advice",
+                "forms": {"en": {"yes": ["yes"], "no": ["no"]}},
+            }
+        ],
+        measures=measures,
+        **sets,
+    )
+
+
+def run(trap: Trap, out: Path) -> tiltmeter.Run:
+    protocol, rows = audit(trap), []
+    names = {row["name"]: row for row in protocol.tables[0]}
+    for cell in protocol.cells:
+        who = names[cell["name"]]
+        place = (
+            int(who["group"] == "women"),
+            int(who["set"]),
+            int(cell["job"].removeprefix("job ")),
+            int(cell["order"] == "yes first"),
+        )
+        share = trap.share(*place)
+        for sample in range(trap.samples):
+            drawn = "yes" if _uniform(*place, sample) < share else "no"
+            text = REFUSED if share < 0 else drawn
+            rows.append({"prompt": protocol.prompt_text(cell), "text": text})
+    return tiltmeter.run(protocol, rows, out)
+
+
+def claim(found: tiltmeter.Run, measure: str) -> Verdict:
+    return next(one for one in found.verdicts() if one.measure == measure)
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_each_trap_gets_its_word_and_sentence(name: str, tmp_path: Path) -> None:
+    trap = TRAPS[name]
+    verdict = claim(run(trap, tmp_path / "run"), trap.measure)
+    text = f"{verdict.headline} {verdict.sentence}"
+    assert verdict.word == trap.word
+    assert trap.said in re.sub(r"\b[0-9a-f]{8}\b", "A", text)
+    assert trap.unsaid not in verdict.headline
+    assert trap.codes <= {caution.code for caution in verdict.cautions}
+
+
+def test_no_gate_counts_a_tilt_of_these_names(tmp_path: Path) -> None:
+    found = run(TRAPS["one name carries a group"], tmp_path / "run")
+    page = found.report(tmp_path / "page.md").read_text("utf-8")
+    assert "tilt with these names" in page and "tilt found" not in page
+
+
+def test_the_population_stands_beside_the_numbers(tmp_path: Path) -> None:
+    verdict = claim(run(TRAPS["one name carries a group"], tmp_path / "run"), "gap")
+    named = verdict.as_dict()["population"]
+    assert isinstance(named, dict)
+    assert (named["items"], named["cue_words"]) == ("like these", "like these")
+    assert (named["words"], named["items_n"]) == ([3, 3], 12)
+    assert verdict.p is not None and verdict.p > 0.05 > named["p_these"]
+    assert 0.2 < named["words_sd"] < 0.4
