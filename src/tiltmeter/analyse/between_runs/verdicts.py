@@ -53,11 +53,11 @@ def with_verdicts(
     """
     made = list(rows)
     for pair in pairs:
-        places = {id(row.estimate): n for n, row in enumerate(made) if row.runs == pair.names}
+        places = {row.estimate.key: n for n, row in enumerate(made) if row.runs == pair.names}
         own = [made[place].estimate for place in places.values()]
         known = _background(protocol, pair, own)
         for claim in gather(protocol, own):
-            place = places[id(claim.row)]
+            place = places[claim.row.key]
             verdict = _judge(protocol, claim, pair, known, made[place])
             made[place] = replace(made[place], claim=verdict)
     return made

@@ -24,7 +24,7 @@ from ...store import Store
 from ...store.queries import label_sets, labels, settings, trials
 from ..words import numerals
 from ..words.reading import TOGETHER
-from . import families
+from . import cut_replies, families
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
 
@@ -46,12 +46,13 @@ class GoldFacts:
 class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
     trials were answered. labelled: by subject, mode and annotator, how many of the answers it
-    labelled.
+    labelled. cut: how many replies were cut.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
     plan: Mapping[str, settings.Progress] = field(default_factory=dict)
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    cut: cut_replies.Counts = field(default_factory=dict)
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """What gold says of the judge of a claim; nothing where there is none."""
@@ -78,7 +79,8 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
     }
-    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled)
+    cut = cut_replies.count_cut(store, protocol)
+    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled, cut)
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:

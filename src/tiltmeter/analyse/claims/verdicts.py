@@ -15,10 +15,12 @@ from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
+from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
 from ..words.caution_kinds import BY_CODE, Caution, CautionKind
 from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
+from . import cut_replies
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -99,7 +101,9 @@ def judge(claim: Claim, background: Background) -> Verdict:
     scarce = _scarce_gold(claim, known)
     alone = _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few or alone)
+    cut = cut_replies.share_of(row, background.cut)
+    much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
+    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
@@ -107,11 +111,14 @@ def judge(claim: Claim, background: Background) -> Verdict:
         *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
         *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
         *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
+        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
         *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
     rest = _cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    open_ = [text for text in (scarce, few, alone) if text]
+    if cut_replies.SOME < cut <= cut_replies.MUCH:
+        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
+    open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -178,8 +185,8 @@ def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
     """
-    scarce = CautionKind.GOLD_SCARCE in {caution.kind for caution in verdict.cautions}
-    return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
+    return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
@@ -216,7 +223,7 @@ def _of_one_person(claim: Claim, known: GoldFacts) -> str:
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
-    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
+    flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
@@ -382,7 +389,8 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
     for kind in map(BY_CODE.__getitem__, row.cautions):
-        yield Caution(kind, kind.record.mark)
+        if kind.record.mark:
+            yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

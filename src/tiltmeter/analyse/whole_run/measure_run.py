@@ -28,7 +28,7 @@ from ...records import HUMAN, Estimate
 from ...stats import multiplicity
 from ...stats.results import join_notes
 from ...store import Store
-from ...store.queries import settings
+from ...store.queries import endpoints, settings
 from ..claims import families
 from ..correction import corrected_rows
 from ..counts import shared_items
@@ -48,13 +48,14 @@ def measured_rows(
     """All estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p of each test by itself. draws: the most of a headline claim's test.
     """
-    frozen = settings.frozen(store)
+    frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
     strata = list(tables(store, protocol, variant))
     needed = multiplicity.draws_needed(tests=max(1, families.most_claims(protocol, len(strata))))
     for over, stratum, table, gold in strata:
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
-        mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
+        chosen = {**frozen, "hidden_prompt": hidden.get(subject)}
+        mark = signature.short(protocol, subject, annotator, stratum, n, variant, chosen)
         known = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(needed, draws)):
             rate = None if estimate.value is None else known
