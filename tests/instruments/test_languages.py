@@ -123,3 +123,12 @@ def test_a_protocols_own_words_lie_over_the_pack() -> None:
     assert known.list_of("join") == ("und",)
     forms = {"a": ["angenommen"], "b": ["abgelehnt"]}
     assert parse("Es wird keineswegs angenommen.", forms, own["de"]) == "invalid"
+
+
+def test_a_language_without_a_pack_and_one_that_nobody_checked_are_named_in_the_limits() -> None:
+    (swahili,) = pack.limits_of(["sw"])
+    assert swahili.startswith("Swahili has no pack of words")
+    assert pack.limits_of(["sw"], own=["sw"]) == []
+    (german,) = pack.limits_of(["de-AT"])
+    assert "No native speaker has checked the words by which German answers are read" in german
+    assert pack.limits_of(["en", "zh", "ja"]) == []
