@@ -49,7 +49,7 @@ class BlindJudge(SecondJudge):
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge for the value of the answer; returns one label."""
-        listed = closed_list(self._forms(item.trial))
+        listed = closed_list(self._forms(item.trial), self.settings)
         blind = replace(item, trial=item.trial._replace(prompt=NOT_SHOWN), told="")
         asked = question(blind, listed)
         return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]
