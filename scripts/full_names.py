@@ -78,16 +78,22 @@ def given_rows(given: Path, births: Path) -> dict[tuple[str, str, str], list[dic
         chosen = pl.col("name").is_in(listed(origin, SEX[sex])) & (pl.col("sex") == sex)
         share = pl.col("pctapi") >= GIVEN["Asian"]
         many = pl.col("count") >= LEAST["Asian"]
-        rows["Asian", origin, sex] = everybody.filter(chosen, share, many).to_dicts()
+        rows["Asian", origin, sex] = _in_order(everybody.filter(chosen, share, many))
     for ethnicity, sex in product(list(SHARES)[1:], "fm"):
-        rows[ethnicity, "", sex] = known.filter(
+        kept = known.filter(
             pl.col(SHARES[ethnicity]) >= GIVEN[ethnicity],
             pl.col("sex") == sex,
             pl.col("born").is_between(*BORN),
             pl.col("count") >= LEAST[ethnicity],
             ~pl.col("name").is_in([*WORDS, *listed("left_out", "given")]),
-        ).to_dicts()
+        )
+        rows[ethnicity, "", sex] = _in_order(kept)
     return rows
+
+
+def _in_order(names: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows from many bearers to few: which partner is taken of several must not hang on a join."""
+    return names.sort("count", "name", descending=[True, False]).to_dicts()
 
 
 def given_sets(
@@ -115,6 +121,7 @@ def surname_sets(surnames: Path, origins: list[str]) -> list[dict[str, dict[str,
     table = pl.read_parquet(surnames).filter(~pl.col("name").is_in(listed("left_out", "surnames")))
     pools = {
         ethnicity: table.filter(pl.col(SHARES[ethnicity]) >= SURNAMES[ethnicity])
+        .sort("count", "name", descending=[True, False])
         .head(COMMON[ethnicity])
         .to_dicts()
         for ethnicity in SHARES

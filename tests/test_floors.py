@@ -77,6 +77,7 @@ GROUND = {
     ("row_files", "intake"),
     ("languages", "errors"),
     ("languages", "records"),
+    ("languages", "row_files"),
 }  # imports on the ground floor, which every other room stands on
 MOST_FILES = 16  # side by side in one folder
 VERBS_AND_PLUG_INS = {"cli", "models/providers"}  # one file each: as many as there are

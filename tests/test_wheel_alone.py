@@ -17,7 +17,7 @@ from tests.test_docs import FENCE, ROOT, Reader, commands, text_of
 from tiltmeter.models.local import weights
 
 pytestmark = pytest.mark.slow
-HIRING = "examples/hiring/rankings.jsonl.xz"  # which README names in the clone
+ANSWERS = "examples/roles/answers.jsonl.xz"  # which README names in the clone
 
 
 class Installed(Reader):
@@ -76,17 +76,18 @@ def test_every_command_works_from_the_wheel(page: str, reader: Reader) -> None:
 
 def test_the_commands_of_readme_that_are_shown_and_not_run(reader: Reader) -> None:
     """Those under ```text, whose full output is quoted, and those on the built-in model."""
-    folder = reader.folder / Path(HIRING).parent
+    folder = reader.folder / Path(ANSWERS).parent
     folder.mkdir(parents=True)
-    shutil.copy(ROOT / HIRING, folder)
+    shutil.copy(ROOT / ANSWERS, folder)
     shown = [
         command
         for language, _, block in FENCE.findall(text_of("README.md"))
         for command in commands(block)
         if (language == "text" or command.on_builtin)
         and "·" not in command.arguments  # a line of what a command printed
+        and command.arguments[0] != "import"  # of a copy of others' data
     ]
-    assert len(shown) == 3
+    assert len(shown) == 2
     for command in shown:
         if command.on_builtin and weights.find_cached(weights.SMOLLM2) is None:
             continue

@@ -327,9 +327,7 @@ def measure_names() -> list[str]:
 
 
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads what `tiltmeter import PROTOCOL PATH` is given: a path, or the
-    checked copy of a release.
-    """
+    """The function that reads what `tiltmeter import` is given: a path, or a checked copy."""
     release = source(protocol)
     if release is not None and release.outputs:
         return release.function(release.outputs)

@@ -28,6 +28,8 @@ from tiltmeter.errors import UsageError
 from tiltmeter.formats import tracked
 from tiltmeter.records import Json
 
+from ..shared import DATA
+
 SCHEMAS = Path(__file__).parent / "every_eval_ever"
 KEY = "sk-never-in-an-export"
 
@@ -263,3 +265,35 @@ def test_metrics_have_names_that_trackers_take() -> None:
 def test_a_format_that_there_is_not(run: tiltmeter.Run, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="every-eval-ever"):
         tiltmeter.export(run.folder, tmp_path / "x", "excel")
+
+
+def test_replies_that_people_labelled_become_a_corpus(run: tiltmeter.Run, tmp_path: Path) -> None:
+    """In the form of the corpus of real replies: a row per reply, with its label by a person."""
+    (path,) = api.export_replies(run.folder, tmp_path / "replies")
+    assert path.name == "roles_en.jsonl"
+    (row,) = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    labelled = run.outputs.row(0, named=True)
+    assert (row["reply"], row["label"], row["difficult"]) == (labelled["text"], "she", False)
+    assert row["prompt"] and row["facts"]["order"] and row["read_as"]["pronoun"]
+    assert "anna" not in path.read_text("utf-8") and KEY not in path.read_text("utf-8")
+    corpus = DATA / "replies" / "roles_en.jsonl"
+    if corpus.is_file():
+        first = json.loads(corpus.read_text("utf-8").partition("\n")[0])
+        assert list(row)[: len(first)] == list(first)
+
+
+def test_two_people_who_differ_make_a_reply_difficult(run: tiltmeter.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run.folder, folder)
+    trial = run.outputs["trial"][0]
+    gold = tmp_path / "bo.csv"
+    gold.write_text(f"output,attribute,value,annotator\n{trial},pronoun,he,bo\n", "utf-8")
+    tiltmeter.import_gold(folder, gold)
+    (path,) = api.export_replies(folder, tmp_path / "replies")
+    assert json.loads(path.read_text("utf-8"))["difficult"] is True
+
+
+def test_without_labels_by_people_there_is_no_corpus(tmp_path: Path) -> None:
+    tiltmeter.run("roles", "planted", tmp_path / "run", language="en", limit=2)
+    with pytest.raises(UsageError, match=r"Type: tiltmeter annotate"):
+        api.export_replies(tmp_path / "run", tmp_path / "replies")

@@ -20,7 +20,7 @@ from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request, Sampling
 from .making import FORMS, PROMPT, answered, drive, spec, through
 
 JUDGE = "planted:seed=1"
-LISTED = closed_list(FORMS["en"])
+LISTED = closed_list(FORMS["en"], {})
 WORDS = ["he", "she", "both", "neither", "refusal", "other_language", "invalid"]
 
 

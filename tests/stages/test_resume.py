@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.serving import planted_server
+from tests.scripted import Scripted, chat
+from tests.serving import planted_server, serving
 from tiltmeter.errors import StoreError
 from tiltmeter.store import Store
 
@@ -128,7 +129,10 @@ def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(
     out = tmp_path / "run"
     with planted_server("latency=0.3") as url:
         process = subprocess.Popen(
-            command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            command(url, out, "--price=openai:planted=1/2", "--price=openai:judge=1/2"),
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
         )
         wait_for_requests(url, CONCURRENCY + 1, process)  # some were answered, some are in flight
         process.send_signal(number)
@@ -136,9 +140,31 @@ def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(
         count = asked(url)["total"]
     assert process.returncode == 1
     assert "the same command goes on" in said
-    assert "calls in flight are awaited" in said
+    assert "calls in flight are awaited 5 s" in said
     with Store(out) as store:
         assert one(store, "SELECT count(*) FROM calls") == count > 0
+
+
+def test_calls_that_cost_nothing_are_dropped_within_a_second(tmp_path: Path) -> None:
+    """On a server of 60 s a call."""
+    out = tmp_path / "run"
+    with serving(Scripted(lambda body: chat("she"), delay=60.0)) as url:
+        process = subprocess.Popen(
+            command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and stage(out) == "nothing yet":
+            time.sleep(0.1)
+        time.sleep(1.0)  # calls are in flight
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        took = time.monotonic() - began
+    assert process.returncode == 1 and took < 1.5, took  # with the end of the process itself
+    assert "To go on: tiltmeter run roles" in said
+    with planted_server("") as url:
+        done = subprocess.run(command(url, out), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("cap", [0.02])

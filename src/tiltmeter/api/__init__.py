@@ -27,6 +27,7 @@ __all__ = [
     "export_every_eval_ever",
     "export_hugging_face",
     "export_inspect",
+    "export_replies",
     "frame",
     "history",
     "import_gold",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
         export_every_eval_ever,
         export_hugging_face,
         export_inspect,
+        export_replies,
     )
     from .handover.trackers import log_to_mlflow
     from .planning.plan import plan, trials
@@ -83,6 +85,7 @@ else:
             "export_every_eval_ever",
             "export_hugging_face",
             "export_inspect",
+            "export_replies",
         ),
         "runs.execute": ("label", "run"),
         "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "use_copy"),

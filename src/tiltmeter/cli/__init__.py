@@ -18,6 +18,7 @@ from ..errors import (
     NO_ROOM,
     TOO_MANY_FILES,
     BatchesOut,
+    Interrupted,
     PilotStopped,
     TiltmeterError,
     UnknownName,
@@ -205,6 +206,8 @@ def _exit_code(arguments: list[str]) -> int:
         return out.exit_code
     except PilotStopped as stopped:
         return _fail(f"{stopped}{_retyped(arguments, stopped.typed)}", stopped.exit_code)
+    except Interrupted as error:
+        return _fail(f"{error}\nTo go on: {shlex.join((PROGRAM, *arguments))}", error.exit_code)
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to

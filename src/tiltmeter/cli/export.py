@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit; every-eval-ever, inspect, huggingface: formats of those tools.",
+    "deposit; every-eval-ever, inspect, huggingface: formats of those tools; replies: what people "
+    "labelled, to test how replies are read.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
 @click.option(

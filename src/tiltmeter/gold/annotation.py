@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from .. import gold
+from .. import gold, registry
 from ..errors import UsageError
+from ..instruments.outcomes import meanings
 from ..protocol import EVERY, Protocol
 from ..records import (
     ADJUDICATED,
@@ -59,7 +60,12 @@ def choices(
     and its subject, where the list of that output is wanted.
     """
     meant: dict[str, str] = {}
+    outcomes = meanings("")
     for spec in protocol.instruments:
+        if attribute in (spec.attribute, *spec.also):
+            outcomes = meanings(
+                registry.instrument_kind(spec.kind, spec.name).answers, spec.settings
+            )
         if spec.attribute == attribute:
             meant |= {
                 value: str(text)
@@ -74,7 +80,7 @@ def choices(
         *((INVALID,) if closed else ()),
         *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
     }
-    usual = {value: text for value, text in wording()["meanings"].items() if value not in needless}
+    usual = {value: text for value, text in outcomes.items() if value not in needless}
     if any(attribute in spec.settings.get("colours", ()) for spec in protocol.instruments):
         defined = {**wording()["colours"], **defined}
     beside = wording()["closed"] if closed else {}

@@ -63,12 +63,10 @@ class Choice(NamedTuple):
 
 
 class Wording(TypedDict):
-    """What the annotation page says of values that are no answer, of reasons to skip, and of the
-    marks of a taxonomy. closed: what can be said beside the values of a closed list;
-    colours: what those of a palette mean.
+    """What the annotation page says of reasons to skip, and of the marks of a taxonomy. closed:
+    what can be said beside the values of a closed list; colours: what those of a palette mean.
     """
 
-    meanings: dict[str, str]
     closed: dict[str, str]
     colours: dict[str, str]
     skips: dict[str, list[str]]
@@ -81,7 +79,6 @@ def wording() -> Wording:
     text = Path(__file__).with_name("answers.toml").read_text("utf-8")
     found = tomllib.loads(text)
     return Wording(
-        meanings=found["meanings"],
         closed=found["closed"],
         colours=found["colours"],
         skips=found["skips"],

@@ -7,7 +7,6 @@ answers.csv are always added.
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 from ..errors import ProtocolError
 from ..records import Json, content_id
+from ..row_files import BadTable, numbered_rows
 from .quotes import base
 
 HERE = Path(__file__).parent
@@ -158,19 +158,18 @@ def _table(code: str, name: str, files: Mapping[str, str]) -> Mapping[str, Json]
 
 
 def _answers(code: str, text: str) -> list[Answer]:
-    rows = list(csv.reader(text.splitlines()))
-    if rows and tuple(rows[0]) != COLUMNS:
-        raise ProtocolError(
-            f"languages/{code}/answers.csv: the columns must be {', '.join(COLUMNS)}."
-        )
     answers = []
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(COLUMNS) or row[-1] not in USES:
-            raise ProtocolError(
-                f"languages/{code}/answers.csv, line {number}: five cells are needed, the last "
-                "'frame' or 'check'. Put a reply with commas into double quotes."
-            )
-        answers.append(Answer(row[0], row[1], row[2].replace("\\n", "\n"), row[3], row[4]))
+    try:
+        for line, row in numbered_rows(text, ",", needs=COLUMNS) if text.strip() else ():
+            if row["use"] not in USES:
+                raise ProtocolError(
+                    f"languages/{code}/answers.csv, line {line}: the last of its five cells must "
+                    "be 'frame' or 'check'. Put a reply with commas into double quotes."
+                )
+            instrument, shape, reply, expected, use = (row[name] for name in COLUMNS)
+            answers.append(Answer(instrument, shape, reply.replace("\\n", "\n"), expected, use))
+    except BadTable as error:
+        raise ProtocolError(f"languages/{code}/answers.csv, {error}") from None
     return answers
 
 

@@ -122,6 +122,29 @@ def export_inspect(
         return sorted(target.iterdir())
 
 
+def export_replies(folder: Path | str, target: Path | str) -> list[Path]:
+    """Writes the replies that people labelled, with their labels, into a new folder: JSON lines, a
+    file per language; returns the files. UsageError if nobody labelled one.
+    """
+    from ...formats import replies, samples
+
+    with new_folder(target) as target, outgoing(folder, "default") as run:
+        lines: dict[str, list[Json]] = {}
+        for subject in trials.subjects(run.store):
+            found = samples.samples(run.store, subject, run.hide)
+            for language, row in replies.rows(run.protocol, found):
+                lines.setdefault(language, []).append(row)
+        if not lines:
+            raise UsageError(
+                f"Nobody has labelled an answer of this run. Type: tiltmeter annotate {folder}"
+            )
+        for language, rows in lines.items():
+            name = "_".join(filter(None, (run.protocol.name, language)))
+            written = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            _write_lines(target / f"{name}.jsonl", written)
+        return sorted(target.iterdir())
+
+
 def export_hugging_face(
     folder: Path | str, target: Path | str, *, texts: bool = False, variant: str = "default"
 ) -> list[Path]:
@@ -191,6 +214,7 @@ FORMATS: dict[str, Writer] = {
     "every-eval-ever": lambda run, target, texts, variant: export_every_eval_ever(
         run, target, texts=texts, variant=variant
     ),
+    "replies": lambda run, target, *_: export_replies(run, target),
     "inspect": lambda run, target, _, variant: export_inspect(run, target, variant=variant),
     "huggingface": lambda run, target, texts, variant: export_hugging_face(
         run, target, texts=texts, variant=variant

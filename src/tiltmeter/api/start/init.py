@@ -8,13 +8,13 @@ import csv
 import json
 import shutil
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
 
 from ... import registry
 from ...errors import UnknownName, UsageError
+from ...models.http.body import object_at
 from ...planted.model import planted
 from ...protocol import EVERY, Protocol
 from ...protocol.design.contrasts import each_contrast
@@ -68,8 +68,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
         raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
     source = registry.protocol_file(name)
     definition = registry.protocol(name).definition or {}
-    declared = cast("Mapping[str, str]", definition.get("files", {}))
-    files = {file: Path(file).name for file in declared}
+    files = {file: Path(file).name for file in object_at(definition, "files")}
     beside = {source.parent / file: folder / copied for file, copied in files.items()}
     for extra in ("README.md", "LICENSE"):
         if (source.parent / extra).is_file():

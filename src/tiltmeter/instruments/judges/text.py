@@ -21,6 +21,7 @@ from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Tri
 from .. import Instrument, SecondJudge
 from ..choice.forms import check_forms, forms_of
 from ..choice.mentions import Forms
+from ..outcomes import told_to_judges
 from ..wording import Form, Json, Texts, texts
 from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
 
@@ -33,7 +34,7 @@ class ChoiceJudge(SecondJudge):
     """
 
     kind = "judge"
-    version = "2"
+    version = "3"
     answers = "choice"
     summary = "a model that names the option an answer chooses, beside choice"
 
@@ -44,7 +45,8 @@ class ChoiceJudge(SecondJudge):
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, rounds and sampling."""
-        return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
+        outcomes = told_to_judges(self.settings)
+        return {**_texts().table, "meanings": outcomes, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def different_answers(self, trial: Trial) -> int:
         """One for each option."""
@@ -54,9 +56,11 @@ class ChoiceJudge(SecondJudge):
         """Asks the judge which option the answer chooses; returns one label."""
         declared = self.settings["forms"]
         code, forms = forms_of(declared, item.trial, self.name, item.cell)
-        listed = self._lists.get(code) if forms is declared[code] else closed_list(forms)
+        listed = (
+            self._lists.get(code) if forms is declared[code] else closed_list(forms, self.settings)
+        )
         if listed is None:
-            listed = self._lists[code] = closed_list(forms)
+            listed = self._lists[code] = closed_list(forms, self.settings)
         asked = question(item, listed)
         return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]
 
@@ -97,10 +101,9 @@ class ClosedList(NamedTuple):
     form: Form
 
 
-def closed_list(forms: Forms) -> ClosedList:
+def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
     """The options of a language, and the outcomes."""
-    wording = _texts()
-    outcomes = wording.section("meanings").strings()
+    wording, outcomes = _texts(), told_to_judges(settings)
     chosen = [
         wording.text("option").format(
             option=option, forms=" or ".join(f'"{form}"' for form in written)
@@ -111,6 +114,11 @@ def closed_list(forms: Forms) -> ClosedList:
     words = (*forms, *outcomes)
     meanings = "\n".join(f"- {line}" for line in lines)
     return ClosedList(words, wording.partly_fill("ask", meanings=meanings, words=", ".join(words)))
+
+
+def wording() -> Mapping[str, Json]:
+    """The prompts of a judge of closed lists."""
+    return _texts().table
 
 
 def _texts() -> Texts:

@@ -48,6 +48,7 @@ class Caller:
         self.stop = asyncio.Event()
         self._unpacking = asyncio.Semaphore(PICTURES_AT_ONCE)
         self.in_flight = 0
+        self._asking: dict[asyncio.Task[Any], bool] = {}  # waits for a reply; True: a free one
         self._lanes: dict[str, Lane] = {}
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
         self._odd: dict[str, int] = {}  # model → unreadable replies since
@@ -175,6 +176,9 @@ class Caller:
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
         tally = source.tally
         self.in_flight += 1
+        task = asyncio.current_task()
+        if task is not None:
+            self._asking[task] = model.price is not None and not any(model.price[:3])
         cost, lost, began = 0.0, True, time.monotonic()
         try:
             reply = await self._readable(model, request, tally)
@@ -192,6 +196,8 @@ class Caller:
             raise
         finally:
             self.in_flight -= 1
+            if task is not None:
+                del self._asking[task]
             worst = 0.0
             if lost != handed_in and model.price is not None:
                 worst = model.price.worst(request)
@@ -222,6 +228,19 @@ class Caller:
 
     def _keep_possibly_paid(self, lost: float, open_: float) -> None:
         settings.keep_possibly_paid(self._store, lost, open_)
+
+    @property
+    def paid_in_flight(self) -> int:
+        """How many calls are in flight that may cost something."""
+        return sum(not free for free in self._asking.values())
+
+    def drop(self, *, free_only: bool) -> None:
+        """Waits no longer for calls that are in flight, or for those alone that cost nothing. They
+        are asked again by the same command.
+        """
+        for task, free in list(self._asking.items()):
+            if free or not free_only:
+                task.cancel()
 
     def halt(self) -> None:
         """Sends nothing further, and those away that wait for their turn."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import Protocol
 
 from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
@@ -33,6 +34,7 @@ from .sources import WAITING, Job, Row, Source
 from .window import Window
 from .writer import Call, Writer
 
+AWAITED_S = 5.0  # for calls that are paid for, once a run was interrupted
 UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
 
 
@@ -120,6 +122,7 @@ class Engine:
         self._failures = 0
         self._most_workers = 2 * limits.concurrency + 2 * WAITING if limits.concurrency else 2048
         self._error: Exception | None = None
+        self._dropping: asyncio.TimerHandle | None = None
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
         """Runs the jobs of one source; see `drive_all`."""
@@ -146,6 +149,8 @@ class Engine:
                     self.start(source)
             for source in sources:
                 await self._store_rest(source)
+        if self._dropping is not None:
+            self._dropping.cancel()
         self._caller.close()
         for source in sources:
             self._caller.show_cost(source.tally)
@@ -160,15 +165,21 @@ class Engine:
             self._group.create_task(self._work(source))
 
     def _interrupt(self, sources: Sequence[Source]) -> None:
-        """Sends nothing further; what is in flight is stored. A second Ctrl-C ends at once."""
+        """Sends nothing further. Calls that cost nothing are dropped; those that are paid for are
+        awaited for a few seconds, and stored. A second Ctrl-C ends at once.
+        """
         self._halt(
             Interrupted(
                 "Stopped. Everything received is stored; the same command goes on from here."
             )
         )
+        self._caller.drop(free_only=True)
+        loop = asyncio.get_running_loop()
+        self._dropping = loop.call_later(AWAITED_S, partial(self._caller.drop, free_only=False))
         for source in sources:
             source.tally.waiting = (
-                f"stopping: {self._caller.in_flight} calls in flight are awaited and stored; "
+                f"stopping: {self._caller.paid_in_flight} calls in flight are awaited "
+                f"{AWAITED_S:.0f} s and stored; "
                 "Ctrl-C again ends at once, and what they cost is lost"
             )
         sources[0].show()

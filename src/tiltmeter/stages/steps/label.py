@@ -9,10 +9,12 @@ from ... import registry
 from ...errors import ProtocolError, UsageError
 from ...instruments import Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
+from ...instruments.judges.unread import CHECKED, Unread, blind_cascade, can_ask
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ...store import Store
-from ...store.queries import settings
+from ...store.queries import agreement, labels, settings
+from ...store.queries import outputs as stored_outputs
 from ..engine.engine import Engine, Models
 from ..engine.limits import Limits, Tally
 from ..engine.sources import Job, Source
@@ -60,6 +62,8 @@ def _with_judges(
     if kind.judged:
         return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
+    if spec.unread:
+        return [_unread(spec, kind, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
     told = replace(spec, settings={**spec.settings, **spec.told})
@@ -91,6 +95,34 @@ def _cascade(
     asked = _make_instrument(second, spec, judge)
     assert isinstance(asked, SecondJudge)
     return Cascade(_make_instrument(kind.make, doubting), asked)
+
+
+def _unread(spec: InstrumentSpec, kind: InstrumentKind, judge: str) -> Instrument:
+    """An instrument whose judge labels what it leaves unread."""
+    values = list(kind.values(spec)[spec.attribute])
+    return blind_cascade(_make_instrument(kind.make, spec), spec, judge, values)
+
+
+def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
+    """The protocol whose judges label what its rules leave unread. UsageError if there is no
+    judge, or no instrument of whose answers a judge can say one of a list of values.
+    """
+    if not judges:
+        raise UsageError(
+            "--judge-for unread needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
+        )
+    made = []
+    for spec in protocol.instruments:
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        rules = None if kind.judged or kind.asks != "nobody" else _make_instrument(kind.make, spec)
+        values = {name: list(listed) for name, listed in kind.values(spec).items()}
+        made.append(replace(spec, unread=rules is not None and can_ask(rules, values)))
+    if not any(spec.unread for spec in made):
+        raise UsageError(
+            f"No instrument of {protocol.name} gives an answer one label of a closed list, which a "
+            "judge could say of what is unread. Leave --judge-for out: its judges label everything."
+        )
+    return replace(protocol, instruments=tuple(made))
 
 
 def ask_where_unsure(
@@ -206,4 +238,29 @@ async def annotate(
     watch(tally)
     engine = Engine(store, models, limits, watch, tally)
     await engine.drive_all([Source(source, tally, watch) for source in sources])
+    for by in instruments:
+        if isinstance(by, Unread):
+            await Engine(store, models, limits).drive(_checks(store, jobs, by))
+            tally.warnings.add(_agreement(store, by))
+            watch(tally)
     return tally
+
+
+def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
+    """Asks the judge of what is unread about answers that rules read."""
+    for name in agreement.read_outputs(store, by.annotator, CHECKED):
+        checked = labels.value(store, name, by.check.annotator, by.check.attribute)
+        found = None if checked else stored_outputs.one(store, name)
+        made = jobs.job(by.check, *found) if found else None
+        if made is not None:
+            yield made
+
+
+def _agreement(store: Store, by: Unread) -> str:
+    """How often the judge of what is unread agrees with the rules on what they read."""
+    both = (by.annotator, by.check.annotator)
+    alike, number = agreement.alike(store, *both, by.attribute, by.check.attribute)
+    return (
+        f"{by.judge} labels what the rules of {by.name} left unread; of {number} answers that they "
+        f"read it says the same of {alike}"
+    )

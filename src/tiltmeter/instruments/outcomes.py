@@ -1,0 +1,30 @@
+"""What each value means that stands for no answer: the one definition for people who annotate, for
+judges and for the docs. The texts are data/outcomes.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..records import NEITHER
+from .wording import Json, texts
+
+ANY, UNDECIDED = "any", "undecided"
+NOTHING: Mapping[str, Json] = {}
+
+
+def meanings(answers: str, settings: Mapping[str, Json] = NOTHING) -> Mapping[str, str]:
+    """{value: its meaning} for a kind of answers ("choice", "picks", …), by the settings of its
+    instrument.
+    """
+    defined = texts("outcomes")
+    result = defined.section(ANY).strings()
+    for name in (answers, UNDECIDED if settings.get(UNDECIDED) == NEITHER else ""):
+        result |= defined.section(name).strings() if name in defined.table else {}
+    return result
+
+
+def told_to_judges(settings: Mapping[str, Json]) -> Mapping[str, str]:
+    """The meanings that a judge of a choice is shown: of the values that such answers have."""
+    listed = texts("outcomes").section("choice").strings()
+    return {value: text for value, text in meanings("choice", settings).items() if value in listed}

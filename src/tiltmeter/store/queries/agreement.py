@@ -1,0 +1,34 @@
+"""How often two annotators say the same of outputs that one of them read."""
+
+from __future__ import annotations
+
+import json
+
+from ...records import OUTCOMES
+from .. import Store
+
+_READ = """
+SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.trial = l.output
+WHERE l.current AND l.annotator = ?1 AND l.value NOT IN (SELECT value FROM json_each(?3))
+  AND (SELECT count(DISTINCT c.output) FROM label_calls c WHERE c.output = l.output
+    AND c.annotator = ?1) = 0
+ORDER BY l.output LIMIT ?2
+"""
+_ALIKE = """
+SELECT coalesce(sum(a.value = b.value), 0), count(*)
+FROM labels a JOIN labels b ON a.output = b.output AND b.current
+WHERE a.current AND a.annotator = ?1 AND a.attribute = ?3 AND b.annotator = ?2 AND b.attribute = ?4
+"""
+
+
+def read_outputs(store: Store, annotator: str, most: int) -> list[str]:
+    """The first outputs, by id, to which an annotator gave a value and asked no model about."""
+    return [row[0] for row in store.rows(_READ, (annotator, most, json.dumps(OUTCOMES)))]
+
+
+def alike(
+    store: Store, one: str, other: str, attribute: str, other_attribute: str
+) -> tuple[int, int]:
+    """(outputs of which both say the same, outputs that both labelled)."""
+    row = store.first(_ALIKE, (one, other, attribute, other_attribute))
+    return int(row[0]), int(row[1])
