@@ -34,9 +34,10 @@ NEIGHBOURS = {
 }
 
 
-@pytest.mark.parametrize("half", ["looked", "kept"])
+@pytest.mark.parametrize("half", ["looked", "kept", "later"])
 def test_answers_that_were_written_before_the_rules(half: str) -> None:
-    """Of 795 answers half was kept unread until the rules were done: nine in ten of each kind and language are read."""
+    """Of 795 answers half was kept unread until the rules were done. The 300 of `later` were written against the first rules:
+    those read 88 % of the choices, 8 % wrongly, and 13 % of the refusals; what they showed is mended."""
     for (kind, code), cell in count(half).items():
         assert cell["read"] >= 0.8 * cell.total(), (kind, code, cell)
         assert cell["wrong"] == 0, (kind, code, cell)
