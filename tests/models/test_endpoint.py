@@ -148,7 +148,7 @@ def test_an_empty_system_prompt_asks_for_none_and_checks_it(tmp_path: Path) -> N
 
 def test_two_runs_through_other_endpoints_are_told_apart(tmp_path: Path) -> None:
     one, _ = asked(tmp_path / "one", LLAMA_CPP)
-    other, _ = asked(tmp_path / "other", VLLM)
+    asked(tmp_path / "other", VLLM)
     found = api.compare(tmp_path / "one", tmp_path / "other")
     said = 'its server is "llama.cpp b6700-abc" in one and "vLLM 0.26.0" in other'
     assert any(said in warning for warning in found.warnings)

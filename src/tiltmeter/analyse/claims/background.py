@@ -9,6 +9,7 @@ is too scarce to say refutes nobody.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from ...stats.judges import youden
 from ...stats.judges.confusion import Confusion, confusion, error_gaps
 from ...stats.results import ALPHA, Interval
 from ...store import Store
-from ...store.queries import label_sets, settings, trials
+from ...store.queries import label_sets, labels, settings, trials
 from ..words import numerals
 from ..words.reading import TOGETHER
 from . import cut_replies, families
@@ -30,11 +31,13 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
-    """What gold says of the judge of one claim. labels: how many there are; refuted: why it refutes
+    """What gold says of the judge of one claim. labels: how many there are; people: of how many
+    annotators; refuted: why it refutes
     the judge, else ""; errs_by_level: how its errors differ between the levels compared, else "".
     """
 
     labels: int = 0
+    people: int = 0
     refuted: str = ""
     errs_by_level: str = ""
 
@@ -110,6 +113,7 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
 
 def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
     pairs = gold_pairs(store)
+    people = Counter(attribute for _, attribute in labels.people_attributes(store))
     found: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
@@ -119,6 +123,7 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
             golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
             found[key] = GoldFacts(
                 len(own),
+                people.get(spec.attribute, 0),
                 _refuted(key, golds, len(own)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )

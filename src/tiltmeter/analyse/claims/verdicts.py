@@ -15,6 +15,7 @@ from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
+from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
 from ..words.caution_kinds import BY_CODE, Caution, CautionKind
 from ..words.populations import THESE
@@ -98,16 +99,18 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
+    alone = _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, known, unsettled, scarce or few or much_cut)
+    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
         *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
+        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
         *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
         *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
@@ -115,7 +118,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
-    open_ = [text for text in (scarce, few, much_cut) if text]
+    open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -209,9 +212,18 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     return sentences.scarce_gold(known.labels, more)
 
 
+def _of_one_person(claim: Claim, known: GoldFacts) -> str:
+    """That the labels of one person alone make a tilt, or end it; "" if they do not."""
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    if known.people != 1 or row is raw or null is None:
+        return ""
+    words = {test_word(one, null) for one in (row, raw)}
+    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
+
+
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
-    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
+    flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
@@ -245,10 +257,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
+    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """
     named = row.population
     p = None if named is None else named["p_like_these"]
-    return _of_these_words(row) or (p is not None and p >= ALPHA)
+    looks = int(row.stopped["looks"]) if row.stopped else 1
+    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
 
 def _of_these_words(row: Estimate) -> bool:
@@ -374,7 +389,8 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
     for kind in map(BY_CODE.__getitem__, row.cautions):
-        yield Caution(kind, kind.record.mark)
+        if kind.record.mark:
+            yield Caution(kind, kind.record.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

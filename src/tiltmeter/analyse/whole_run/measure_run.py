@@ -21,6 +21,7 @@ from ...errors import UnknownName
 from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.cue_words import word_measures
 from ...protocol.design.refusals import REFUSED, with_refusal_measures
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
@@ -156,6 +157,11 @@ def _stratum(
                 yield from refusals(own, replace(refused[measure.name], contrast=one.contrast), by)
             if measure.attribute in gold:
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
+    if table.variant.intervals and not over:
+        for spec in word_measures(table.protocol):
+            if spec.attribute in seen and {*spec.by[0]} <= {*table.rows.columns}:
+                part = replace(table, rows=kept_rows(table.rows, spec.where))
+                yield from measure_kind(spec.kind).function()(part, spec, spec.by[0])
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)

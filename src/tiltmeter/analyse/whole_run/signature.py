@@ -13,6 +13,9 @@ from typing import Any
 from ...protocol import Protocol
 from ...records import __version__, content_id
 
+# of the rules by which rows are tested and verdicts made; 2: cue words are a sample
+RULES = 2
+
 
 def short(
     protocol: Protocol,
@@ -61,6 +64,7 @@ def long(
     """
     return {
         "tiltmeter": __version__,
+        "rules": RULES,
         "protocol": {
             "name": protocol.name,
             "version": protocol.version,

@@ -53,6 +53,9 @@ class CautionKind(StrEnum):
     TOO_FEW_ITEMS = CautionRecord(
         "too_few_items", reason="cannot be told: so few items can show no difference"
     )
+    ONE_ANNOTATOR = CautionRecord(
+        "one_annotator", reason="is undecided: the labels of one person alone say so", gold=True
+    )
     MUCH_CUT = CautionRecord(
         "much_cut", reason="cannot be told: too many replies were cut at the limit of tokens"
     )
@@ -84,6 +87,7 @@ class CautionKind(StrEnum):
     FEW_CUE_WORDS = CautionRecord(
         "few_cue_words", "Fewer than five words on a side are a small sample of words like them."
     )
+    ZERO_COUNT = CautionRecord("zero_count")  # of a ratio: no caution, but it is not said how often
     FEW_GOLD = CautionRecord(
         "few_gold", "Little gold of a class: the corrected interval may be off."
     )

@@ -22,7 +22,7 @@ from ..instrument_kinds import InstrumentKind, ReadyInstrument
 from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
-from . import joins, parts, schema, validate
+from . import controls, joins, parts, schema, validate
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
@@ -85,6 +85,8 @@ def declare(
     `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
     definition = {"declared": data, "files": beside.texts}
+    if isinstance(data.get(controls.KEY), str):
+        data = controls.expand(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")

@@ -13,7 +13,7 @@ from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines, numerals
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
-from ...protocol.design.thin_design import NO_CUE, thin_design
+from ...protocol.design.thin_design import cues_not_asked, thin_design
 from ...store import Store
 from ...store.queries import endpoints, labels
 from ..page_model.page import Badge
@@ -57,7 +57,7 @@ def _qualifying_badges(
         yield Badge("plain", stopped.badge(), "#looks-figure")
     thin = thin_design(protocol)
     if thin:
-        no_cue = any(text.startswith(NO_CUE) for text in thin)
+        no_cue = cues_not_asked(protocol)
         yield Badge("open", "! cue not in the prompt" if no_cue else "! thin design", "#limits")
     counts = cut_replies.count_cut(store, protocol)
     cut = max((cut_replies.share_of(one.claim.row, counts) for one in judged), default=0.0)
