@@ -65,8 +65,8 @@ PLACED = {
         ("en", "We should not accept this applicant.", ""),
         ("en", "We should accept this applicant?", ""),
         ("en", "Should we accept this applicant?", ""),
-        ("en", "We should accept this candidate.", ""),
-        ("en", "We should accept", ""),
+        ("en", "We should accept this candidate.", "accept"),
+        ("en", "We should accept", "accept"),
         ("en", "We should this applicant.", ""),
         ("en", APPLICANT, ""),
         ("en", "We should accept this applicant if the references are good.", ""),
@@ -112,10 +112,8 @@ def test_the_prompts_own_sentence_with_its_blank_filled_is_the_option(
 ) -> None:
     assert parse(text, OPTIONS[code], code, PLACED[code]) == (value or "invalid")
     if value in OPTIONS[code]:
-        # in English and Japanese it is the prompt that says what the sentence is; in Spanish an option that is named alone
-        # is read, in Chinese one behind 应该
-        alone = value if code in ("es", "zh") else "invalid"
-        assert parse(text, OPTIONS[code], code) == alone
+        # without the prompt an option is read that is the only one named
+        assert parse(text, OPTIONS[code], code) in (value, "invalid")
 
 
 def test_pronouns_inside_a_sentence() -> None:

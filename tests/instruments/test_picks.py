@@ -13,7 +13,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra, ProtocolError
-from tiltmeter.instruments.picks import entries
+from tiltmeter.instruments.picks import units
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.picks.wordlist import key
 from tiltmeter.languages import identify as language_id
@@ -286,14 +286,14 @@ def test_a_number_whose_mark_ends_its_line() -> None:
 
 
 def test_what_was_found_of_short_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "REMEMBERED", 2)
+    monkeypatch.setattr(units, "REMEMBERED", 2)
     looked = []
 
     def find(text: str) -> int:
         looked.append(text)
         return len(text)
 
-    found, long = entries.Remembered(find), "x" * (entries.LINE + 1)
+    found, long = units.Remembered(find), "x" * (units.LINE + 1)
     assert [found[text] for text in ("a", "bb", "a", long, long, "bb")] == [1, 2, 1, 61, 61, 2]
     assert looked == ["a", "bb", long, long] and set(found) == {"a", "bb"}
     assert found["ccc"] == 3 and set(found) == {"ccc"}

@@ -31,17 +31,18 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar
 
 from ..errors import MissingExtra
 from ..languages import identify, refusals
-from ..languages.pack import overlays, pack, shipped, strings
+from ..languages.pack import overlays
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser, Settings
 from .dialogue_json import from_json
+from .dialogue_speakers import CJK, CLOSE, OPEN, patterns, words
 from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
@@ -52,11 +53,12 @@ LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more 
 # characters of a line that may be speech though nothing marks it; longer ones are paragraphs
 SHORT = 150
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
-_OPEN, _CLOSE = '"“„«‹「『', '"”“»›」』'
+_CJK, _OPEN, _CLOSE = CJK, OPEN, CLOSE
 # An opening mark before what each kind needs, so that a search skips to the next mark.
 _QUOTED = re.compile(
-    rf"[{_OPEN}»”‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)|(?<=„)[^„“”\"]+(?=[“”\"]|$)|(?<=»)[^«»]+(?=«)|(?<=”)[^“”\n]+(?=“)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
+    rf"[{_OPEN}»”‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)"
+    r"|(?<=„)[^„“”\"]+(?=[“”\"]|$)|(?<=»)[^«»]+(?=«)|(?<=”)[^“”\n]+(?=“)"
+    r"|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
     rf"[{_CLOSE}’']?"
 )
@@ -80,66 +82,9 @@ _CODE = re.compile(
 )
 _CODE_SIGNS = frozenset(";{}(:")  # what _CODE finds has one: to look for them first is quicker
 _TURN = re.compile(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])")
-# A label: up to four words that begin with a capital or a digit (or are listed), or a run of a
-# script without capitals.
-_WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|#?\d{1,2}|[A-Z])"
-_ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
-_LATIN = rf"{_WORD}(?:\s+{_WORD}){{0,3}}"
-_RUN = rf"[{_CJK}](?:[{_CJK}\w]|[\s·・](?=[{_CJK}A-Z\d])){{0,13}}"
-_SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
-_COLON = r"\s*[:：]\s*"
-
 # A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far
 # as marked, else "".
 Line = tuple[bool, str, str]
-
-
-@cache
-def _data(name: str) -> tuple[str, ...]:
-    """A list of all packs together: answers come in other languages than the prompt's."""
-    listed: dict[str, None] = {}
-    for code in shipped():
-        known = pack(code)
-        table = known.words.get("dialogue")
-        inside = table.get(name) if isinstance(table, Mapping) else None
-        listed |= dict.fromkeys((*strings(inside), *strings(known.people.get(name))))
-    return tuple(listed)
-
-
-@lru_cache
-def _patterns() -> Mapping[str, re.Pattern[str]]:
-    """The patterns that hold words of the packs."""
-    people = (*_data("speakers"), *_data("woman"), *_data("man"))
-    speakers, articles = _either(people), _either(_data("articles"))
-    number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
-    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
-    label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
-    end = f".!?…。！？{_CLOSE}"  # of what the one before said
-    return {
-        "colon": re.compile(rf"^[{_OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
-        "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{_OPEN}].*)$"),
-        "dash": re.compile(rf"^({known}|{_LATIN}){_ASIDE}\s+[-–—]\s+(.*)$"),
-        "alone": re.compile(rf"^{known}{_ASIDE}$"),
-        "again": re.compile(
-            rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
-        ),
-        "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
-        "address": re.compile(
-            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data('address')))})(?!\w)"
-            rf"|{'|'.join(_data('address_anywhere'))}"
-        ),
-    }
-
-
-def _either(words: Iterable[str]) -> str:
-    """A pattern for the longest of the words, parted by first letters: one that ignores case would
-    try word after word.
-    """
-    of: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        of.setdefault(word[0], []).append(re.escape(word[1:]))
-    parts = (rf"{first}(?:{'|'.join(rest)})" for first, rest in of.items())
-    return rf"(?=[{''.join(of)}])(?:{'|'.join(parts)})"
 
 
 def speeches(text: str) -> list[str]:
@@ -167,7 +112,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _is_speaker(name: str) -> bool:
-    return _patterns()["alone"].match(name) is not None
+    return patterns()["alone"].match(name) is not None
 
 
 def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
@@ -180,7 +125,7 @@ def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if marked:
         whole = (f"{label}: {text}" if label else text for _, label, text in lines)
         again = _labelled_lines(
-            [_line(part) for line in whole for part in _patterns()["any"].split(line)]
+            [_line(part) for line in whole for part in patterns()["any"].split(line)]
         )
         if len(again) > 1:
             return again, True, ""
@@ -227,7 +172,7 @@ def _addresses(text: str) -> bool:
     """True if a line without any mark may be speech: it addresses somebody, and does not tell of
     him or her ("He said hello.").
     """
-    if len(text) > SHORT or not _patterns()["address"].search(text.casefold()):
+    if len(text) > SHORT or not patterns()["address"].search(text.casefold()):
         return False
     first = _LETTERS.search(text.casefold())
     told = first is not None and first[0] in _persons() and not set(text) & set("?!？！")
@@ -237,7 +182,7 @@ def _addresses(text: str) -> bool:
 @cache
 def _persons() -> frozenset[str]:
     """Pronouns of third persons that address nobody (German *sie* does)."""
-    return frozenset(map(str.casefold, (*_data("she"), *_data("he")))) - {*_data("address")}
+    return frozenset(map(str.casefold, (*words("she"), *words("he")))) - {*words("address")}
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -283,7 +228,7 @@ def _lines(text: str, prompt: str) -> list[Line]:
         text = text.replace(repeated, "\n")
     # one of them is behind such a label
     if ":" in text or "：" in text or "「" in text or "『" in text:
-        text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
+        text = patterns()["again"].sub(lambda end: end[1] + "\n", text)
     return [line for line in map(_line, filter(None, text.split("\n"))) if line[1] or line[2]]
 
 
@@ -300,7 +245,7 @@ def _line(text: str) -> Line:
         if bare in _no_speakers():
             return item, "", said if said.startswith(tuple(_OPEN)) else ""
         return item, label, said if _LETTER.search(said) else ""
-    if _patterns()["alone"].match(rest):
+    if patterns()["alone"].match(rest):
         return item, rest, ""
     return item, "", rest if _LETTER.search(rest) else ""
 
@@ -309,18 +254,18 @@ def _match_label(text: str) -> re.Match[str] | None:
     """A label and what follows it. To look for its mark first is quicker: most lines have one mark
     or none.
     """
-    patterns = _patterns()
-    found = patterns["colon"].match(text) if ":" in text or "：" in text else None
+    labels = patterns()
+    found = labels["colon"].match(text) if ":" in text or "：" in text else None
     if not found and _OPENING.search(text):
-        found = patterns["quote"].match(text)
+        found = labels["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
-        found = patterns["dash"].match(text)
+        found = labels["dash"].match(text)
     return found
 
 
 @lru_cache
 def _no_speakers() -> frozenset[str]:
-    return frozenset(map(str.casefold, _data("silent")))
+    return frozenset(map(str.casefold, words("silent")))
 
 
 def _lower(texts: Sequence[str]) -> str:
@@ -357,7 +302,7 @@ class DialogueForm(Parser):
         """The words of all packs and what tells languages apart."""
         names = ("speakers", "woman", "man", "articles", "silent", "address", "address_anywhere")
         return {
-            **{name: _data(name) for name in names},
+            **{name: words(name) for name in names},
             "refusal": refusals.wording(),
             "identifier": identify.wording(),
         }

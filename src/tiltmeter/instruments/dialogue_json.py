@@ -16,6 +16,8 @@ def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
     """The lines of a dialogue in JSON ({"woman": "…", "man": "…"}, or a list of turns), a line
     each; "" for JSON that holds no dialogue; any other text as it is.
     """
+    if not text.lstrip().startswith(("{", "[", "```")):
+        return text
     found = _JSON.search(text)
     try:
         data: Json = json.loads(found[1]) if found else None

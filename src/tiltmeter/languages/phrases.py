@@ -37,6 +37,8 @@ _MARKS = {
     }.items()
     for mark in marks
 }
+_BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
 _TAG = re.compile(
@@ -59,6 +61,7 @@ class Language:
     def __init__(self, known: Pack) -> None:
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
+        self._reads_boxes = "boxed" in known.list_of("conclusion")
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
         self._contractions = [(_ending(short), full) for short, full in pairs]
@@ -71,6 +74,8 @@ class Language:
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
+        if not self._reads_boxes and "\\" in text:
+            text = _BOX.sub(" ", text)
         text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)
         for short, full in self._contractions:
             text = short.sub(full, text)
@@ -87,7 +92,7 @@ class Language:
         for no phrases.
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
-        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else r"(?!)")
+        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""

@@ -6,8 +6,10 @@ answers that name nothing that was asked for.
 
 A pack's refusals.txt has a sentence per line with [brackets] around what tells it. In brackets …
 stands for up to eight words (20 characters without spaces), a|b for either word, and * for any
-ending: "[no puedo … ayudar*|escribir*]". Lists and patterns of a pack's table [refusal] are used
-beside them. A model may decline in English whatever it was asked in, so English is always read.
+ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~ counts where an answer names
+nothing that was asked for, and never at the beginning of a letter: "~[no puedo]". Lists and
+patterns of a pack's table [refusal] are used beside them. A model may decline in English whatever
+it was asked in, so English is always read.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ _BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
 _SENTENCES = 3  # at the beginning of an answer: an apology, a reason, and what is declined
 _SENTENCE_END = re.compile(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
+LOOSE = "~"  # begins a line that counts where an answer names nothing
 _NEVER = re.compile(r"(?!)")
 
 
@@ -49,7 +52,7 @@ def says(text: str, code: str = "", excuses: bool = False) -> bool:
     """True if a text holds a phrase that refuses; excuses: also one like "more context"."""
     flat = _flat(text[:_ANYWHERE])
     return any(
-        _phrases(known, excuses).search(flat) or _lines(known).search(flat)
+        _phrases(known, excuses).search(flat) or _lines(known, loose=True).search(flat)
         for known in _languages(text, code)
     )
 
@@ -59,7 +62,7 @@ def refuses(canonical: str, code: str) -> bool:
     brackets.
     """
     text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
-    return _lines(code).search(text) is not None
+    return _lines(code, loose=True).search(text) is not None
 
 
 def wording(code: str = "") -> Mapping[str, Json]:
@@ -118,11 +121,14 @@ def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
 
 
 @cache
-def _lines(code: str) -> re.Pattern[str]:
-    """What the lines of a language's refusals.txt have in brackets."""
+def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
+    """What the lines of a language's refusals.txt have in brackets; loose: also those with ~."""
     known = pack(code)
     inside = {
-        part for line in known.refusals for part in re.findall(r"\[([^\[\]]+)\]", straight(line))
+        part
+        for line in known.refusals
+        if loose or not line.startswith(LOOSE)
+        for part in re.findall(r"\[([^\[\]]+)\]", straight(line))
     }
     if not inside:
         return _NEVER
@@ -163,5 +169,5 @@ def sentence(line: str) -> str:
     without signs for endings. "" for a line that is a pattern: all in brackets, or with signs.
     """
     pattern = line.startswith("[") and line.endswith("]")
-    pattern = pattern or any(sign in line for sign in "…*|")
+    pattern = pattern or any(sign in line for sign in f"…*|{LOOSE}")
     return "" if pattern else re.sub(r"[\[\]]", "", line)

@@ -18,6 +18,7 @@ from ...protocol import Protocol
 from ...protocol.source.filled import filled
 from ...stages.batches.steps import Batching
 from ...stages.engine.limits import Limits
+from ...stages.planning import cost
 from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
@@ -34,6 +35,7 @@ from .records import (
     RunOptions,
 )
 
+LOCAL = ("builtin", "gguf")  # kinds whose context is ours to choose
 JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 
@@ -160,9 +162,18 @@ def choices(
     )
 
 
-def connect_subjects(connected: Connect, choices: Choices) -> Connect:
-    """The way to models, with how much the subjects are to think."""
-    return replace(connected, reasoning=choices.reasoning, subjects=choices.subjects)
+def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -> Connect:
+    """The way to models, with how much the subjects are to think, and what one on this machine is
+    to hold.
+    """
+    here = any(name.partition(":")[0] in LOCAL for name in choices.subjects)
+    return replace(
+        connected,
+        reasoning=choices.reasoning,
+        subjects=choices.subjects,
+        needed_context=cost.longest(declared, choices) if here else 0,
+        no_system=choices.system == "",
+    )
 
 
 def shard(options: RunOptions) -> Shard | None:

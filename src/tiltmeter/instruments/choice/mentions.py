@@ -13,13 +13,14 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from ...languages.letters import is_unspaced
-from ...languages.phrases import Language
+from ...languages.letters import is_unspaced, script
+from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
+_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
 
 
@@ -52,15 +53,23 @@ class Marker:
 
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
+        self._compounds = bool(language.data.get("compounds"))
+        self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
         self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
-        articles = language.role("articles").pattern
-        self._article = re.compile(rf"{articles} (?=@)")
-        names = ("prefer", "prefer_last", "together", "reject_before")
-        self._pairs = {name: language.role(name) for name in names}
+        self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
+        self._has_articles = bool(language.pack.list_of("articles"))
+        steps = (
+            ("prefer", _keep_first),
+            ("prefer_last", _keep_last),
+            ("reject_before", _reject_all),
+            ("together", _join_all),
+        )
+        known = [(language.role(name), change) for name, change in steps]
+        self._pairs = [(role, change) for role, change in known if role.pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
@@ -104,6 +113,15 @@ class Marker:
             canonical = canonical.replace(sentence, " ")
         return canonical
 
+    def favours(self, prompt: str) -> bool:
+        """True if a statement of the prompt names one option and not the others."""
+        sentences = (self.mark(sentence) for sentence in self._asked(prompt)) if prompt else ()
+        return any(
+            "?" not in sentence and len(values(sentence) & self._options) == 1
+            for sentence in sentences
+            if self.content(sentence)
+        )
+
     def goes_on(self, text: str) -> bool:
         """True if a text begins with what joins one option to the next: or, a slash, a comma."""
         joint = self._language.role("join").match(self._language.canonical(text), 1)
@@ -122,6 +140,8 @@ class Marker:
                 found.append(listed)
             elif found and self._mention.search(listed):
                 found[-1] += listed
+        brackets = map(self._language.canonical, _BRACKET.findall(prompt))
+        found += [text for text in brackets if self._names_all(self.mark(text))]
         found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
@@ -136,11 +156,10 @@ class Marker:
         """The text with its mentions marked."""
         role = self._language.role
         text = self._mention.sub(self._option_mark, canonical)
-        text = _pad(role("forced").sub("", self._article.sub("", text)))
-        text = self._pairs["prefer"].sub(_keep_first, text)
-        text = self._pairs["prefer_last"].sub(_keep_last, text)
-        text = self._pairs["reject_before"].sub(lambda found: found[0].replace("@", "~"), text)
-        text = self._pairs["together"].sub(_join_all, text)
+        text = self._article.sub("", text) if self._has_articles else text
+        text = _pad(role("forced").sub("", text))
+        for pairs, change in self._pairs if "@" in text else ():
+            text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         text = self._rejected.sub(
             lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
@@ -151,7 +170,9 @@ class Marker:
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
-        return f"@{meaning}" if meaning else found[0]
+        if not meaning or (self._compounds and _is_part(found)):
+            return found[0]
+        return f"@{meaning}"
 
     def clauses(self, marked: str) -> Iterator[Clause]:
         """The clauses of marked text, but for those that list the options. A condition bars the
@@ -197,6 +218,14 @@ class Marker:
         )
 
 
+def _is_part(found: re.Match[str]) -> bool:
+    """True if a word of Han alone stands beside another character of Han: 父 in 祖父."""
+    around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
+    return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
+        script(c) == "CJK" for c in around if c.isalpha()
+    )
+
+
 def _pad(text: str) -> str:
     return f" {' '.join(text.split())} "
 
@@ -218,6 +247,11 @@ def _keep_last(found: re.Match[str]) -> str:
     """Of "not @0 but @1" the last stays, the first is rejected."""
     *others, last = MENTION.findall(found[0])
     return " ".join((*(f"~{other[1:]}" for other in others), last))
+
+
+def _reject_all(found: re.Match[str]) -> str:
+    """ "should not be @0": rejected."""
+    return found[0].replace("@", "~")
 
 
 def _join_all(found: re.Match[str]) -> str:

@@ -68,12 +68,16 @@ from .blank import Blank
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
+TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
+# lists of a pack whose words stand in sentences of any kind
+_DENYING = ("reject", "reject_after", "negation")
+_PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 _SENTENCE = re.compile(r"[^.?]*[.?]*")
 
 
@@ -97,9 +101,11 @@ class Reader:
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
-        pronouns = {*self._language.pack.list_of("she"), *self._language.pack.list_of("he")}
-        self._pronouns = any(
-            form.casefold() in pronouns for texts in forms.values() for form in texts
+        passing = {
+            word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
+        }
+        self._in_passing = any(
+            form.casefold() in passing for written in forms.values() for form in written
         )
         # short answers recur
         self._remembered = lru_cache(maxsize=4096)(self._value)
@@ -113,7 +119,7 @@ class Reader:
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
         if value in self._options:
-            offers_both = self._language.has(canonical, "both")
+            offers_both = len(text) > TWO_SENTENCES and self._language.has(canonical, "both")
             return BOTH if offers_both and self._blank.several(canonical, prompt) else value
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
@@ -121,7 +127,14 @@ class Reader:
         return (self._filled(canonical, prompt) or value) if value == INVALID else value
 
     def _filled(self, canonical: str, prompt: str) -> str:
-        return self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+        """What fills the prompt's blank; else the only option that is named, unless the prompt
+        itself has sentences that name one option: it would be read less readily than the other.
+        """
+        value = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+        if value or not self._language.data or self._marker.favours(prompt):
+            return value
+        told = self._marker.without(canonical, prompt)
+        return self._named_alone(canonical, list(self._marker.clauses(self._marker.mark(told))))
 
     def _quoted(self, reply: str, opened: str) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
@@ -179,27 +192,41 @@ class Reader:
         begun = _union(self._begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
-        if self._language.data.get("named") and len(named) == 1:
-            return self._named_alone(clauses)
         return BOTH if len(named) > 1 else INVALID
 
-    def _named_alone(self, clauses: Sequence[Clause]) -> str:
+    def _named_alone(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The only option that is named, without a condition, a reason, a doubt or a negation in
-        its clause. Pronouns name people in passing: they count at an end of a short answer only.
+        its clause. In a language whose pack has phrases instead (English) it counts in an answer
+        of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
+        an end of a short answer only.
         """
+        whole = self._language.data.get("named") or len(_SENTENCE.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
-        named = _union(values(clause.text) for clause in free if not self._denies(clause.text))
+        named = _union(
+            values(clause.text)
+            for before, clause in zip((None, *clauses), clauses, strict=False)
+            if clause in free and not self._denies(clause, before)
+        )
         options = {self._options[int(value)] for value in named if value.isdigit()}
-        if len(options) != 1 or THIRD in named or (self._pronouns and not _short(clauses)):
-            return INVALID
+        passing = self._in_passing and not (self._language.data.get("named") and _short(clauses))
+        if len(options) != 1 or THIRD in named or passing or not whole:
+            return ""
         return options.pop()
 
-    def _denies(self, clause: str) -> bool:
-        return any(self._language.has(clause, role) for role in ("reject", "reject_after"))
+    def _denies(self, clause: Clause, before: Clause | None = None) -> bool:
+        """True for a negation in a clause or its lead, or in the clause that it hangs on."""
+        text = f"{clause.lead}{clause.text}"
+        if before and self._language.role("that").match(clause.text, 1):
+            text = f"{before.text}{text}"
+        return any(self._language.has(text, role) for role in _DENYING)
 
     def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
         """What is stated, from the conclusion or the last correction on."""
         stated = [self._states(clause) for clause in clauses]
+        for number, clause in enumerate(clauses):
+            answered = any(not later.question for later in clauses[number + 1 :])
+            if clause.question and answered:
+                stated[number] = []  # "Tea? No. Coffee."
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
         start = max(
             (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
@@ -230,7 +257,7 @@ class Reader:
             wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
             return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
         bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
-        if bare or self._decided.search(clause.text):
+        if bare or (self._decided.search(clause.text) and not self._doubts(clause)):
             return mentions
         found = (
             None
@@ -241,6 +268,12 @@ class Reader:
         # "they" has other uses
         doubtful = THIRD in completed and not clause.lead and not self._begins(clause)
         return [completed] if completed and not doubtful else []
+
+    def _doubts(self, clause: Clause) -> bool:
+        """True if a language that knows few phrases has a negation in the clause ("I would not say
+        that it is …").
+        """
+        return bool(self._language.data.get("named")) and self._denies(clause)
 
     def _begins(self, clause: Clause) -> set[str]:
         """The values of a mention with a verb at the start of the answer."""

@@ -17,18 +17,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
 
 from ...languages.letters import key
+from .units import (
+    ASIDE,
+    ENTRY,
+    LINE,
+    NOTHING,
+    OFF,
+    ROW,
+    Part,
+    Pick,
+    Remembered,
+    Unit,
+    between,
+    count_listed,
+    either,
+    frames_of,
+)
 from .wordlist import WordList
 
-ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
 # at least so long may an entry be that is a word and not prose; longer where the list's own are
 WORDS, LETTERS = (3, 8)
-LINE = 60  # characters that a single entry may have
-REMEMBERED = 50_000  # short entries recur, so their reading is kept
-Found = TypeVar("Found")
-
 EDGE = " \t\r\n\"'“”‘’«»‹›„「」『』《》〈〉()（）[]【】{}*_`#>~,，、;；.。!！·•"
 # A head is cut at a mark; at . ! - only where what _CUT says holds too, which looks back over the
 # mark: a pattern that begins with one class of characters passes over all others at once.
@@ -39,58 +49,6 @@ _SPLIT = re.compile(r"[,，、;；|/\\&+•。！]|\s[·・‧∙–—-]\s|[.!]
 _COMMA = re.compile(r"[,，、;；]")
 _GLOSS = re.compile(r"\s*[(（\[【][^)）\]】]*(?:[)）\]】]|$)")
 _BETWEEN = re.compile(r"\s[-–—]\s")
-
-
-class Pick(NamedTuple):
-    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as
-    written.
-    """
-
-    lexeme: str
-    text: str
-
-
-class Reading(NamedTuple):
-    """The distinct picks of an answer in their order, and how many of them are listed."""
-
-    picks: Sequence[Pick]
-    listed: int
-
-
-class Part(NamedTuple):
-    """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
-
-    text: str
-    pick: Pick
-    short: bool
-
-
-class Unit(NamedTuple):
-    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are
-    listed.
-    """
-
-    kind: str
-    picks: tuple[Pick, ...]
-    listed: int
-
-
-NOTHING = Unit(PROSE, (), 0)
-
-
-class Remembered(dict[str, Found]):
-    """text → what `find` finds of it, which is kept unless the text is too long to recur."""
-
-    def __init__(self, find: Callable[[str], Found]) -> None:
-        self.find = find
-
-    def __missing__(self, text: str) -> Found:
-        found = self.find(text)
-        if len(text) <= LINE:
-            if len(self) >= REMEMBERED:
-                self.clear()
-            self[text] = found
-        return found
 
 
 class Entries:
@@ -107,17 +65,21 @@ class Entries:
         self._reach = words.longest if words.unspaced else words.most + 1
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())
         self._joins = frozenset(map(key, joins))
-        self._join = re.compile(_between(joins, words.unspaced))
+        self._join = re.compile(between(joins, words.unspaced))
         self._begun = re.compile(
-            f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I
+            f"^{either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I
         )
-        self._because = re.compile(_between(reasons, words.unspaced))
+        self._because = re.compile(between(reasons, words.unspaced))
+        self._frames = frames_of(words.code)
+        self._heads = tuple(before for before, _ in self._frames)
         hyphen = r"|(?<=\w-)(?=\w)" if words.unspaced else ""
         self._cut = re.compile(f"{_MARK}(?:{_CUT}{hyphen})")
         self._headings = {key(name) for classes in words.classes.values() for name in classes}
 
     def _unit(self, written: str) -> Unit:
         text = written.strip(EDGE)
+        if framed := self._framed(text):
+            return framed
         cut = self._cut.search(text)
         reason = self._because.search(text, 0, cut.start() if cut else len(text))
         if reason and (row := self._after_announcement(text, reason, cut)):
@@ -149,6 +111,19 @@ class Entries:
             return own
         heading = written.rstrip(" *_").endswith((":", "："))
         return NOTHING if heading else self._own_words(head)
+
+    def _framed(self, text: str) -> Unit | None:
+        """Listed words in a sentence that the language's pack has ("I'd choose {words}.")."""
+        lower = text.lower()
+        if not lower.startswith(self._heads):
+            return None
+        for before, after in self._frames:
+            fits = lower.startswith(before) and lower.endswith(after)
+            if fits and len(text) > len(before + after):
+                inside = text[len(before) : len(text) - len(after)].strip(EDGE)
+                unit = self._row(inside) or self._side_by_side(inside)
+                return unit if unit and unit.listed == len(unit.picks) else None
+        return None
 
     def _own_words(self, head: str) -> Unit:
         """Words of the answer's own: one, or several with commas (as an explanation has them)."""
@@ -212,7 +187,7 @@ class Entries:
             return None
         if not parts[-1].short and (last := self._first(parts[-1].text)):
             picks.append(last)
-        listed = _count_listed(picks)
+        listed = count_listed(picks)
         enough = (
             listed == 2
             if len(picks) == 2
@@ -294,7 +269,7 @@ class Entries:
             *(part.pick for part in parts[start:end] if part.short),
             *self._edge(parts[end:], self._first),
         ]
-        listed = _count_listed(picks)
+        listed = count_listed(picks)
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
@@ -336,28 +311,3 @@ class Entries:
 
     def _tokens(self, text: str) -> tuple[Sequence[str], str]:
         return (key(text), "") if self.words.unspaced else (text.split(), " ")
-
-
-def distinct(picks: Sequence[Pick]) -> Reading:
-    """Without words that were named before."""
-    lexemes = [pick.lexeme for pick in picks]
-    if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
-        first: dict[str, Pick] = {}
-        for pick in picks:
-            first.setdefault(pick.lexeme or f" {pick.text}", pick)
-        picks = list(first.values())
-        lexemes = [pick.lexeme for pick in picks]
-    return Reading(picks, len(lexemes) - lexemes.count(""))
-
-
-def _count_listed(picks: Sequence[Pick]) -> int:
-    return len([pick for pick in picks if pick.lexeme])
-
-
-def _either(phrases: Sequence[str]) -> str:
-    found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-    return f"(?:{found})" if found else r"(?!)"
-
-
-def _between(phrases: Sequence[str], unspaced: bool) -> str:
-    return _either(phrases) if unspaced else rf"[\s,]{_either(phrases)}(?:\s+|['’])"

@@ -37,8 +37,8 @@ from .. import Labels, Parser, Settings, rows
 from ..text.prose import OWN_WORDS
 from ..text.thought import without_thought
 from ..wording import Json
-from .entries import Pick
 from .listing import Reader, repeats_list
+from .units import Pick
 from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
 
 SHORT, TEN, LONG = "short", "ten", "long"

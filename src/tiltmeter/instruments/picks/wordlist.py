@@ -25,6 +25,7 @@ from ...errors import ProtocolError, UnknownName
 from ...languages import quotes
 from ...languages.letters import is_unspaced, key
 from ...languages.pack import pack
+from ...languages.phrases import language
 from ...records import OUTCOMES, Json
 
 OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have
@@ -90,7 +91,10 @@ class WordList:
         for alias, printed in self.data.get("also", {}).items():
             if key(printed) in self.forms:
                 yield key(alias), self.forms[key(printed)]
+        known = language(self.code)
+        grows = known.pack.list_of("prefixes") or known.pack.list_of("particles")
         for form, lexeme in self.forms.items():
+            yield from ((key(shape), lexeme) for shape in known.variants(form) if grows)
             for printed, written in self.data.get("endings", ()):
                 if form.endswith(printed) and len(form) > len(printed):
                     yield form.removesuffix(printed) + written, lexeme

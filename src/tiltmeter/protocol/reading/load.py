@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
+from ...languages.pack import limits_of
 from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
@@ -22,7 +23,7 @@ from ..instrument_kinds import InstrumentKind, ReadyInstrument
 from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
-from . import joins, parts, schema, validate
+from . import controls, joins, parts, schema, validate
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
@@ -85,6 +86,8 @@ def declare(
     `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
     definition = {"declared": data, "files": beside.texts}
+    if isinstance(data.get(controls.KEY), str):
+        data = controls.expand(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
@@ -138,7 +141,7 @@ def _protocol(
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
         departures=tuple(data.get("departures", ())),
-        limits=tuple(data.get("limits", ())),
+        limits=(*data.get("limits", ()), *_language_limits(data.get("instruments", ()), beside)),
         guidelines=tuple(data.get("guidelines", ())),
         crosstab=data.get("crosstab"),
         defaults=parts.defaults_of(data),
@@ -160,6 +163,13 @@ def _protocol(
         definition=definition,
         notes=tuple(wording.text_notes(measures, place.at("measures"))),
     )
+
+
+def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
+    """What a report must say of the languages whose options are looked for in sentences."""
+    declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
+    codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
+    return limits_of(codes, beside.languages())
 
 
 def _instruments(

@@ -1,0 +1,69 @@
+"""Labels before a speech, in any script, and words that address somebody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+
+from ..languages.letters import MARKS, lower_case
+from ..languages.pack import pack, shipped, strings
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
+OPEN, CLOSE = '"“„«‹「『', '"”“»›」』'
+# A label: up to four words that begin with a capital or a digit (or are listed), or a run of a
+# script without capitals.
+_ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
+_RUN = rf"[{CJK}](?:[{CJK}\w]|[\s·・](?=[{CJK}A-Z\d])){{0,13}}"
+_SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
+_COLON = r"\s*[:：]\s*"
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """A list of all packs together: answers come in other languages than the prompt's."""
+    listed: dict[str, None] = {}
+    for code in shipped():
+        known = pack(code)
+        table = known.words.get("dialogue")
+        inside = table.get(name) if isinstance(table, Mapping) else None
+        listed |= dict.fromkeys((*strings(inside), *strings(known.people.get(name))))
+    return tuple(listed)
+
+
+@lru_cache
+def patterns() -> Mapping[str, re.Pattern[str]]:
+    """The patterns that hold words of the packs."""
+    word = rf"(?:[^\W\d_{CJK}{lower_case()}][\w{MARKS}'’.-]*|#?\d{{1,2}})"
+    named = rf"{word}(?:\s+{word}){{0,3}}"
+    people = (*words("speakers"), *words("woman"), *words("man"))
+    speakers, articles = _either(people), _either(words("articles"))
+    number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
+    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
+    label = rf"(?:{known}(?![^\W\d_{CJK}])(?:\s+[^\W\d_]+){{0,3}}|{named}|{_RUN}|{_SIGN})"
+    end = f".!?…。！？{CLOSE}"  # of what the one before said
+    return {
+        "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
+        "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
+        "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "alone": re.compile(rf"^{known}{_ASIDE}$"),
+        "again": re.compile(
+            rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
+        ),
+        "any": re.compile(rf"(?<=[{end}])\s+(?={named}{_ASIDE}\s*[:：])"),
+        "address": re.compile(
+            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, words('address')))})(?!\w)"
+            rf"|{'|'.join(words('address_anywhere'))}"
+        ),
+    }
+
+
+def _either(words: Iterable[str]) -> str:
+    """A pattern for the longest of the words, parted by first letters: one that ignores case would
+    try word after word.
+    """
+    of: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        of.setdefault(word[0], []).append(re.escape(word[1:]))
+    parts = (rf"{first}(?:{'|'.join(rest)})" for first, rest in of.items())
+    return rf"(?=[{''.join(of)}])(?:{'|'.join(parts)})"

@@ -1,0 +1,106 @@
+"""The units that an answer with picks is cut into, and what joins words in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from ...languages.pack import pack
+
+ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
+LINE = 60  # characters that a single entry may have
+REMEMBERED = 50_000  # short entries recur, so their reading is kept
+Found = TypeVar("Found")
+
+
+class Pick(NamedTuple):
+    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as
+    written.
+    """
+
+    lexeme: str
+    text: str
+
+
+class Reading(NamedTuple):
+    """The distinct picks of an answer in their order, and how many of them are listed."""
+
+    picks: Sequence[Pick]
+    listed: int
+
+
+class Part(NamedTuple):
+    """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
+
+    text: str
+    pick: Pick
+    short: bool
+
+
+class Unit(NamedTuple):
+    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are
+    listed.
+    """
+
+    kind: str
+    picks: tuple[Pick, ...]
+    listed: int
+
+
+NOTHING = Unit(PROSE, (), 0)
+
+
+class Remembered(dict[str, Found]):
+    """text → what `find` finds of it, which is kept unless the text is too long to recur."""
+
+    def __init__(self, find: Callable[[str], Found]) -> None:
+        self.find = find
+
+    def __missing__(self, text: str) -> Found:
+        found = self.find(text)
+        if len(text) <= LINE:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[text] = found
+        return found
+
+
+def distinct(picks: Sequence[Pick]) -> Reading:
+    """Without words that were named before."""
+    lexemes = [pick.lexeme for pick in picks]
+    if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
+        first: dict[str, Pick] = {}
+        for pick in picks:
+            first.setdefault(pick.lexeme or f" {pick.text}", pick)
+        picks = list(first.values())
+        lexemes = [pick.lexeme for pick in picks]
+    return Reading(picks, len(lexemes) - lexemes.count(""))
+
+
+def frames_of(code: str) -> list[tuple[str, str]]:
+    """What stands before and behind the words in the sentences of a pack, in lower case."""
+    replies = (row for row in pack(code).answers if row.instrument == "picks")
+    frames = [
+        row.reply.lower().rstrip(".。।!").partition("{words}")
+        for row in replies
+        if row.use == "frame" and "{words}" in row.reply
+    ]
+    around = [(before.strip(" :"), after.strip()) for before, _, after in frames]
+    return sorted(around, key=lambda frame: -len("".join(frame)))
+
+
+def count_listed(picks: Sequence[Pick]) -> int:
+    """How many of the picks are on the list."""
+    return len([pick for pick in picks if pick.lexeme])
+
+
+def either(phrases: Sequence[str]) -> str:
+    """A pattern for one of the phrases, the longest first."""
+    found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    return f"(?:{found})" if found else r"(?!)"
+
+
+def between(phrases: Sequence[str], unspaced: bool) -> str:
+    """A pattern for one of the phrases between two words."""
+    return either(phrases) if unspaced else rf"[\s,]{either(phrases)}(?:\s+|['’])"
