@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
+from ...languages.pack import limits_of
 from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
@@ -140,7 +141,7 @@ def _protocol(
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
         departures=tuple(data.get("departures", ())),
-        limits=tuple(data.get("limits", ())),
+        limits=(*data.get("limits", ()), *_language_limits(data.get("instruments", ()), beside)),
         guidelines=tuple(data.get("guidelines", ())),
         crosstab=data.get("crosstab"),
         defaults=parts.defaults_of(data),
@@ -162,6 +163,13 @@ def _protocol(
         definition=definition,
         notes=tuple(wording.text_notes(measures, place.at("measures"))),
     )
+
+
+def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
+    """What a report must say of the languages whose options are looked for in sentences."""
+    declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
+    codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
+    return limits_of(codes, beside.languages())
 
 
 def _instruments(
