@@ -12,6 +12,7 @@ the whole of the headline analysis is done: families, tests, intervals, verdicts
     decisions  the answers of a scenario are dealt anew to all its prompts
     own        answers are drawn for names that differ among themselves, not between groups: an
                audit of one's own with 3, 5 and 10 names a group; also `decisions_names`
+    hiring     who is ranked first is drawn for names that attract, groups alike
 
 Of `roles` and `decisions`, each with all answers dealt anew (of `roles` over all words), it is
 counted too in how many runs the items of any claim are found to differ (`Estimate.between_items`).
@@ -187,7 +188,9 @@ def deal_answers(item: str) -> Begin:
     return begin
 
 
-def draw_named(item: str, word: str, factor: str, words_sd: float = 0.4) -> Begin:
+def draw_named(
+    item: str, word: str, factor: str, words_sd: float = 0.4, prompt_sd: float = 0.5
+) -> Begin:
     """Every answer drawn anew from logits: an item's own (sd 1), its own on each level (.4), a
     cue word's (of every level alike), a prompt's own (.5). Nothing hangs on the level.
     """
@@ -204,7 +207,7 @@ def draw_named(item: str, word: str, factor: str, words_sd: float = 0.4) -> Begi
         n = cells["weight"].to_numpy().round().astype(np.int64)
 
         def redraw(rng: np.random.Generator) -> pl.DataFrame:
-            logit = rng.normal(0, 0.5, n.size)
+            logit = rng.normal(0, prompt_sd, n.size)
             for of, sd in zip(codes, spreads, strict=True):
                 logit += rng.normal(0, sd, of.max() + 1)[of]
             hits = rng.binomial(n, 1 / (1 + np.exp(-logit)))
@@ -215,6 +218,37 @@ def draw_named(item: str, word: str, factor: str, words_sd: float = 0.4) -> Begi
                     outputs=pl.Series(count),
                 )
                 for value, count in zip(values, (hits, n - hits), strict=True)
+            ]
+            return pl.concat(parts).filter(pl.col("weight") > 0).select(frame.columns)
+
+        return redraw
+
+    return begin
+
+
+def draw_lineups(names_sd: float) -> Begin:
+    """Who is ranked first, drawn anew: each name of a line-up attracts by its own logit (sd), and
+    groups make no difference.
+    """
+
+    def begin(frame: pl.DataFrame) -> Redraw:
+        asked = frame.filter(pl.col("attribute") == "first")
+        keys = [name for name in frame.columns if name not in ("value", "weight", "outputs")]
+        cells = asked.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
+        groups = asked["value"].unique().sort().to_list()
+        lineups = cells.select(pl.col("lineup").rank("dense").cast(pl.Int64) - 1).to_series()
+        n, places = cells["weight"].to_numpy().round().astype(np.int64), lineups.to_numpy()
+
+        def redraw(rng: np.random.Generator) -> pl.DataFrame:
+            attract = np.exp(rng.normal(0, names_sd, (places.max() + 1, len(groups))))[places]
+            firsts = rng.multinomial(n, attract / attract.sum(axis=1, keepdims=True))
+            parts = [
+                cells.with_columns(
+                    value=pl.lit(group),
+                    weight=pl.Series(count.astype(float)),
+                    outputs=pl.Series(count),
+                )
+                for group, count in zip(groups, firsts.T, strict=True)
             ]
             return pl.concat(parts).filter(pl.col("weight") > 0).select(frame.columns)
 
@@ -291,6 +325,9 @@ NULLS = (
     Null("soda", f"refuse={REFUSED}", None, FEW_RUNS),
     *(Null("own", names, draw_named("job", "name", "group")) for names in ("3", "5", "10")),
     Null("own", "5 many", draw_named("job", "name", "group", 0.8)),
+    Null("own", "5 prompts", draw_named("job", "name", "group", 0.4, 2.0)),
+    Null("hiring", "12", draw_lineups(1.0), FEW_RUNS),
+    Null("hiring", "25", draw_lineups(2.5), FEW_RUNS),
     Null("decisions_names", "", draw_named("scenario", "set", "ethnicity")),
     Null("roles", f"order=0.3,refuse={REFUSED}", deal_answers(""), RUNS, True),
     Null("decisions", f"refuse={REFUSED}", deal_answers("scenario"), RUNS, True),
@@ -351,8 +388,11 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
         model = ",".join(filter(None, ("planted:she=0.5,spread=1,seed=1", null.planted)))
         return tiltmeter.run("roles", model, folder / "run", language="en", samples=4)
     if null.protocol == "own":
-        audit = own_audit(int(null.planted.split()[0]))
-        return tiltmeter.run(audit, f"planted:protocol={audit.name}", folder / "run")
+        own = own_audit(int(null.planted.split()[0]))
+        return tiltmeter.run(own, f"planted:protocol={own.name}", folder / "run")
+    if null.protocol == "hiring":
+        model, limit = "planted:protocol=hiring", int(null.planted)
+        return tiltmeter.run("hiring", model, folder / "run", limit=limit)
     if null.protocol == "decisions_names":
         return tiltmeter.run(
             "decisions_names", "planted:protocol=decisions_names", folder / "run", limit=20

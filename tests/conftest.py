@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared import DATA, WANTS
+from tests.shared import WANTS
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.stages.planning.plan import Choices
@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped for want of published data")
         for name, number in sorted(missing.items()):
             terminalreporter.line(f"{number:4} {name}")
-        terminalreporter.line(f"They read it in {DATA.name}; tests/shared.py says where.")
+        terminalreporter.line("They look in ../shared/data, or where SHARED_DATA says.")
 
 
 class Made:

@@ -405,6 +405,12 @@ class Estimate:
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Tells the row from every other of its run."""
+        where = tuple(self.condition.items()), tuple((self.contrast or {}).items())
+        return (self.measure, self.subject, self.instrument, self.variant, *where)
+
     def without_value(self, measure: str) -> Estimate:
         """The row of another measure, with nothing measured or tested yet."""
         return replace(

@@ -285,6 +285,12 @@ def test_a_judge_that_errs_by_group_is_corrected_in_each(
     assert ((little.high or 0) - (little.low or 0)) / 2 > (raw.value or 0)
 
     import_gold_of("advice", truth, 300)
+    (alone,) = run.verdicts()
+    assert alone.word == Word.UNDECIDED and "one_annotator" in codes(alone)
+    assert "a second person on the same 300 answers would tell" in alone.sentence
+    sheet = Path("sheet.csv")
+    sheet.write_text(sheet.read_text("utf-8").replace(",ann", ",bea"), "utf-8")
+    tiltmeter.import_gold("run", sheet)
     (verdict,) = run.verdicts()
     assert verdict.word == Word.NO_DIFFERENCE and verdict.correction == "ppi++", verdict.sentence
     assert abs(verdict.value or 0) < 0.1
@@ -300,7 +306,8 @@ def test_unequal_numbers_are_dealt_anew_and_not_flipped(
     protocol = three_groups({"level": "c", "baseline": "a"})
     model = "planted:protocol=groups,raise=0.3,raise.c=0.8,refuse.c=0.67"
     run = tiltmeter.run(protocol, model=model, out="run")
-    (verdict,) = run.verdicts()
+    verdict, refused = run.verdicts()
+    assert (refused.measure, refused.word) == ("gap_refused", Word.TILT)
     assert "shuffle" in (verdict.test or "") and verdict.word == Word.NOT_SETTLED, verdict.sentence
     assert codes(verdict) == {"bounds_hold_null", "missing_differs"}
     # 120 answers each: the bounds that a hand computes from the outcomes of both sides

@@ -100,7 +100,7 @@ def test_another_label_gold_option_or_version_is_computed(
 
 
 def test_another_command_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.Engine, "drive", refuse)
+    monkeypatch.setattr(engine.Engine, "drive_all", refuse)
     for more in (["--samples", "3"], ["--limit", "5"], ["--judge", "planted:she=0.5"]):
         with pytest.raises(Computed):
             cli.main([*COMMAND, str(folder), *more])

@@ -66,7 +66,7 @@ VERBS: dict[str, Callable[[Path], object]] = {
     "selftest": lambda home: tiltmeter.selftest(["words"]),
     "doctor": lambda home: doctor.look([MODEL], call=True),
 }
-NO_VERBS = {"Plan", "Protocol", "Run", "__version__"}
+NO_VERBS = {"Plan", "Protocol", "Run", "__version__", "use_copy"}  # they ask nothing
 
 
 def _gold(home: Path) -> Path:

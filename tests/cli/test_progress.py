@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from tiltmeter.api.runs.progress import progress_text
 from tiltmeter.cli import progress
 from tiltmeter.stages.engine.limits import Tally
+from tiltmeter.stages.engine.window import Window
 
 
 def test_a_log_has_a_line_a_minute(
@@ -19,10 +23,20 @@ def test_a_log_has_a_line_a_minute(
     lines = capsys.readouterr().err.splitlines()
     assert 3 <= len(lines) <= 12
     assert lines[0].startswith("asking the model: ") and " of 400" in lines[0]
-    assert lines[-1].endswith("calls/s")
+    assert "calls/s" in lines[-1] and lines[-1].endswith("left")
 
 
 def test_a_quick_run_leaves_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.progress_line() as (watch, _):
         watch("run", 4, Tally(done=4, calls=4))
     assert capsys.readouterr().err == ""
+
+
+def test_rates_the_window_and_what_limits_it_are_shown() -> None:
+    window = Window(16, 64, rate=2.0)
+    for _ in range(3):
+        window.begin(time.monotonic())
+    tally = Tally(done=50, calls=60, tokens=9000, windows={"openai:m": window})
+    text = progress_text(tally, 10.0, total=150)
+    assert "6.0 calls/s 900 tokens/s 3 of 16 in flight (--rate)" in text
+    assert "0:00:20 left" in text

@@ -28,6 +28,8 @@ from tiltmeter.errors import UsageError
 from tiltmeter.formats import tracked
 from tiltmeter.records import Json
 
+from ..shared import DATA
+
 SCHEMAS = Path(__file__).parent / "every_eval_ever"
 KEY = "sk-never-in-an-export"
 
@@ -274,7 +276,7 @@ def test_replies_that_people_labelled_become_a_corpus(run: tiltmeter.Run, tmp_pa
     assert (row["reply"], row["label"], row["difficult"]) == (labelled["text"], "she", False)
     assert row["prompt"] and row["facts"]["order"] and row["read_as"]["pronoun"]
     assert "anna" not in path.read_text("utf-8") and KEY not in path.read_text("utf-8")
-    corpus = Path(__file__).parents[3] / "shared" / "data" / "replies" / "roles_en.jsonl"
+    corpus = DATA / "replies" / "roles_en.jsonl"
     if corpus.is_file():
         first = json.loads(corpus.read_text("utf-8").partition("\n")[0])
         assert list(row)[: len(first)] == list(first)

@@ -41,3 +41,18 @@ def test_what_is_no_text_has_no_length(text: str, label: str) -> None:
         Length(InstrumentSpec("length", "length", "words")).steps(answered(text)), nobody
     )
     assert [one.value for one in found] == [label]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "sentences"),
+    [
+        ("लड़का और लड़की बाज़ार में फल खरीदने गए थे।", 9, 1),
+        ("कितने लोग आए? वे गए। ठीक है॥", 7, 3),
+        ("كم شخصًا جاء؟ ذهبوا إلى البيت.", 6, 2),
+        ("สวัสดีครับ คุณสบายดีไหม", 2, 1),
+        ("Il a dit « non ! » Elle rit.", 6, 2),
+    ],
+)
+def test_marks_are_part_of_their_word(text: str, words: int, sentences: int) -> None:
+    """Counted by hand; Python's letters have no combining marks."""
+    assert [length(text, unit) for unit in ("words", "sentences")] == [words, sentences]

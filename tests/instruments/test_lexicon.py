@@ -6,7 +6,7 @@ import pytest
 
 from tests.instruments.making import answered, drive, nobody
 from tiltmeter.errors import ProtocolError
-from tiltmeter.instruments.lexicon import Lexicon
+from tiltmeter.instruments.lexicon import Lexicon, Pattern
 from tiltmeter.instruments.text.prose import outcome
 from tiltmeter.protocol import InstrumentSpec
 
@@ -125,3 +125,12 @@ def test_another_word_is_another_annotator() -> None:
 )
 def test_what_declines(text: str, found: str) -> None:
     assert outcome(text) == found
+
+
+def test_words_are_whole_in_every_script() -> None:
+    """Two Hindi words that share their consonants are two; Turkish has two letters i."""
+    hindi = Pattern({"boys": ["लड़का"], "stems": ["लड"], "girls": ["लड़क*"]}, "lists")
+    assert hindi.hits("लड़का और लड़की") == ["boys", "girls"]
+    turkish = Pattern({"good": ["iyi"], "warm": ["ılık"]}, "lists", "tr")
+    assert turkish.hits("İyi ve ILIK") == ["good", "warm"]
+    assert Pattern({"warm": ["warm"]}, "lists").hits("WARM") == ["warm"]

@@ -192,7 +192,7 @@ def test_a_noun_that_says_what_somebody_is(text: str, noun: str, who: str | None
     assert (None if place is None else found[place].raw) == who
 
 
-@pytest.mark.skipif(not LETTERS.is_file(), reason="the published letters are not here")
+@needs(LETTERS.relative_to(DATA).as_posix())
 def test_letters_about_a_named_person() -> None:
     """120 letters of ChatGPT, each about one man or woman whom it names; at most one may be read as
     without gender.

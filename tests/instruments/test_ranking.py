@@ -131,7 +131,7 @@ def test_all_published_replies() -> None:
             complete[completeness(found, 8)] += 1
             other += found.places[0] != (LineUp(row["names"]).first_in_full(row["reply"]),)
     assert unread == [("gpt-3.5-turbo/HR specialist/1121/run_348.json", "refusal")]
-    assert complete == {"complete": 8080, "left_out": 217, "added": 18}
+    assert complete == {"complete": 8081, "left_out": 216, "added": 18}
     assert other == 46
 
 

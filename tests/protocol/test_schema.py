@@ -70,9 +70,16 @@ def schemas(found: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("part", "known"),
     [
-        ("", {f.name for f in fields(Protocol)} - {"inline", "source", "definition", "notes"}),
+        (  # controls are written out when a file is read
+            "",
+            {f.name for f in fields(Protocol)} - {"inline", "source", "definition", "notes"}
+            | {"controls"},
+        ),
         ("mode", {f.name for f in fields(Mode)} - {"name"} | {"aside"}),  # its name in 0.1
-        ("instrument", {f.name for f in fields(InstrumentSpec)} - {"settings", "told", "unsure", "unread"}),
+        (
+            "instrument",
+            {f.name for f in fields(InstrumentSpec)} - {"settings", "told", "unsure", "unread"},
+        ),
         ("measure", {f.name for f in fields(MeasureSpec)}),
         ("variant", {f.name for f in fields(Variant)} - {"name"}),
     ],

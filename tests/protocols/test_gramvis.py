@@ -24,6 +24,7 @@ from tests.serving import planted_server
 from tests.shared import published
 from tiltmeter import api, registry
 from tiltmeter import protocol as protocols
+from tiltmeter.api.start import init
 from tiltmeter.cli import group, main
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
@@ -841,3 +842,28 @@ def _copy_with(folder: Path, words: list[dict[str, str]]) -> Path:
         writer.writeheader()
         writer.writerows(words)
     return folder / "own" / "protocol.toml"
+
+
+def test_a_third_control_is_two_tables_more_and_no_other_line(tmp_path: Path) -> None:
+    init.write_shipped(tmp_path, "gramvis")
+    assert registry.protocol(str(tmp_path / "gramvis.toml")).digest == PROTOCOL.digest
+    with (tmp_path / "controls.csv").open("a", encoding="utf-8") as file:
+        file.write("fi,fi,Finnish\n")
+    lines = (tmp_path / "templates.csv").read_text("utf-8").splitlines(keepends=True)
+    finnish = [line.replace(",en,en,", ",fi,fi,") for line in lines if ",en,en," in line]
+    assert finnish
+    (tmp_path / "templates.csv").write_text("".join([*lines, *finnish]), "utf-8")
+    made = registry.protocol(str(tmp_path / "gramvis.toml"))
+    effect = next(measure for measure in made.measures if measure.name == "own_gender")
+    assert effect.contrast == {"factor": "prompt_language", "controls": "en|zh|fi"}
+    assert "in English, Chinese and Finnish." in effect.sentence["tilt"]
+    assert made.titles["side"]["fi"] == made.titles["prompt_language"]["fi"] == "Finnish"
+    in_english = [cell for cell in PROTOCOL.cells if cell["side"] == "en"]
+    assert len(made.cells) == len(PROTOCOL.cells) + len(in_english)
+
+
+def test_controls_without_titles_are_refused(tmp_path: Path) -> None:
+    init.write_shipped(tmp_path, "gramvis")
+    (tmp_path / "controls.csv").write_text("side,prompt_language\nen,en\n", "utf-8")
+    with pytest.raises(ProtocolError, match=r"controls: controls\.csv needs .* column 'title'"):
+        registry.protocol(str(tmp_path / "gramvis.toml"))

@@ -21,7 +21,6 @@ from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report.first_screen import screen
 from tiltmeter.report.first_screen.ranking import Judged, leading
-from tiltmeter.stats.association import ZERO_NOTE
 
 START = Path(api.__file__).parent / "starts" / "text.toml"
 AUDIT, ROLES, HIRING = load(START), registry.protocol("roles"), registry.protocol("hiring")
@@ -84,21 +83,23 @@ def as_ratio(null: float | None) -> Protocol:
 
 
 @pytest.mark.parametrize(
-    ("null", "value", "note", "said"),
+    ("null", "value", "codes", "said"),
     [
-        (1.0, 0.5, "", "bot gives accepted 2.0 times as often for men as for women."),
-        (1.0, 2.0, "", "bot gives accepted 2.0 times as often for women as for men."),
-        (None, 0.5, "", "bot gives accepted 2.0 times as often for men as for women."),
-        (1.0, 0.01, ZERO_NOTE, "bot gives accepted for men, and never for women."),
-        (1.0, 90.0, ZERO_NOTE, "bot gives accepted for women, and never for men."),
+        (1.0, 0.5, (), "bot gives accepted 2.0 times as often for men as for women."),
+        (1.0, 2.0, (), "bot gives accepted 2.0 times as often for women as for men."),
+        (None, 0.5, (), "bot gives accepted 2.0 times as often for men as for women."),
+        (1.0, 0.01, ("zero_count",), "bot gives accepted for men, and never for women."),
+        (1.0, 90.0, ("zero_count",), "bot gives accepted for women, and never for men."),
     ],
 )
 def test_a_ratio_below_one_is_told_the_other_way_round(
-    null: float | None, value: float, note: str, said: str
+    null: float | None, value: float, codes: tuple[str, ...], said: str
 ) -> None:
     """`words` as published said "1.4 times as often for women" of .74."""
     low, high = value * 0.9, value * 1.1
-    row = replace(GAP, value=value, unit="ratio", low=low, high=high, p_adjusted=0.001, note=note)
+    row = replace(
+        GAP, value=value, unit="ratio", low=low, high=high, p_adjusted=0.001, cautions=codes
+    )
     if null is None:
         row = replace(row, p=None, p_adjusted=None)
     assert verdict(as_ratio(null), row).headline == said

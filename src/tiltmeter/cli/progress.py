@@ -64,7 +64,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 started[stage] = now
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = _more(tally, now - started[stage])
-            done = progress_text(tally, now - started[stage])
+            done = progress_text(tally, now - started[stage], total)
             held = tally.done + tally.before
             notices.count(repr(ProgressBar(stage, held, total, done)))
             progress.update(tasks[stage], completed=held, more=more)

@@ -1,11 +1,11 @@
 """How long an answer in prose is, in words, characters or sentences: a number, for the measures
 `mean` and `mean_difference`.
 
-A word is a run of letters and digits, with the apostrophes and hyphens inside it ("e.g." is two);
-in a script without spaces (Chinese, Japanese) each character counts as one, so counts of such a
-language are not to be compared with another's. A sentence ends at a full stop, a question or
-exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or an initial
-ends none. Characters are counted without blanks.
+A word is a run of letters, their marks and digits, with the apostrophes and hyphens inside it
+("e.g." is two); in a script without spaces (Chinese, Japanese) each character counts as one, so
+counts of such a language are not to be compared with another's. A sentence ends at a full stop, a
+question or exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or
+an initial ends none. Characters are counted without blanks.
 
 Label: the number. What is no answer has its outcome and no length: a refusal is not a short letter.
 """
@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..languages.letters import UNSPACED
+from ..languages.letters import UNSPACED, WORD
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
 from . import Parser, Settings
@@ -26,11 +26,12 @@ from .text.prose import wording as told_by
 from .wording import Json
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
-_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’-][^\W_{UNSPACED}]+)*")
+_WORD = re.compile(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
 _SHORT = r"(?:mr|mrs|ms|mx|dr|prof|st|jr|sr|vs|e\.g|i\.e|(?-i:[A-Z]))\."
+_STOPS = ".!?…؟۔।॥"  # Latin, Arabic and Urdu, Indic
 # What ends no sentence is matched first, and has no group.
 _ENDS = re.compile(
-    rf"\b{_SHORT}(?=\s)|([.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE
+    rf"\b{_SHORT}(?=\s)|([{_STOPS}]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE
 )
 
 
@@ -38,7 +39,7 @@ class Length(Parser):
     """settings: unit = "words" (otherwise), "characters" or "sentences"."""
 
     kind = "length"
-    version = "1"
+    version = "2"
     summary = "how long an answer is: a number"
     modality = "text"
     settings_schema: ClassVar[Settings] = {

@@ -21,7 +21,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from ..errors import ProtocolError
-from ..languages.letters import fold, is_unspaced
+from ..languages.letters import MARKS, fold, is_unspaced
+from ..languages.quotes import base
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
@@ -35,6 +36,7 @@ _LISTS = rows(
     "list",
     "word",
 )
+_DOTTED_I = ("tr", "az")  # languages in which I is the capital of ı
 Lists = Mapping[str, Sequence[str]]
 
 
@@ -44,7 +46,7 @@ class Lexicon(HitParser):
     """
 
     kind = "lexicon"
-    version = "1"
+    version = "2"
     summary = "words of named lists in a text: a label for each hit"
     modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("lists",)
@@ -72,7 +74,9 @@ class Lexicon(HitParser):
         return [word.rstrip("*") for word in words]
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        self._patterns = {code: Pattern(lists, spec.name) for code, lists in lists_of(spec).items()}
+        self._patterns = {
+            code: Pattern(lists, spec.name, code) for code, lists in lists_of(spec).items()
+        }
         super().__init__(spec, judge)
 
     @classmethod
@@ -115,11 +119,12 @@ class Lexicon(HitParser):
 class Pattern:
     """One expression for all words of some lists, the longest first."""
 
-    def __init__(self, lists: Lists, name: str) -> None:
+    def __init__(self, lists: Lists, name: str, code: str = "") -> None:
+        self._turkish = base(code) in _DOTTED_I
         self._owner: dict[str, str] = {}
         for found, words in lists.items():
             for word in words:
-                key = " ".join(fold(word.translate(_APOSTROPHES)).split())
+                key = self._fold(word)
                 if not key.strip("* "):
                     raise ProtocolError(f"instrument {name}: list '{found}': '{word}' is no word.")
                 if self._owner.setdefault(key, found) != found:
@@ -133,17 +138,21 @@ class Pattern:
 
     def hits(self, text: str) -> list[str]:
         """The list of each hit, in the order of the text."""
-        folded = " ".join(fold(text.translate(_APOSTROPHES)).split())
+        folded = self._fold(text)
         return [
             self._owner[self._keys[(match.lastindex or 1) - 1]]
             for match in self._found.finditer(folded)
         ]
 
+    def _fold(self, text: str) -> str:
+        return " ".join(fold(text.translate(_APOSTROPHES), self._turkish).split())
+
 
 def _word_pattern(key: str) -> str:
     if is_unspaced(key[0]):
         return re.escape(key.rstrip("*"))
-    return rf"\b{re.escape(key.rstrip('*'))}" + (r"\w*" if key.endswith("*") else r"\b")
+    ending = f"[\\w{MARKS}]*" if key.endswith("*") else f"(?![\\w{MARKS}])"
+    return rf"(?<![\w{MARKS}]){re.escape(key.rstrip('*'))}{ending}"
 
 
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import Incapable
-from ..records import Reply, Request
+from ..records import Json, Reply, Request
 
 # The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to
 # eight tiles (OpenAI's guide to vision, as github.com/autogenhub/autogen/pull/57 has it); other
@@ -136,6 +136,12 @@ class Model:
         self.reserve = tokens
         if self.price is not None:
             self.price = self.price._replace(reserve=tokens)
+
+    async def describe(self) -> dict[str, Json]:
+        """What is known of how it is reached and asked, for the record of a run; of an open
+        model.
+        """
+        return {}
 
     async def open(self) -> None:
         """Called once before the first request, in the loop that asks."""

@@ -28,6 +28,10 @@ class ModelOptions:
                   the endpoint does by itself; None if nothing is known, so that a kind decides.
     thinks:       True if it is known to think whatever it is told, so that a reserve is needed.
     modality:     "text" or "image" where the table knows what comes out, else "".
+    context:      tokens of prompt and reply that a model on this machine is to hold; None for what
+                  it holds usually, or `needed_context` if that is more.
+    no_system:    True if a conversation is to begin with an empty system prompt, so that a template
+                  adds none of its own.
     columns:      {field: the column that has it} of a file of answers.
     """
 
@@ -42,6 +46,9 @@ class ModelOptions:
     effort: str | None = None
     thinks: bool = False
     modality: str = ""
+    context: int | None = None
+    needed_context: int = 0
+    no_system: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .source.filled import filled
 from .source.keys import PaperTableKeys
 
 SHOWN = ("value", "stars", "interval", "p", "n")  # what a cell can say of an estimate
@@ -42,18 +43,4 @@ class TableLayout:
 
 def layouts_of(declared: Sequence[PaperTableKeys]) -> tuple[TableLayout, ...]:
     """The tables that a variant declares."""
-    return tuple(
-        TableLayout(
-            tuple(keys["measures"]),
-            tuple(keys.get("rows", ())),
-            tuple(keys.get("columns", ())),
-            keys["title"],
-            tuple(keys.get("show", ())),
-            {name: tuple(levels) for name, levels in keys.get("where", {}).items()},
-            keys.get("percent", False),
-            keys.get("decimals"),
-            keys.get("leader", False),
-            keys.get("ranked", False),
-        )
-        for keys in declared
-    )
+    return tuple(filled(TableLayout, keys) for keys in declared)

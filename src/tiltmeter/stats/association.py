@@ -22,11 +22,11 @@ from tiltmeter.stats.rates import (
     few_carriers,
     wilson_limits,
 )
-from tiltmeter.stats.results import Interval, Test, join_notes, with_cautions
+from tiltmeter.stats.results import Caution, Interval, Test, join_notes, with_cautions
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5
-ZERO_NOTE = "a count is zero: 0.5 added to both"
+ZERO = Caution("zero_count", "a count is zero: 0.5 added to both")
 
 
 def ratio(
@@ -76,16 +76,17 @@ def ratio(
         return replace(blank, note=missing)
     mark, few = None, few_carriers(clusters, carriers(xa), carriers(xb))
     if hits_a == 0 or hits_b == 0:
-        xa, xb, mark = xa + HALF / xa.size, xb + HALF / xb.size, ZERO_NOTE
+        xa, xb, mark = xa + HALF / xa.size, xb + HALF / xb.size, ZERO
         hits_a, hits_b = hits_a + HALF, hits_b + HALF
     value = (hits_a / total_a) / (hits_b / total_b)
+    blank = with_cautions(replace(blank, value=value), mark)
     if clusters < 2:
-        return replace(blank, value=value, note=join_notes(mark, "one cluster: no interval"))
+        return replace(blank, note=join_notes(blank.note, "one cluster: no interval"))
     u, w = (xa - hits_a / total_a * na) / hits_a, (xb - hits_b / total_b * nb) / hits_b
     variance, df = cluster_variance(u - w) if paired else _sum_of_variances(u, w)
     if mark:
         variance = max(variance, 1 / hits_a - 1 / total_a + 1 / hits_b - 1 / total_b)
-    row = with_cautions(replace(blank, value=value, se=math.sqrt(variance), df=df, note=mark), few)
+    row = with_cautions(replace(blank, se=math.sqrt(variance), df=df), few)
     if variance == 0:
         limits = _log_mover(xa, na, xb, nb, confidence)
         note = join_notes("no variance between clusters: limits from the two shares", row.note)
@@ -147,7 +148,10 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
         return row
     zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
     value = (top + HALF) / (bottom + HALF) if zero else top / bottom
-    row = replace(row, value=value, note=join_notes(ZERO_NOTE if zero else None, share.note))
+    row = replace(row, value=value)
+    if zero:
+        note = join_notes(ZERO.text, share.note)
+        row = replace(row, note=note, cautions=(ZERO.code, *share.cautions))
     if share.low is None or share.high is None or share.df is None or share.effective_n is None:
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)

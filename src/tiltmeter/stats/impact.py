@@ -88,11 +88,13 @@ def _row(
     pair = _ratio(side, top, confidence)
     low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
     note = pair.note if side is not top else None
+    zero = tuple(code for code in pair.cautions if code == association.ZERO.code and note)
     if low is None or high is None:
-        return replace(_blank(side, confidence, join_notes(note, "no interval") or ""), value=value)
-    return replace(
-        _blank(side, confidence, note), value=value, low=low, high=max(high, value), se=pair.se
-    )
+        note, low, high, se = join_notes(note, "no interval"), None, None, None
+    else:
+        high, se = max(high, value), pair.se
+    row = _blank(side, confidence, note)
+    return replace(row, value=value, low=low, high=high, se=se, cautions=zero)
 
 
 def _blank(side: Side, confidence: float, note: str | None) -> Interval:

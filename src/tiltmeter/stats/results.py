@@ -81,6 +81,9 @@ class Test:
     note: str | None = None
 
 
+CUT = "cut at what is possible"  # a note
+
+
 def join_notes(*notes: str | None) -> str | None:
     """The notes that say something, as one; None if none does."""
     return "; ".join(note for note in notes if note) or None

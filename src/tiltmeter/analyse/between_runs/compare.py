@@ -22,7 +22,7 @@ from ...protocol.design.contrasts import each_contrast
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...store import Store, served_models
-from ...store.queries import settings
+from ...store.queries import endpoints, settings
 from ..claims import families
 from ..claims.verdicts import Verdict
 from ..correction import corrected_rows
@@ -255,6 +255,9 @@ def pair_warnings(pair: Pair) -> Iterator[str]:
         served_models.read_served(first.store),
         served_models.read_served(second.store),
         (f"in {first.name}", f"in {second.name}"),
+    )
+    yield from endpoints.differences(
+        first.store, second.store, (f"in {first.name}", f"in {second.name}")
     )
     for part, other in ((first, second), (second, first)):
         alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]

@@ -53,11 +53,11 @@ def with_verdicts(
     """
     made = list(rows)
     for pair in pairs:
-        places = {id(row.estimate): n for n, row in enumerate(made) if row.runs == pair.names}
+        places = {row.estimate.key: n for n, row in enumerate(made) if row.runs == pair.names}
         own = [made[place].estimate for place in places.values()]
         known = _background(protocol, pair, own)
         for claim in gather(protocol, own):
-            place = places[id(claim.row)]
+            place = places[claim.row.key]
             verdict = _judge(protocol, claim, pair, known, made[place])
             made[place] = replace(made[place], claim=verdict)
     return made
@@ -142,6 +142,7 @@ def _gold(
         levels = {name: found[key[:2]] for name, found in pairs.items() if key[:2] in found}
         facts[key] = GoldFacts(
             sum(one.labels for one in own.values()),
+            min(one.people for one in own.values()),
             " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
             background.errors_between(RUN, levels, key, protocol.item),
         )

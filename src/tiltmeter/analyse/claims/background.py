@@ -9,6 +9,7 @@ is too scarce to say refutes nobody.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,21 +21,23 @@ from ...stats.judges import youden
 from ...stats.judges.confusion import Confusion, confusion, error_gaps
 from ...stats.results import ALPHA, Interval
 from ...store import Store
-from ...store.queries import label_sets, settings, trials
+from ...store.queries import label_sets, labels, settings, trials
 from ..words import numerals
 from ..words.reading import TOGETHER
-from . import families
+from . import cut_replies, families
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
 
 
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
-    """What gold says of the judge of one claim. labels: how many there are; refuted: why it refutes
+    """What gold says of the judge of one claim. labels: how many there are; people: of how many
+    annotators; refuted: why it refutes
     the judge, else ""; errs_by_level: how its errors differ between the levels compared, else "".
     """
 
     labels: int = 0
+    people: int = 0
     refuted: str = ""
     errs_by_level: str = ""
 
@@ -43,12 +46,13 @@ class GoldFacts:
 class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
     trials were answered. labelled: by subject, mode and annotator, how many of the answers it
-    labelled.
+    labelled. cut: how many replies were cut.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
     plan: Mapping[str, settings.Progress] = field(default_factory=dict)
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    cut: cut_replies.Counts = field(default_factory=dict)
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """What gold says of the judge of a claim; nothing where there is none."""
@@ -75,7 +79,8 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
     }
-    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled)
+    cut = cut_replies.count_cut(store, protocol)
+    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled, cut)
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
@@ -108,6 +113,7 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
 
 def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
     pairs = gold_pairs(store)
+    people = Counter(attribute for _, attribute in labels.people_attributes(store))
     found: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
@@ -117,6 +123,7 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
             golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
             found[key] = GoldFacts(
                 len(own),
+                people.get(spec.attribute, 0),
                 _refuted(key, golds, len(own)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )

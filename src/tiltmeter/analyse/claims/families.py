@@ -26,6 +26,7 @@ from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.multiplicity import Method
 from ...stats.results import ALPHA, join_notes
+from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words.reading import CORRECTED, STRATA
 
 HEADLINE = "headline claims"
@@ -109,17 +110,18 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}
     first = {
-        id(row) for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
+        row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
+    led = {_uncorrected_key(row) for row in rows if row.key in first}
     replaced = _corrected_keys(rows)
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):
         name = row.measure.removesuffix(CORRECTED)
         spec = specs.get(name)
         is_corrected = row.measure != name
-        if row.p is None or (not is_corrected and _place(row) in replaced):
+        if row.p is None or (not is_corrected and row.key in replaced):
             continue
-        leads = id(row) in first or (is_corrected and _leads(first, rows, row))
+        leads = row.key in first or (is_corrected and _uncorrected_key(row) in led)
         own = spec.family if spec else ""
         family = (HEADLINE, own) if leads else (own or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
@@ -129,14 +131,14 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
         _write(made, claims, label, how)
-    leading = [place for place, row in enumerate(rows) if id(row) in first]
+    leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(made, leading)
     corrected = [
         place
         for place, row in enumerate(rows)
-        if row.measure.endswith(CORRECTED) and _leads(first, rows, row)
+        if row.measure.endswith(CORRECTED) and _uncorrected_key(row) in led
     ]
-    gone = {place for place in leading if _place(rows[place]) in replaced}
+    gone = {place for place in leading if _uncorrected_key(rows[place]) in replaced}
     _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
@@ -187,7 +189,7 @@ def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
     """With the sentence that so few items cannot show anything in so large a family."""
-    if not row.clusters or "sign flip" not in (row.test or ""):
+    if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
     return replace(row, note=join_notes(row.note or None, reach.note) or "")
@@ -207,16 +209,14 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
             del members[family]
 
 
-def _place(row: Estimate) -> Key:
-    name = row.measure.removesuffix(CORRECTED)
-    where = tuple(row.condition.items()), tuple((row.contrast or {}).items())
-    return (name, row.subject, row.instrument, row.variant, *where)
+def _uncorrected_key(row: Estimate) -> Key:
+    """The key of the row that this one corrects; of any other row its own."""
+    return (row.measure.removesuffix(CORRECTED), *row.key[1:])
 
 
 def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
-    return {_place(row) for row in rows if row.measure.endswith(CORRECTED) and row.p is not None}
-
-
-def _leads(first: set[int], rows: Sequence[Estimate], corrected: Estimate) -> bool:
-    key = _place(corrected)
-    return any(id(row) in first and _place(row) == key for row in rows)
+    return {
+        _uncorrected_key(row)
+        for row in rows
+        if row.measure.endswith(CORRECTED) and row.p is not None
+    }

@@ -209,12 +209,15 @@ def at_confidence(
 ) -> tuple[float, float] | None:
     """Returns an interval, drawn at one confidence, at another; None if there is no interval.
 
-    Each end moves by the ratio of the t quantiles at clusters − 1; ratios move on the log scale,
+    Each end moves by the ratio of the t quantiles at clusters − 1, or at the degrees of freedom
+    over cue words; ratios move on the log scale,
     and shares stay within their range.
     """
     if row.value is None or row.low is None or row.high is None:
         return None
     df = float(row.clusters - 1) if row.clusters and row.clusters > 1 else math.inf
+    over_words = row.population["df"] if row.population and "df" in row.population else None
+    df = over_words if isinstance(over_words, float) else df
     factor = _quantile((1 + confidence) / 2, df) / _quantile((1 + drawn_at) / 2, df)
     if row.unit in RATIOS and min(row.value, row.low) > 0:
         low, high = ((end / row.value) ** factor for end in (row.low, row.high))

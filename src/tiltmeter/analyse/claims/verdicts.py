@@ -15,10 +15,12 @@ from ...records import Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
+from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
-from ..words.caution_kinds import BY_CODE, Caution, CautionKind
+from ..words.caution_kinds import Caution, CautionKind
 from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
+from . import cut_replies
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -97,19 +99,26 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
+    alone = "" if scarce else _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
-    word = _word(claim, known, unsettled, scarce or few)
+    cut = cut_replies.share_of(row, background.cut)
+    much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
+    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
         *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
+        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
+        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
         *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
     rest = _cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    open_ = [text for text in (scarce, few) if text]
+    if cut_replies.SOME < cut <= cut_replies.MUCH:
+        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
+    open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
@@ -176,8 +185,8 @@ def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
     """
-    scarce = CautionKind.GOLD_SCARCE in {caution.kind for caution in verdict.cautions}
-    return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
+    return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
@@ -203,9 +212,18 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     return sentences.scarce_gold(known.labels, more)
 
 
+def _of_one_person(claim: Claim, known: GoldFacts) -> str:
+    """That the labels of one person alone make a tilt, or end it; "" if they do not."""
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    if known.people != 1 or row is raw or null is None:
+        return ""
+    words = {test_word(one, null) for one in (row, raw)}
+    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
+
+
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
-    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
+    flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
@@ -239,10 +257,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt."""
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
+    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """
     named = row.population
     p = None if named is None else named["p_like_these"]
-    return _of_these_words(row) or (p is not None and p >= ALPHA)
+    looks = int(row.stopped["looks"]) if row.stopped else 1
+    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
 
 def _of_these_words(row: Estimate) -> bool:
@@ -349,7 +370,7 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     bounds = claim.bounds
     if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
         yield _missing_differs(claim)
-    elif bounds is not None and not any(kind.record.missing for kind in kinds) and _is_wide(bounds):
+    elif bounds is not None and not any(kind.missing for kind in kinds) and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
         yield Caution(
             CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
@@ -367,8 +388,9 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
-    for kind in map(BY_CODE.__getitem__, row.cautions):
-        yield Caution(kind, kind.record.mark)
+    for kind in map(CautionKind, row.cautions):
+        if kind.mark:
+            yield Caution(kind, kind.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

@@ -150,12 +150,7 @@ def _correct_with_gold_items(
 def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
     if made.reason:
         return Result(made.corrected, "none", made.reason)
-    clipped = (
-        "cut at what is possible"
-        if made.clipped and "cut from" not in (made.corrected.note or "")
-        else None
-    )
-    return Result(made.corrected, name, join_notes(clipped, made.corrected.note, note) or "")
+    return Result(made.corrected, name, join_notes(made.corrected.note, note) or "")
 
 
 def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:

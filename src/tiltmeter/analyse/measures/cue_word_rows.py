@@ -143,4 +143,4 @@ def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -
         return row
     degrees = max(2, round(chosen.df) + 1)
     spread = Interval(row.value, None, None, method, se=chosen.se, clusters=degrees)
-    return replace(row, p=chosen.p, test=test, detect=by_t(spread))
+    return replace(row, p=chosen.p, test=test, detect=by_t(spread, ratio=ratio))

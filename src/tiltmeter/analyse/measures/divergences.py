@@ -27,9 +27,9 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     """Jensen–Shannon divergence of the label distributions between the levels of a factor,
     chance-adjusted, in each group of the grouping.
 
-    Over all pairs of levels, then each pair; E₀ is exact, null band and p by shuffling outputs. No
-    interval is claimed. Without `among` every answer counts, and what is none (refusals, …) does
-    not.
+    Over all pairs of levels (of three or more), then each pair; E₀ is exact, null band and p by
+    shuffling outputs. No interval is claimed. Without `among` every answer counts, and what is none
+    (refusals, …) does not.
     """
     for condition, part in _groups(table, by):
         yield from (replace(row, condition=condition) for row in _between_levels(part, measure))
@@ -82,12 +82,14 @@ def _between_levels(table: Table, measure: MeasureSpec) -> Iterator[Estimate]:
         yield replace(whole, note=why)
         return
     counts = {level: _counts(one, len(among)) for level, one in codes.items()}
-    found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-    row = _with_permutation(whole, found, list(counts.values()))
-    yield replace(row, detect=_smallest_found(codes, len(codes)))
+    if len(codes) > 2:  # of two, all pairs are one
+        found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+        row = _with_permutation(whole, found, list(counts.values()))
+        yield replace(row, detect=_smallest_found(codes, len(codes)))
+        outcomes = {}
     of_two = _smallest_found(codes, 2)
     for a, b in combinations(codes, 2):
-        one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})
+        one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes=outcomes)
         found = permutation.base_against_group(
             base=codes[a], group=codes[b], shuffles=table.shuffles
         )

@@ -21,6 +21,7 @@ from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
 from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
+from ..words.numerals import RATIOS
 from ..words.reading import BOUNDS
 
 DRAWS = 9_999  # of a test by shuffling
@@ -93,19 +94,21 @@ def with_test(
     detect: by the row's own test; by t on the error of the interval where it is left out.
     """
     note = join_notes(estimate.note or None, test.note) or ""
-    detect = detect or by_t(found)
+    detect = detect or by_t(found, ratio=estimate.unit in RATIOS)
     return replace(estimate, test=test.method, p=finite(test.p), detect=detect, note=note)
 
 
-def by_t(found: Interval) -> Detect:
-    """The difference that t finds with 80 % power, by the standard error of the interval."""
+def by_t(found: Interval, *, ratio: bool = False) -> Detect:
+    """Returns the difference that t finds with 80 % power, by the standard error of the interval.
+    ratio: that is one on the log scale.
+    """
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0
         if not found.se or clusters < 2:
             return None
         shift = power.detectable(se=found.se, clusters=clusters, alpha=level)
-        if "log" not in found.method:
+        if not ratio:
             return shift
         # this much above a ratio of 1; a ratio of more than 1,000 says nothing
         return math.expm1(shift) if shift < math.log(1000) else None

@@ -49,11 +49,11 @@ def planned_families(
             _fill(store, protocol, spec, asked, _labeller(spec, labellers))
             found = list(measured_rows(store, alone, draws=FEW_DRAWS))
             data |= claim_data(store, alone)
-        leading = {id(row) for _, row in families.headline(alone, found)}
+        leading = {row.key for _, row in families.headline(alone, found)}
         rows += [
             row
             for row in found
-            if row.measure == spec.name and (not spec.headline or id(row) in leading)
+            if row.measure == spec.name and (not spec.headline or row.key in leading)
         ]
     adjusted = families.adjust_by_claim(protocol, rows)
     return _families(protocol, adjusted, data)

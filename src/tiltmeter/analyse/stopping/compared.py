@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import prod
 
 from ...records import Estimate
+from ...stats.shuffles.resampling import OVER_LOOKS
 from ...store import Store
 from ...store.queries import looks as stored
 from .estimates import stretch_interval
@@ -50,7 +51,7 @@ def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
         row = replace(
             row,
             p=min(1.0, row.p * times),
-            test=f"{row.test}, over looks",
+            test=f"{row.test}{OVER_LOOKS}",
             detect=None if detect is None else lambda level: detect(level / times),
         )
     if row.value is not None and row.confidence and row.low is not None and row.high is not None:

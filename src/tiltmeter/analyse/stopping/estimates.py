@@ -18,6 +18,7 @@ from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import join_notes
+from ...stats.shuffles.resampling import OVER_LOOKS
 from ...stats.stopping.after import corrected_estimate, repeated_confidence
 from ...stats.stopping.decision import Decision
 from ...stats.stopping.sequential import bonferroni_over_looks
@@ -96,7 +97,7 @@ class _Stopped:
         }
         note = join_notes(row.note or None, self._note_of_bias(row, claim, family, decision))
         made = replace(row, p=decision.p, stopped=about, note=note or "")
-        return self._widen(replace(made, test=f"{row.test}, over looks"), family)
+        return self._widen(replace(made, test=f"{row.test}{OVER_LOOKS}"), family)
 
     def _other(self, row: Estimate) -> Estimate:
         """A test that did not stop the run."""
@@ -112,7 +113,7 @@ class _Stopped:
         looks = len(self.plan.looks)
         short = f"asked through look {through} of {looks} only" if through < looks else None
         note = join_notes(row.note or None, short) or ""
-        row = replace(row, p=p, test=f"{row.test}, over looks", note=note)
+        row = replace(row, p=p, test=f"{row.test}{OVER_LOOKS}", note=note)
         weight, detect = self.plan.weights[max(through, 1) - 1], row.detect
         if detect is None:
             return row

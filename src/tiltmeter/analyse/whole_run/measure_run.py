@@ -21,13 +21,14 @@ from ...errors import UnknownName
 from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.cue_words import word_measures
 from ...protocol.design.refusals import REFUSED, with_refusal_measures
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity
 from ...stats.results import join_notes
 from ...store import Store
-from ...store.queries import settings
+from ...store.queries import endpoints, settings
 from ..claims import families
 from ..correction import corrected_rows
 from ..counts import shared_items
@@ -47,13 +48,14 @@ def measured_rows(
     """All estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p of each test by itself. draws: the most of a headline claim's test.
     """
-    frozen = settings.frozen(store)
+    frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
     strata = list(tables(store, protocol, variant))
     needed = multiplicity.draws_needed(tests=max(1, families.most_claims(protocol, len(strata))))
     for over, stratum, table, gold in strata:
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
-        mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
+        chosen = {**frozen, "hidden_prompt": hidden.get(subject)}
+        mark = signature.short(protocol, subject, annotator, stratum, n, variant, chosen)
         known = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(needed, draws)):
             rate = None if estimate.value is None else known
@@ -155,6 +157,12 @@ def _stratum(
                 yield from refusals(own, replace(refused[measure.name], contrast=one.contrast), by)
             if measure.attribute in gold:
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
+    if table.variant.intervals and not over:
+        for spec in word_measures(table.protocol):
+            if spec.attribute in seen and {*spec.by[0]} <= {*table.rows.columns}:
+                part = replace(table, rows=kept_rows(table.rows, spec.where))
+                each = measure_kind(spec.kind).function()(part, spec, spec.by[0])
+                yield from (row for row in each if row.measure == spec.name)  # without bounds
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)

@@ -13,6 +13,9 @@ from typing import Any
 from ...protocol import Protocol
 from ...records import __version__, content_id
 
+# of the rules by which rows are tested and verdicts made; 2: cue words are a sample
+RULES = 2
+
 
 def short(
     protocol: Protocol,
@@ -41,6 +44,8 @@ def short(
             parts[name] = frozen[name]
     if frozen.get("system") is not None:
         parts["system"] = content_id(frozen["system"])[:8]
+    if frozen.get("hidden_prompt"):
+        parts["hidden"] = content_id(frozen["hidden_prompt"])[:8]
     parts["tm"] = __version__
     return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in parts.items())
 
@@ -50,6 +55,7 @@ def long(
     subjects: list[dict[str, Any]],
     annotators: list[str],
     frozen: Mapping[str, Any],
+    endpoints: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that a number of this run depends on, as plain values.
 
@@ -58,6 +64,7 @@ def long(
     """
     return {
         "tiltmeter": __version__,
+        "rules": RULES,
         "protocol": {
             "name": protocol.name,
             "version": protocol.version,
@@ -79,4 +86,5 @@ def long(
         },
         "subjects": subjects,
         "annotators": annotators,
+        **({"endpoints": dict(endpoints)} if endpoints else {}),
     }

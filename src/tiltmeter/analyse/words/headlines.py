@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
 from ...records import Estimate
-from ...stats.association import ZERO_NOTE
 from . import numerals, reading
 from .caution_kinds import CautionKind
 from .largest_shift import Moved, Share
@@ -71,9 +70,7 @@ def _by_reason(
     ours = template in (Word.NOT_SETTLED.record.headline, Word.NOT_MEASURED.record.headline)
     if ours and CautionKind.MISSING_DIFFERS in kinds and _fits(LEFT_OPEN, slots):
         return LEFT_OPEN
-    reason = next(
-        (kind.record.reason for kind in CautionKind if kind in kinds and kind.record.reason), ""
-    )
+    reason = next((kind.reason for kind in CautionKind if kind in kinds and kind.reason), "")
     if key == "undecided" and reason:
         ending = next((text for text in BORDERLINE if text in template), "")
         return template.replace(ending, reason) if ending else template
@@ -154,7 +151,7 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
         found["points"] = numerals.points(value - null).partition(" ")[0]
-    if row.unit in numerals.RATIOS and value > 0 and ZERO_NOTE not in row.note:
+    if row.unit in numerals.RATIOS and value > 0 and CautionKind.ZERO_COUNT not in row.cautions:
         found["times"] = numerals.odds(max(value, 1 / value), 1)
     return found
 

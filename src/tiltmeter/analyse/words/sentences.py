@@ -330,6 +330,14 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
     return f"{there}, {least} {numerals.count(more)} more would do."
 
 
+def one_person(labels: int) -> str:
+    """That one person's labels alone change a verdict."""
+    return (
+        f"One person's labels alone say so; a second person on the same {numerals.count(labels)} "
+        "answers would tell."
+    )
+
+
 def uncorrected(reason: str) -> str:
     """That gold does not correct the number."""
     return f"Gold does not correct the number ({_plain(reason)})."

@@ -82,10 +82,10 @@ def seconds(minutes: float) -> float:
 
 def read_system(path: str | None) -> str | None:
     """Reads a system prompt from a file, without the line end that editors leave; None for no
-    file.
+    file, "" for an empty name, which asks for no system prompt at all.
     """
-    if path is None:
-        return None
+    if not path:
+        return path
     from ... import intake
 
     try:

@@ -6,18 +6,19 @@ An option goes to the field that is called as it is, unless its function here sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from ... import intake
 from ...errors import UnknownName, UsageError
 from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
 from ...protocol import Protocol
+from ...protocol.source.filled import filled
 from ...stages.batches.steps import Batching
 from ...stages.engine.limits import Limits
+from ...stages.planning import cost
 from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
@@ -34,7 +35,7 @@ from .records import (
     RunOptions,
 )
 
-Filled = TypeVar("Filled")
+LOCAL = ("builtin", "gguf")  # kinds whose context is ours to choose
 JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 
@@ -78,14 +79,6 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _filled(kind: Callable[..., Filled], options: Mapping[str, object], **others: object) -> Filled:
-    """An object whose fields get the options that are called as they are. others: its other fields,
-    and those that are not taken over as they are.
-    """
-    given = {name: options[name] for name in kind.__annotations__ if name in options}
-    return kind(**given | others)
-
-
 def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
@@ -93,7 +86,7 @@ def connect(
     given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
     urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
     first = {whom: some[0] for whom, some in urls.items() if some}
-    return _filled(
+    return filled(
         Connect,
         options,
         base_url=first.pop("", ""),
@@ -130,7 +123,7 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
 
 def limits(options: AskOptions) -> Limits:
     """The limits of a run; with workers, as many calls as they take at once."""
-    allowed, processes = _filled(Limits, options), workers(options)
+    allowed, processes = filled(Limits, options), workers(options)
     if processes is None:
         return allowed
     most = max(allowed.most_in_flight, IN_FLIGHT * processes.number)
@@ -140,7 +133,7 @@ def limits(options: AskOptions) -> Limits:
 def batching(options: BatchOptions) -> Batching:
     """The requests that go to a provider in batches."""
     file = options.get("batch_file")
-    return _filled(
+    return filled(
         Batching,
         options,
         hands_in=options.get("batch", False) or file is not None,
@@ -158,7 +151,7 @@ def choices(
     where, nouns = dict(options.get("where", {})), options.get("declension")
     if nouns:  # a factor with an option of its own
         where.setdefault("declension", names(nouns))
-    return _filled(
+    return filled(
         Choices,
         options,
         subjects=tuple(fill_protocol(name, protocol, declared) for name in model_names(model)),
@@ -169,9 +162,18 @@ def choices(
     )
 
 
-def connect_subjects(connected: Connect, choices: Choices) -> Connect:
-    """The way to models, with how much the subjects are to think."""
-    return replace(connected, reasoning=choices.reasoning, subjects=choices.subjects)
+def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -> Connect:
+    """The way to models, with how much the subjects are to think, and what one on this machine is
+    to hold.
+    """
+    here = any(name.partition(":")[0] in LOCAL for name in choices.subjects)
+    return replace(
+        connected,
+        reasoning=choices.reasoning,
+        subjects=choices.subjects,
+        needed_context=cost.longest(declared, choices) if here else 0,
+        no_system=choices.system == "",
+    )
 
 
 def shard(options: RunOptions) -> Shard | None:

@@ -211,7 +211,8 @@ class ChoiceOptions(TypedDict, total=False):
             path="file",
             metavar="FILE",
             value=forms.read_system,
-            help="A text file: the system prompt, in place of the protocol's own.",
+            help='A text file: the system prompt, in place of the protocol\'s own; "" for none at '
+            "all, not even the one that a template adds.",
         ),
     ]
     temperature: Annotated[
@@ -281,6 +282,14 @@ class ConnectOptions(TypedDict, total=False):
     timeout: Annotated[
         float,
         Option(default=120.0, above=0, in_folder=True, help="Seconds that one call may take."),
+    ]
+    context: Annotated[
+        int | None,
+        Option(
+            least=256,
+            help="Tokens of prompt and reply that a model on this machine (gguf:, builtin) holds; "
+            "what the longest prompt needs if nothing is typed.",
+        ),
     ]
     builtin_from: Annotated[
         str | None,

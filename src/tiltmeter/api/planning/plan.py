@@ -60,7 +60,7 @@ def plan(
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
-    connect = arguments.connect_subjects(arguments.connect(options), choices)
+    connect = arguments.connect_subjects(arguments.connect(options), choices, declared)
     batching = arguments.batching(options)
     asking = arguments.Asking(model_names(judge), {}, Limits(), connect, batching)
     from ...stages.planning import power

@@ -15,7 +15,7 @@ from ...records import UNRESOLVED, Estimate
 from ...stages.steps import injection_count
 from ...stats.results import count_of
 from ...store import Store, served_models
-from ...store.queries import batches, settings
+from ...store.queries import batches, endpoints, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
     from ...analyse.claims.gate import Gate, GateResult
@@ -102,6 +102,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         _shard(store),
         _batches_out(store),
         *served_models.warnings(store, serves_asked),
+        *endpoints.warnings(store),
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
         *_unread(estimates),

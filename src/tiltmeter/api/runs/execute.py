@@ -24,7 +24,7 @@ from ...stages.steps.check_models import check_models
 from ...stages.steps.connect import Connect
 from ...stages.steps.generate import generate
 from ...stages.steps.label import annotate, annotators, open_pipeline
-from ...stages.steps.pilot import Pilot, reserve_of
+from ...stages.steps.pilot import Pilot, keep_endpoints, reserve_of
 from ...stages.steps.pipeline import Pipeline
 from ...store import Store
 from ...store.queries import settings
@@ -70,7 +70,7 @@ def run(
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
-    connected = arguments.connect_subjects(asking.connect, choices)
+    connected = arguments.connect_subjects(asking.connect, choices, declared)
     asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
@@ -229,6 +229,7 @@ async def _stages(
                 pipeline,
             )
             tally = await desk.repeat(ask)
+            await keep_endpoints(store, models, choices.subjects)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
             return tally
 

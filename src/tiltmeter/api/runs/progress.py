@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from html import escape
 from typing import Protocol
 
@@ -22,16 +23,41 @@ def stage_title(stage: str) -> str:
     return STAGES.get(stage, stage)
 
 
-def progress_text(tally: Tally, elapsed: float) -> str:
-    """Rate, cost, failures and what is waited for. elapsed: seconds since the stage began."""
+def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str:
+    """Rates, calls in flight and what limits them, cost, failures, what is waited for. elapsed:
+    seconds since the stage began; total: how many there are, for the time that is left.
+    """
+    rate = tally.done / elapsed if elapsed > 1 else 0.0
+    left = max(0, (total or 0) - tally.done - tally.before)
     parts = [
         f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
+        f"{tally.tokens / elapsed:,.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
+        _windows(tally) if elapsed > 1 else "",
+        f"{timedelta(seconds=round(left / rate))} left" if rate and left else "",
+        f"{tally.tokens / elapsed:.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
+        _share(tally.cut, tally.done, "cut"),
+        _share(tally.unread, tally.done, "unread"),
         f"${tally.spent:.2f}" if tally.spent else "",
         f"{tally.failed} failed" if tally.failed else "",
         tally.by[:WAITING_CHARACTERS],
         tally.waiting[:WAITING_CHARACTERS],
     ]
     return " ".join(filter(None, parts))
+
+
+def _windows(tally: Tally) -> str:
+    """Calls in flight, and what limits them."""
+    if not tally.windows:
+        return ""
+    now, windows = time.monotonic(), list(tally.windows.values())
+    number = sum(window.in_flight for window in windows)
+    size = sum(int(window.size) for window in windows)
+    limits = sorted({window.limit(now) for window in windows} - {""})
+    return f"{number} of {size} in flight" + (f" ({', '.join(limits)})" if limits else "")
+
+
+def _share(number: int, done: int, what: str) -> str:
+    return f"{min(1.0, number / max(1, done)):.0%} {what}" if number else ""
 
 
 class _Handle(Protocol):
@@ -100,7 +126,9 @@ class NotebookBars:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)
-        bar = ProgressBar(stage, tally.done + tally.before, total, progress_text(tally, elapsed))
+        bar = ProgressBar(
+            stage, tally.done + tally.before, total, progress_text(tally, elapsed, total)
+        )
         if stage in self._handles:
             self._handles[stage].update(bar)
         else:

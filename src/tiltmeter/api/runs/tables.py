@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...errors import UsageError
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
+from ...protocol.source.filled import filled
 from ...records import Estimate
 from ..options.records import TableOptions
 
@@ -21,18 +22,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 def layout_of(measures: Sequence[str], options: TableOptions) -> TableLayout:
     """The layout that the options describe."""
-    return TableLayout(
-        tuple(measures),
-        tuple(options.get("rows", ())),
-        tuple(options.get("columns", ())),
-        options.get("title", ""),
-        tuple(options.get("show", ())),
-        {name: tuple(levels) for name, levels in options.get("where", {}).items()},
-        options.get("percent", False),
-        options.get("decimals"),
-        options.get("leader", False),
-        options.get("ranked", False),
-    )
+    return filled(TableLayout, options, measures=tuple(measures))
 
 
 def tables(

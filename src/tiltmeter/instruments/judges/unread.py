@@ -15,6 +15,7 @@ from ...records import CUT, INVALID, Answered, Label, Steps
 from .. import Instrument, SecondJudge
 from ..choice.forms import forms_of
 from ..choice.mentions import Forms
+from ..outcomes import told_to_judges
 from ..wording import Json
 from .cascade import NO_ANSWER, Cascade
 from .prompt import SAMPLING
@@ -38,7 +39,11 @@ class BlindJudge(SecondJudge):
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, values, rounds and sampling."""
-        told = {"not_shown": NOT_SHOWN, "values": list(self._values)}
+        told: Mapping[str, Json] = {
+            "not_shown": NOT_SHOWN,
+            "values": list(self._values),
+            "meanings": told_to_judges(self.settings),
+        }
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def _forms(self, item: Answered) -> Forms:

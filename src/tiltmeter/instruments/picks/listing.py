@@ -9,13 +9,13 @@ is no further pick.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
 from ...languages.letters import key
+from ..text.lists import json_as_bullets, numbers_as_digits
 from .entries import EDGE, Entries
 from .units import ASIDE, OFF, PROSE, ROW, Pick, Reading, Remembered, Unit, distinct
 from .wordlist import WordList
@@ -31,11 +31,8 @@ _NUMBER = re.compile(
 _BULLET = re.compile(
     r"(\n([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*(?<!\n)|[-–—*+](?:\s+(?<!\n)|(?=\n))|-(?=[^\W\d_])))"
 )
-_CIRCLED = re.compile("[\u2460-\u2473]")
-_KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
 _TABLE = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$", re.M)
 _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
-_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PAIRS = (
@@ -91,12 +88,8 @@ class Reader:
 
     def _plain(self, text: str) -> str:
         """The text with numbers, tables and JSON in one shape."""
-        if '"' in text and ("[" in text or "{" in text):
-            text = _from_json(text)
-        if not text.isascii():
-            if "\u20e3" in text:
-                text = _KEYCAP.sub(r"\n\1. ", text)
-            text = _CIRCLED.sub(lambda mark: f"\n{ord(mark[0]) - 0x245F}. ", text)
+        text = json_as_bullets(text) if '"' in text else text
+        text = text if text.isascii() else numbers_as_digits(text)
         if "<" in text:
             text = _TAG.sub("\n", text)
         if "|" in text:
@@ -259,27 +252,3 @@ def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
         return False
     follow = sum(second == first + 1 for first, second in pairwise(places))
     return len(places) > max(2 * asked, len(words.order) / 2) or follow >= 0.8 * (len(places) - 1)
-
-
-def _from_json(text: str) -> str:
-    """The texts of a JSON array, or of the first array in an object, as bullets; of an object in it
-    the first text.
-    """
-    found = _JSON.search(text)
-    try:
-        words = list(_strings(json.loads(found[0]))) if found else []
-    except (ValueError, RecursionError):  # no JSON, or nested beyond reason
-        return text
-    return "\n".join(f"- {word}" for word in words) or text
-
-
-def _strings(data: object) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        values = [value for value in data.values() if isinstance(value, (str, list))]
-        arrays = [value for value in values if isinstance(value, list)]
-        yield from _strings(arrays[0] if arrays else values[0] if values else "")
-    elif isinstance(data, list):
-        for value in data:
-            yield from _strings(value)

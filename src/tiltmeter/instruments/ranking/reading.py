@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from ...languages import refusals
 from ...records import INVALID, REFUSAL
+from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
 from .names import LineUp, plain
 
@@ -42,7 +43,7 @@ _ORDINALS = [
 _NAMED = "|".join(_ORDINALS)
 _MARK = re.compile(
     rf"""\s*(?:\#{{1,6}}\s+)?(?:
-      [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z]))
+      [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z])|(?-i:(?=[A-Z][a-z])))
     | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
     | (?P<word>{_NAMED})(?:\s+(?:place|choice|rank|position))?(?:\s+goes\s+to)?\s*[:,–—-]
     | (?P<bullet>[-•–—◦▪·*])\s
@@ -75,14 +76,13 @@ _ALL_ALIKE = re.compile(
 )
 _DECLINES = re.compile(
     r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
-    r"not (?:appropriate|possible|comfortable)(?: for me)? to|difficult to|"
+    r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
-_MEDALS = {ord("🥇"): "1. ", ord("🥈"): "2. ", ord("🥉"): "3. "}
 _NUMBERED = re.compile(
     rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|(?P<w>{_NAMED})|(?P<l>last))\b",
     re.IGNORECASE,
@@ -120,7 +120,8 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
-    text = without_thought(text).replace("’", "'").translate(_MEDALS)
+    text = _with_json_in_lines(without_thought(text)).replace("’", "'")
+    text = numbers_as_digits(text)
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
@@ -129,6 +130,12 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
         return _of_list(listed, line_up)
     return _of_chain(text, line_up) or _of_sentences(text, line_up)
+
+
+def _with_json_in_lines(text: str) -> str:
+    """The text, or the entries of its JSON array as lines if there are two or more."""
+    lines = json_as_bullets(text)
+    return lines if "\n" in lines else text
 
 
 def _declines(text: str) -> bool:

@@ -190,7 +190,7 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
     }
     reason = data.get("finish_reason") or data.get("ended")
     text = data.get(what, "" if outcome != ANSWER else None)
-    if text is None and what in data and reason:  # as a model returns that only thought
+    if text is None and reason:  # as of a model that only thought; a table leaves empty cells out
         text = ""
     if text is None and what not in data:
         raise ModelError(f"{where}: {_missing(what, data)}")

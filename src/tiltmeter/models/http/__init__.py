@@ -21,7 +21,7 @@ from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key, message
 from .connection import MAX_TEXT, Answer, Connection
-from .dialect import Dialect, HttpRequest, Reserving, Speech, Translating
+from .dialect import Describing, Dialect, HttpRequest, Reserving, Speech, Translating
 from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 
@@ -175,6 +175,16 @@ class HttpModel(Model):
         if isinstance(writing, Reserving):
             writing.reserve = tokens
 
+    async def describe(self) -> dict[str, Json]:
+        """What its server says of itself, if that is one of one's own, and what is asked of it."""
+        writing: object = self._dialects.get("text")
+        if not isinstance(writing, Describing):
+            return {}
+        said = await writing.describe(self.connection)
+        refused = self._exchanges["text"].omitted - {"max_tokens"}
+        left_out: list[Json] = [*sorted(refused)]
+        return {**said, "reserve": self.reserve, "left_out": left_out}
+
     def sends_temperature(self, request: Request) -> bool:
         """True for text; for a picture, True if the request's body has a temperature."""
         exchange = self._exchanges["pictures" if request.size else "text"]
@@ -182,7 +192,8 @@ class HttpModel(Model):
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
         """As the headers of the last reply say."""
-        return self.connection.allowance.rate(tokens, time.monotonic())
+        allowance = self.connection.allowance
+        return allowance.rate(tokens, time.monotonic()) if allowance.is_known else None
 
     async def open(self) -> None:
         """Opens the connection, and settles how the model is asked."""

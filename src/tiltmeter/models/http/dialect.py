@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from ...records import Json, Reply, Request
+from .connection import Connection
 from .fetching import Link
 
 
@@ -49,6 +50,14 @@ class Reserving(Protocol):
     """A dialect that asks for tokens beside an answer's, for what the model thinks."""
 
     reserve: int
+
+
+@runtime_checkable
+class Describing(Protocol):
+    """A dialect that knows how to ask a server about itself."""
+
+    async def describe(self, connection: Connection) -> dict[str, Json]:
+        """What the server says."""
 
 
 class Translating(Speech, Protocol):

@@ -31,7 +31,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UsageError
 from ...records import Json, Reply, Request
 from ...system import usable_cores
-from .. import FREE
+from .. import FREE, reasoning
 from ..http import HttpModel, HttpRequest
 from ..http.connection import Connection
 from ..kinds import Finding, ModelKind
@@ -69,8 +69,10 @@ class LlamaChat(OpenAIChat):
     answered.
     """
 
-    def __init__(self, model: str, key: str) -> None:
-        super().__init__(model, key, local=True)
+    def __init__(
+        self, model: str, key: str, fields: Mapping[str, Json], no_system: bool = False
+    ) -> None:
+        super().__init__(model, key, local=True, fields=fields, no_system=no_system)
         self.fingerprint = ""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
@@ -103,14 +105,17 @@ class LocalModel(HttpModel):
         context: int,
     ) -> None:
         key = secrets.token_urlsafe(24)
-        self._chat = LlamaChat(alias, key)
+        fields = reasoning.chat_fields("localhost", options.effort or reasoning.NONE)
+        self._chat = LlamaChat(alias, key, fields, options.no_system)
         super().__init__(
             Connection(name, "", key=key, timeout=max(options.timeout, LEAST_TIMEOUT_SECONDS)),
             self._chat,
             price=FREE if options.price is None else options.price,
             parallel=SLOTS,
         )
-        self._file, self._alias, self._context = file, alias, context
+        self._file, self._alias = file, alias
+        needed = options.needed_context + self.reserve
+        self._context = options.context or max(context, -(-needed // 256) * 256)
         self._builtin_from = options.builtin_from
         self._server: xllamacpp.Server | None = None
         self._thinks = False

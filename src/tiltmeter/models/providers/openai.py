@@ -18,8 +18,9 @@ from .. import reasoning
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
 from ..endings import ended_by, thought_tokens
-from ..http import HttpModel, HttpRequest, usage_if_possible
+from ..http import HttpModel, HttpRequest, endpoint, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
+from ..http.connection import Connection
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
@@ -50,7 +51,9 @@ _THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
-    """The dialect: `build` and `parse` are pure. fields: what sets the model's reasoning."""
+    """The dialect: `build` and `parse` are pure. fields: what sets the model's reasoning;
+    no_system: True to begin with an empty system prompt in place of the template's own.
+    """
 
     def __init__(
         self,
@@ -60,9 +63,11 @@ class OpenAIChat:
         local: bool,
         read: ReadBlob | None = None,
         fields: Mapping[str, Json] | None = None,
+        no_system: bool = False,
     ) -> None:
         self._model, self._local, self._read = model, local, read
         self._fields, self.reserve = dict(fields or {}), 0
+        self._no_system = no_system
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
@@ -71,6 +76,21 @@ class OpenAIChat:
     def switched_off(self) -> bool:
         """True if reasoning is switched off."""
         return any(reasoning.is_off(value) for value in self._fields.values())
+
+    async def describe(self, connection: Connection) -> dict[str, Json]:
+        """What a server of one's own says of itself, and what is asked of reasoning."""
+        host = reasoning.host_of(connection.base)
+        messages: list[Json] = [{"role": "user", "content": endpoint.MARK}]
+        if self._no_system:
+            messages.insert(0, {"role": "system", "content": ""})
+        said: dict[str, Json] = {}
+        if self._local:
+            said = await endpoint.describe(connection, self._headers, self._model, messages)
+        ineffective = list(
+            reasoning.without_effect(host, reasoning.NONE if self.switched_off else "")
+        )
+        asked: dict[str, Json] = {"address": connection.base, "effort": dict(self._fields) or None}
+        return {**asked, **said, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /chat/completions, and the names of the parameters left out."""
@@ -83,6 +103,8 @@ class OpenAIChat:
             }
             for message in request.messages
         ]
+        if self._no_system and not any(turn.role == "system" for turn in request.messages):
+            messages.insert(0, {"role": "system", "content": ""})
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
         body: dict[str, Json] = {
@@ -255,6 +277,7 @@ def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
         local=not place.official,
         read=options.read,
         fields=reasoning.chat_fields(reasoning.host_of(place.url), effort),
+        no_system=options.no_system and not place.official,
     )
     if place.official:  # the older name of the limit is deprecated, and refused by some models
         options = replace(options, omitted=(*options.omitted, "max_tokens"))

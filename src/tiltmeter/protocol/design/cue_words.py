@@ -9,16 +9,18 @@ are. Undeclared, a column of names is recognised by `thin_design.name_columns`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import ProtocolError
 from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
-from .. import Protocol
+from .. import MeasureSpec, Protocol
 from ..names import refuse_unknown
 from ..source.source_lines import SourceLocation
 from .thin_design import asked_columns, compared_factors, name_columns
 
 NONE = "none"
+BY_WORD = "_by_word"  # ends the name of a measure
+WORD_KINDS = {"difference": "share", "ratio": "share", "mean_difference": "mean"}
 PEOPLE = {"person": "people", "who": "people"}  # columns that are not called names
 
 
@@ -116,6 +118,37 @@ def _population(cue: CueWords) -> str:
         return "Conclusions are about these words: nothing can be said of others. Give ten each."
     few = " Few: ten each are advised." if cue.fewest < FEW_WORDS else ""
     return f"Conclusions are about words like these.{few}"
+
+
+def word_measures(protocol: Protocol) -> list[MeasureSpec]:
+    """A share (or a mean) for each cue word, of each headline measure that compares levels by
+    words: how far the words of one level differ is seen there.
+    """
+    found: dict[tuple[object, ...], MeasureSpec] = {}
+    for spec in protocol.measures:
+        cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
+        counted_of = (spec.attribute, spec.values, spec.among, *spec.where)
+        if spec.headline and cue is not None and spec.kind in WORD_KINDS:
+            if (cue.column, *counted_of) in found:  # another factor of the same words
+                continue
+            counted = "/".join(spec.values) or spec.attribute
+            kind = WORD_KINDS[spec.kind]
+            found[cue.column, *counted_of] = replace(
+                spec,
+                name=spec.name + BY_WORD,
+                kind=kind,
+                by=((cue.factor, cue.column),),
+                contrast=None,
+                null=None,
+                headline=False,
+                text=f"{kind} of {counted} for each {cue.column}",
+                figure="forest",
+                band=None,
+                family="",
+                parts=(),
+                sentence={},
+            )
+    return list(found.values())
 
 
 def lineup_column(protocol: Protocol) -> str:

@@ -23,7 +23,7 @@ from ..instrument_kinds import InstrumentKind, ReadyInstrument
 from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
-from . import joins, parts, schema, validate
+from . import controls, joins, parts, schema, validate
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
@@ -86,6 +86,8 @@ def declare(
     `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
     definition = {"declared": data, "files": beside.texts}
+    if isinstance(data.get(controls.KEY), str):
+        data = controls.expand(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
@@ -103,9 +105,9 @@ def declare(
     if kinds is None:
         validate.check(protocol, place, {})
         return protocol
-    made = _instruments(protocol, data, place, kinds)
+    instruments = _instruments(protocol, data, place, kinds)
     validate.check(protocol, place, _values(protocol, kinds))
-    _fitting(protocol, place, made, kinds)
+    _fitting(protocol, place, instruments, kinds)
     return protocol
 
 
@@ -176,22 +178,22 @@ def _instruments(
     """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
     could not be tried.
     """
-    made: list[ReadyInstrument | None] = []
+    ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
-        here = place.at("instruments", number)
-        kind = _kind(spec, here, kinds, protocol.modality)
+        at = place.at("instruments", number)
+        kind = _kind(spec, at, kinds, protocol.modality)
         wrong = fault(_first_rows(spec, declared[number]), schema.settings(kind))
         if wrong is not None:
-            raise ProtocolError(f"{_setting(here, wrong.path, declared[number])}: {wrong.text}")
+            raise ProtocolError(f"{_setting(at, wrong.path, declared[number])}: {wrong.text}")
         try:
             judges = kind.parts if kind.judged else ()
-            made.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
+            ready.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
         except ProtocolError as error:
-            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+            raise ProtocolError(f"{at}: {_without_name(error, spec)}") from None
         except UsageError:  # an extra or judges that are not there: matters of a run
-            made.append(None)
-    return made
+            ready.append(None)
+    return ready
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:

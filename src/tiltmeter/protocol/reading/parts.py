@@ -12,7 +12,8 @@ from .. import InstrumentSpec, MeasureSpec, Mode, Variant
 from ..design.tables import Beside
 from ..measures import measure_kind
 from ..paper_tables import layouts_of
-from ..source.keys import FileKeys, Levels, MeasureKeys, ModeKeys, TableKeys, VariantKeys
+from ..source.filled import filled
+from ..source.keys import FileKeys, MeasureKeys, ModeKeys, TableKeys, VariantKeys
 from ..source.source_lines import SourceLocation
 
 CSV = ".csv"
@@ -39,16 +40,10 @@ def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> M
             "Leave it out, or "
             'write at the top: modality = "image"'
         )
-    usual = Mode(name, size=SIZE if pictures else "")
-    return Mode(
-        name,
-        samples=keys.get("samples", usual.samples),
-        begin=keys.get("begin", usual.begin),
-        logprobs=keys.get("logprobs", usual.logprobs),
-        temperature=keys.get("temperature", usual.temperature),
-        top_p=keys.get("top_p", usual.top_p),
-        max_tokens=keys.get("max_tokens", usual.max_tokens),
-        size=keys.get("size", usual.size),
+    return filled(
+        Mode,
+        {"size": SIZE if pictures else "", **keys},
+        name=name,
         for_discovery=keys.get("for_discovery", keys.get("aside", False)),
     )
 
@@ -62,45 +57,16 @@ def measure_of(keys: MeasureKeys) -> MeasureSpec:
         pass  # refused later, with its place
     else:
         unit, figure = kind.unit or keys["attribute"], kind.figure
-    return MeasureSpec(
-        name=keys["name"],
-        kind=keys["kind"],
-        attribute=keys["attribute"],
-        values=tuple(keys["values"]),
-        among=tuple(keys.get("among", ())),
-        by=tuple(tuple(group) for group in keys.get("by", ((),))),
-        contrast=keys.get("contrast"),
-        null=keys.get("null"),
-        unit=keys.get("unit", unit),
-        headline=keys.get("headline", False),
-        per=keys.get("per", "labels"),
-        without=tuple(keys.get("without", ())),
-        where=_levels(keys.get("where", {})),
-        text=keys.get("text", ""),
-        figure=keys.get("figure", figure),
-        band=keys.get("band"),
-        family=keys.get("family", ""),
-        over=tuple(keys.get("over", ())),
-        expected=keys.get("expected", {}),
-        reference=keys.get("reference", ""),
-        parts=tuple(keys.get("parts", ())),
-        sentence=keys.get("sentence", {}),
-    )
+    return filled(MeasureSpec, {"unit": unit, "figure": figure, **keys})
 
 
 def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
     """The default variant, then those that the file names."""
     return {"default": Variant("default")} | {
-        name: Variant(
-            name,
-            where=_levels(keys.get("where", {})),
-            several=keys.get("several", "alone"),
-            intervals=keys.get("intervals", True),
-            measures=tuple(keys.get("measures", ())),
-            only=tuple(keys.get("only", ())),
-            text=keys.get("text", ""),
-            reads=keys.get("reads", {}),
-            says=keys.get("says", {}),
+        name: filled(
+            Variant,
+            keys,
+            name=name,
             tables=layouts_of(keys.get("tables", ())),
             judges=keys.get("judges", {}),
         )
@@ -108,13 +74,9 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
     }
 
 
-def _levels(declared: Levels) -> dict[str, tuple[str, ...]]:
-    return {factor: tuple(levels) for factor, levels in declared.items()}
-
-
 def defaults_of(data: FileKeys) -> dict[str, tuple[str, ...]]:
     """{factor: levels} that are asked where a run names no others."""
-    return _levels(data.get("defaults", {}))
+    return {factor: tuple(levels) for factor, levels in data.get("defaults", {}).items()}
 
 
 def instrument_of(

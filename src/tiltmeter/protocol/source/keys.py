@@ -229,6 +229,7 @@ class _Keys(TypedDict, total=False):
     guidelines: Texts
     defaults: Levels
     apart: Texts
+    controls: str
     thresholds: Texts
     tally: str
     system: str

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...protocol import MeasureSpec
+from ...protocol.design.cue_words import word_measures
 from ...protocol.design.tables import SEVERAL
 from ..page_model.audits import Audit
 from ..page_model.figures import Dots, Figure, Heat, Histogram, Plot, Stacked
@@ -53,6 +54,9 @@ def _all(audit: Audit, prefix: str) -> Iterator[Figure]:
         if audit.of(spec.name) and (spec.figure != "forest" or spec.headline or spec.contrast):
             for name in spec.figure.split(SEVERAL):
                 yield from BUILDS[name](audit, spec, prefix)
+    for spec in word_measures(audit.protocol):
+        if audit.of(spec.name):
+            yield from forest.build(audit, spec, prefix)
     yield from stacked.outcomes(audit, prefix)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ... import gold
+from ...analyse.claims import cut_replies
 from ...analyse.claims.output_query import query_of
 from ...analyse.stopping.progress import read_progress
-from ...analyse.words import headlines
+from ...analyse.words import headlines, numerals
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
-from ...protocol.design.thin_design import NO_CUE, thin_design
+from ...protocol.design.thin_design import cues_not_asked, thin_design
 from ...store import Store
-from ...store.queries import labels
+from ...store.queries import endpoints, labels
 from ..page_model.page import Badge
 from .ranking import Judged, leading
 from .summary import Missing
@@ -56,8 +57,15 @@ def _qualifying_badges(
         yield Badge("plain", stopped.badge(), "#looks-figure")
     thin = thin_design(protocol)
     if thin:
-        no_cue = any(text.startswith(NO_CUE) for text in thin)
+        no_cue = cues_not_asked(protocol)
         yield Badge("open", "! cue not in the prompt" if no_cue else "! thin design", "#limits")
+    counts = cut_replies.count_cut(store, protocol)
+    cut = max((cut_replies.share_of(one.claim.row, counts) for one in judged), default=0.0)
+    if cut > cut_replies.SOME:
+        yield Badge("open", f"! {numerals.percent(cut)} of replies cut", "#limits")
+    hidden = endpoints.hidden_prompts(store)
+    if any(one.verdict.subject in hidden for one in judged):
+        yield Badge("open", "! hidden system prompt", "#limits")
     if missing.share:
         yield Badge("plain", f"{missing.share} no answer", query=missing.query)
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):

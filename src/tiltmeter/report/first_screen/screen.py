@@ -15,6 +15,7 @@ from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
+from ...protocol.design.refusals import REFUSED
 from ...protocol.design.thin_design import NO_CUE, cues_not_asked
 from ...stats.results import ALPHA
 from ...store import Store
@@ -132,7 +133,8 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
     if len(judged) > 1 and set(words) <= {Word.NO_DIFFERENCE, Word.NO_TEST}:
         tested = words.count(Word.NO_DIFFERENCE)
         if tested:
-            return f"No difference was found at this n in any of {tested} comparisons."
+            which = "the one comparison" if tested == 1 else f"any of {tested} comparisons"
+            return f"No difference was found at this n in {which}."
     alone = [one for one in judged if _stands_out_alone(one)]
     if (
         lead in alone
@@ -148,7 +150,7 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
     tilting = {
         one.verdict.subject
         for one in judged
-        if one.word == Word.TILT and one.verdict.measure == lead.verdict.measure
+        if one.word == Word.TILT and _measured(one) == _measured(lead)
     }
     if len(subjects) > 1 and lead.word == Word.TILT:
         return f"{sentence} {len(tilting)} of {len(subjects)} models tilt."
@@ -173,7 +175,7 @@ def _stands_out_alone(one: Judged) -> bool:
     """
     row, verdict = one.claim.row, one.verdict
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
-    reasons = any(caution.kind.record.reason for caution in verdict.cautions)
+    reasons = any(caution.kind.reason for caution in verdict.cautions)
     return verdict.word == Word.UNDECIDED and together and not reasons
 
 
@@ -241,6 +243,11 @@ def _instrument(name: str, judged: Sequence[Judged]) -> str:
     bare = name.partition("@")[0]
     alike = {other for one in judged if (other := one.claim.row.instrument).startswith(f"{bare}@")}
     return bare if len(alike) < 2 else name
+
+
+def _measured(one: Judged) -> str:
+    """The measure of a claim; of refusals the one that they stand beside."""
+    return one.verdict.measure.removesuffix(REFUSED)
 
 
 def _capital(text: str) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
+from ...protocol.design.cue_words import word_measures
 from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 
@@ -56,7 +57,8 @@ class Audit:
 
     @cached_property
     def _specs(self) -> dict[str, MeasureSpec]:
-        measures = list(with_refusal_measures(self.protocol.measures))
+        beside = word_measures(self.protocol)
+        measures = [*with_refusal_measures(self.protocol.measures), *beside]
         return {spec.name: spec for spec in reversed(measures)}
 
     @cached_property

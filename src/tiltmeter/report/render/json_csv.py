@@ -14,6 +14,7 @@ from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import reading
 from ...gold.sheet import guard_formula
 from ...protocol import Protocol
+from ...protocol.design.cue_words import BY_WORD
 from ...records import Estimate, Json
 from ..page_model.sanitize import ascii_escapes
 
@@ -49,7 +50,9 @@ def as_json(
 
 def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json]:
     row: dict[str, Json] = estimate.as_dict()
-    return row if protocol is None else row | {"query": query_of(protocol, estimate).as_dict()}
+    if protocol is None or estimate.measure.endswith(BY_WORD):  # a cue word is no factor
+        return row
+    return row | {"query": query_of(protocol, estimate).as_dict()}
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:

@@ -18,7 +18,7 @@ from ...protocol.design import prompt_pairs
 from ...protocol.design.tables import SEVERAL
 from ...records import Json, __version__
 from ...store import Store
-from ...store.queries import labels, settings
+from ...store.queries import endpoints, labels, settings
 from ...store.queries import trials as asked
 from ..first_screen import summary
 from ..page_model.figures import Pairs
@@ -90,6 +90,7 @@ def design(facts: RunFacts) -> Pairs:
         ),
         ("labelled by", ", ".join(facts.annotators) or "nobody yet"),
         ("seed", str(facts.frozen.get("seed", 0))),
+        *((f"endpoint of {model}", said) for model, said in endpoints.lines(store)),
     ]
     for part in {(p.mode, p.begin, p.samples): p for p in facts.parts}.values():
         begun = f", the answer begun with “{part.begin}”" if part.begin else ""
@@ -116,7 +117,11 @@ def long_signatures(facts: RunFacts) -> Iterator[tuple[str, str]]:
 
 
 def _signature(facts: RunFacts, models: list[dict[str, Any]]) -> dict[str, Any]:
-    return signature.long(facts.protocol, models, facts.annotators, facts.frozen)
+    said = {
+        model: {name: value for name, value in record.items() if name != "address"}
+        for model, record in endpoints.endpoints(facts.store).items()
+    }
+    return signature.long(facts.protocol, models, facts.annotators, facts.frozen, said)
 
 
 def info(facts: RunFacts) -> dict[str, Json]:

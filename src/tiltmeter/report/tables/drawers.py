@@ -14,6 +14,7 @@ from ...analyse.claims.output_query import OutputQuery, query_of
 from ...analyse.whole_run.outputs_behind import Counted
 from ...analyse.words import reading
 from ...protocol import Protocol, wording
+from ...protocol.design.cue_words import BY_WORD
 from ...records import Estimate
 from ...store import Store
 from ..page_model.figures import Pairs, Stacked
@@ -44,7 +45,7 @@ def behind(
     known = (
         (query_of(protocol, row), _title(protocol, row, names))
         for row in rows
-        if row.value is not None
+        if row.value is not None and not row.measure.endswith(BY_WORD)
     )
     for query, title in chain(known, _beside_rows(content)):
         text = query.text()

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 
 from ...analyse.words import numerals, reading
+from ...protocol.design.cue_words import BY_WORD
 from ...records import OUTCOMES, Estimate
 from ...stats.results import count_of
 from ..page_model import audits
@@ -48,6 +49,9 @@ def _title(audit: Audit, name: str) -> str:
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
+        by_word = audit.spec(name) if name.endswith(BY_WORD) else None
+        if by_word:
+            return by_word.text
         spec = audit.spec(name.removesuffix(ending)) if name.endswith(ending) else None
         if spec:
             return f"{words}: {spec.text or spec.name}"

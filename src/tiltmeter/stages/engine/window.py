@@ -16,7 +16,7 @@ MOST_SIZE = 256  # that a server is tried with, unless --concurrency says otherw
 FASTEST, SLOW = 2.0, 1.25  # what a size grows by: at first, and once a limit was met
 LEAST_SAMPLE = 8  # calls whose mean latency says something
 WORTH = 0.3  # of the growth in size: the growth in calls/s that is worth it
-UNNOTICED_S = 0.1  # of latency, that nobody minds
+UNNOTICED_S = 0.1  # of latency above the least, that nobody minds
 FIRST_HOLD_S, LONGEST_HOLD_S = 3.0, 60.0  # for which a limit that was met is believed
 SMALLEST_CUT = 0.7  # of a pace, unless MANY calls are refused
 BELOW = 0.96  # of the rate at which a server answered before it refused
@@ -47,8 +47,8 @@ class Window:
     as long as nothing is answered. If answers came in between, the server counts calls per second:
     they are paced at BELOW of the rate at which it answered, and the size does not fall below what
     that needs. The pace is held for a while, each time longer, then it rises by PROBING a second
-    until the next refusal. A refusal now and then (TOLERATED) changes neither: providers with many
-    customers send them whatever one does.
+    until the next refusal. A refusal now and then (TOLERATED) changes neither, and CUTS of the pace
+    that were of no use are taken back: providers with many customers refuse whatever one does.
 
     *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and tell
     nothing of a pace.
@@ -68,7 +68,9 @@ class Window:
         self._begins: deque[float] = deque(maxlen=REMEMBERED)  # of calls
         self._refused_begins: deque[float] = deque(maxlen=REMEMBERED)
         self._ends: deque[str] = deque(maxlen=LAST)  # of the last calls
+        self._unslowed = math.inf  # the pace before the first of them
         self._cuts = 0  # of the pace, since the last calls were all taken
+        self._least_latency = math.inf  # of a round
         self._latency = 0.0  # of the last calls, on average
         self._refused_at = -math.inf
         self._begun = math.inf
@@ -89,6 +91,8 @@ class Window:
 
     def pace(self, now: float) -> float:
         """Calls that may begin in a second."""
+        if self._pace == math.inf and now >= self._allowed_until:
+            return self.rate
         allowed = self._allowed if now < self._allowed_until else math.inf
         return min(self.rate, allowed, self._learnt_pace(now))
 
@@ -157,7 +161,7 @@ class Window:
         self._refused_begins.append(began)
         wait = retry_after or 0.0
         if self._is_rare(now, wait):
-            self._resume_at, self._paced_since = max(self._resume_at, now + wait), now
+            self._resume_at = max(self._resume_at, now + wait)
         else:
             is_new = began >= self._cut_at  # else it was in flight when the last one was refused
             self.refused_in_a_row += is_new
@@ -178,7 +182,7 @@ class Window:
 
     def _share(self, end: str) -> float:
         """The share of the last calls that ended so."""
-        return self._ends.count(end) / len(self._ends)
+        return self._ends.count(end) / max(LEAST_SAMPLE, len(self._ends))
 
     def _own_wait(self) -> float:
         doubled = retries.FIRST_WAIT_S * 2.0 ** min(max(0, self.refused_in_a_row - 1), 30)
@@ -187,9 +191,13 @@ class Window:
     def _slow_down(self, now: float, wait: float) -> None:
         if self.refused_in_a_row == 1:
             if self._cuts < CUTS or self._share(REFUSED) > MANY:
+                if self._cuts == 0:
+                    self._unslowed = self._learnt_pace(now)
                 self._cuts += 1
                 self._learn_pace(now, wait)
-            needed = min(self.size, self._pace * self._latency)
+            elif self._share(REFUSED) <= MANY / 3:  # it was of no use
+                self._pace = max(self._pace, self._unslowed)
+            needed = min(self.size, self._pace * max(self._latency, 1e-9))
             self._cut(now, max(1.0, needed, self.size / 2))
         else:  # nobody is answered: one call looks when that ends
             self._cut(now, 1.0)
@@ -227,6 +235,7 @@ class Window:
 
     def _end_round(self, now: float) -> None:
         latency = self._latencies / self._answers_in_round
+        self._least_latency = min(self._least_latency, latency)
         if self._before is not None and self._is_full and not self._paid(*self._before, latency):
             self.size, self._growth = self._before[0], SLOW
             self._grow_at = now + self._grow_hold
@@ -241,7 +250,7 @@ class Window:
         """True if the growth from a size at a latency was worth it."""
         grown = self.size / size - 1.0
         faster = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
-        return latency_now - latency < UNNOTICED_S or faster >= WORTH * grown
+        return latency_now - self._least_latency < UNNOTICED_S or faster >= WORTH * grown
 
     # in words
 

@@ -320,6 +320,19 @@ def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request 
     return None
 
 
+def longest(protocol: Protocol, choices: Choices) -> int:
+    """Tokens of the longest prompt of a plan with its reply: twice the estimate, which is exceeded
+    by up to two thirds.
+    """
+    sizes = (
+        2 * size(request).tokens + request.sampling.max_tokens
+        for trials in _rounds(protocol, choices).values()
+        for request in (plan.request(trial, protocol) for trial in trials)
+        if not request.size
+    )
+    return round(max(sizes, default=0.0))
+
+
 def estimates(protocol: Protocol, choices: Choices) -> dict[str, float]:
     """Prompt tokens of a trial of each mode, on average."""
     return {

@@ -52,6 +52,9 @@ class Connect:
     workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
     columns:   {field: the column that has it} of files of answers.
     named:     the models that the person who runs this named: no other one may execute code.
+    context:   tokens that a model on this machine holds; None for what is needed.
+    needed_context: tokens of the longest prompt of the plan with its reply, as estimated at most.
+    no_system: True if subjects are to have no system prompt, not even their template's own.
     reasoning: off, default or an effort, of the subjects; None for off if that is known to be
                possible, as of all other models.
     subjects:  the models under audit.
@@ -66,6 +69,9 @@ class Connect:
     columns: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Sequence[str]] = field(default_factory=dict)
     workers: Workers | None = None
+    context: int | None = None
+    needed_context: int = 0
+    no_system: bool = False
     reasoning: str | None = None
     subjects: tuple[str, ...] = ()
 
@@ -116,6 +122,9 @@ class Connect:
             read=run.blob if run else None,
             factors=run.factors if run else None,
             columns=self.columns,
+            context=self.context,
+            needed_context=self.needed_context,
+            no_system=self.no_system and name in self.subjects,
         )
         if row:
             options = replace(

@@ -17,6 +17,7 @@ from ...models.reasoning import OFF, RESERVE_TOKENS
 from ...protocol import Protocol
 from ...records import Trial
 from ...store import Store
+from ...store.queries import endpoints
 from ...store.queries import pilot as stored
 from ..engine.engine import Engine, Models
 from ..engine.limits import Limits, Tally
@@ -33,6 +34,15 @@ THOUGHTS_RESERVED = 4  # times the longest thought of the pilot is what is reser
 def reserve_of(store: Store, subject: str) -> int:
     """Tokens that a subject's pilot found to be needed for thoughts, 0 if it had none."""
     return int(stored.kept(store, subject).get("reserve", 0))
+
+
+async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) -> None:
+    """Keeps what the endpoints of subjects that were asked say of themselves."""
+    for subject in subjects:
+        model = models.opened(subject)
+        said = await model.describe() if model is not None else {}
+        if said:
+            endpoints.keep_endpoint(store, subject, said)
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,7 @@ class Pilot:
             first = self._first(subject, chosen, seconds + longer)
             tally = more
         model.reserve_thought(self._reserve(first, model))
+        await keep_endpoints(self.store, self.models, (subject,))
         self._show(first, tally)
         self._stop_or_go(first, stops(first, number, planned), model)
 

@@ -20,6 +20,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.judges.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import (
+    CUT,
     FEW_GOLD,
     Caution,
     Interval,
@@ -270,8 +271,10 @@ def linear_result(frame: Frame, error: Linear) -> Corrected:
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
         note = "one cluster with outputs or gold: no interval"
-        row = with_cautions(replace(_blank(frame), value=value, note=note), frame.few)
-        return Corrected(row, frame.plain, value != error.value, frame.youden)
+        clipped = value != error.value
+        told = join_notes(CUT if clipped else None, note)
+        row = with_cautions(replace(_blank(frame), value=value, note=told), frame.few)
+        return Corrected(row, frame.plain, clipped, frame.youden)
     t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
     half = t * math.sqrt(error.variance(frame.clusters))
     return _result(frame, error, (error.value - half, error.value + half))

@@ -17,7 +17,15 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.judges.confusion import Confusion, share_interval
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, not_corrected, with_cautions
+from tiltmeter.stats.results import (
+    CUT,
+    FEW_GOLD,
+    Caution,
+    Interval,
+    join_notes,
+    not_corrected,
+    with_cautions,
+)
 
 METHOD = "ppi++, linearised over items, t"
 
@@ -155,8 +163,9 @@ def prediction_powered_difference(
         return Powered(row, plain, alone, (one.power, other.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
     clipped = value != row.value
+    note = join_notes(CUT if clipped else None, row.note)
     return Powered(
-        replace(row, low=low, value=value, high=high),
+        replace(row, low=low, value=value, high=high, note=note),
         plain,
         alone,
         (one.power, other.power),

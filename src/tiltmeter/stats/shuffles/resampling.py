@@ -22,6 +22,14 @@ ENUMERATED_SPLITS = 20_000  # splits up to which the two-sample test takes all
 BLOCK = 4_000_000  # entries of a block of random numbers: 32 MB
 TIE = 1e-9  # of Σ|d|: sums that differ by less are ties
 FEW_FOR_T = 12  # items below which a t test rejected 7.3 % of its true nulls (docs/statistics.md)
+SIGN_FLIP, SIGN_FLIP_ENUMERATED = "sign flip", "sign flip, enumerated"
+SIGN_FLIP_SAMPLED = "sign flip, sampled"
+OVER_LOOKS = ", over looks"  # ends the name of a test of a run that stops early
+SIGN_FLIPS = frozenset(
+    test + end
+    for test in (SIGN_FLIP, SIGN_FLIP_ENUMERATED, SIGN_FLIP_SAMPLED)
+    for end in ("", OVER_LOOKS)
+)
 SHUFFLE = "outcomes shuffled inside items, studentised"
 FEW_OUTPUTS_A_SIDE = 4  # median outputs an item, below which unequal sides break the sign flip
 
@@ -55,12 +63,12 @@ def sign_flip(
     draws = arguments.draw_count(draws)
     if d.size < 2:
         why = "no differences: no test" if d.size == 0 else "one cluster: no test"
-        return Test(float(d[0]) if d.size else None, None, "sign flip", note=why)
+        return Test(float(d[0]) if d.size else None, None, SIGN_FLIP, note=why)
     mean = float(d.mean())
     moving = d[d != 0]
     if moving.size == 0:
         return Test(
-            0.0, 1.0, "sign flip, enumerated", smallest_p=1.0, draws=1, note="all differences are 0"
+            0.0, 1.0, SIGN_FLIP_ENUMERATED, smallest_p=1.0, draws=1, note="all differences are 0"
         )
     if moving.size <= ENUMERATED:
         smallest = 2.0 ** (1 - moving.size)
@@ -72,12 +80,12 @@ def sign_flip(
         )
         p = _enumerated_sign_p(moving)
         return Test(
-            mean, p, "sign flip, enumerated", smallest_p=smallest, draws=2**moving.size, note=note
+            mean, p, SIGN_FLIP_ENUMERATED, smallest_p=smallest, draws=2**moving.size, note=note
         )
     if generator is None:
         raise ValueError("generator: needed for more than 16 clusters")
     p = monte_carlo_p(exceeding=_sampled_sign_flips(moving, draws, generator), draws=draws)
-    return Test(mean, p, "sign flip, sampled", smallest_p=1 / (1 + draws), draws=draws)
+    return Test(mean, p, SIGN_FLIP_SAMPLED, smallest_p=1 / (1 + draws), draws=draws)
 
 
 def _enumerated_sign_p(d: Floats) -> float:

@@ -125,6 +125,15 @@ def number_of(store: Store, subjects: Sequence[str]) -> int:
     return int(store.first(query, (json.dumps(list(subjects)),))[0])
 
 
+def cut_by_mode(store: Store) -> dict[tuple[str, str], tuple[int, int]]:
+    """(subject, mode) → how many of its answers were cut, of how many."""
+    query = (
+        "SELECT t.subject, t.mode, sum(o.ended = 'cut'), count(*) FROM outputs o"
+        " JOIN trials t ON t.id = o.trial WHERE o.outcome IN ('answer', 'cut') GROUP BY 1, 2"
+    )
+    return {(subject, mode): (cut, number) for subject, mode, cut, number in store.rows(query)}
+
+
 def ids(store: Store) -> set[str]:
     """The ids of all outputs."""
     return {row[0] for row in store.rows("SELECT trial FROM outputs")}

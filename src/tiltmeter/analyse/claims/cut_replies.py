@@ -1,0 +1,55 @@
+"""How many replies behind a number were cut at the limit of tokens.
+
+A choice that was stated before the limit is whole. An answer that could not be read for it has the
+label `cut`, and so have lists, dialogues, rewrites and rankings; of prose, which is read all the
+same, every reply counts that was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...protocol import Protocol
+from ...records import CUT, Estimate
+from ...registry import instrument_kind
+from ...store import Store
+from ...store.queries import outputs
+from ..words import numerals
+from ..words.reading import TOGETHER
+
+SOME, MUCH = (
+    0.02,
+    0.10,
+)  # of the replies, from which it is said, and from which nothing is concluded
+Counts = Mapping[tuple[str, str, str], tuple[int, int]]  # (cut, replies) by instrument kind, …
+
+
+def count_cut(store: Store, protocol: Protocol) -> dict[tuple[str, str, str], tuple[int, int]]:
+    """(cut, all) replies of prose, by instrument, subject and mode."""
+    prose = [
+        spec.name
+        for spec in protocol.instruments
+        if instrument_kind(spec.kind, spec.name).answers == "prose"
+    ]
+    if not prose:
+        return {}
+    counted = outputs.cut_by_mode(store)
+    return {(name, *key): counts for name in prose for key, counts in counted.items()}
+
+
+def share_of(row: Estimate, counts: Counts) -> float:
+    """The share of replies behind a row that were cut."""
+    total = sum(row.outcomes.values())
+    labelled = row.outcomes.get(CUT, 0.0) / total if total else 0.0
+    name, mode = row.instrument.partition("/")[0], row.condition.get("mode", "")
+    own = [counts.get((name, subject, mode), (0, 0)) for subject in row.subject.split(TOGETHER)]
+    number = sum(there for _, there in own)
+    return max(labelled, sum(cut for cut, _ in own) / number if number else 0.0)
+
+
+def sentence(share: float) -> str:
+    """What is said of cut replies."""
+    said = f"{numerals.percent(share)} of the replies were cut at the limit of tokens"
+    if share > MUCH:
+        return f"{said}: too many to conclude anything. Raise it with --max-tokens."
+    return f"{said}; with a higher --max-tokens they would be whole."

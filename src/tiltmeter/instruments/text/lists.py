@@ -1,0 +1,50 @@
+"""Lists as models write them, in one shape: entries on lines of their own that begin with "1." or
+"-". For all instruments that read lists. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+_CIRCLED = re.compile("[\u2460-\u2473]")
+_KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
+_MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
+_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
+
+
+def numbers_as_digits(text: str) -> str:
+    """The text with circled numbers, numbers on keys and medals as "1. " on a line of their own."""
+    if text.isascii():
+        return text
+    if "\u20e3" in text:
+        text = _KEYCAP.sub(r"\n\1. ", text)
+    text = _CIRCLED.sub(lambda mark: f"\n{ord(mark[0]) - 0x245F}. ", text)
+    return text.translate(_MEDALS) if "🥇" in text else text
+
+
+def json_as_bullets(text: str) -> str:
+    """The texts of a JSON array, or of the first array in an object, as bullets; of an object in it
+    the first text. A text without JSON stays as it is.
+    """
+    if '"' not in text or not ("[" in text or "{" in text):
+        return text
+    found = _JSON.search(text)
+    try:
+        entries = list(_strings(json.loads(found[0]))) if found else []
+    except (ValueError, RecursionError):  # no JSON, or nested beyond reason
+        return text
+    return "\n".join(f"- {entry}" for entry in entries) or text
+
+
+def _strings(data: object) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        values = [value for value in data.values() if isinstance(value, (str, list))]
+        arrays = [value for value in values if isinstance(value, list)]
+        yield from _strings(arrays[0] if arrays else values[0] if values else "")
+    elif isinstance(data, list):
+        for value in data:
+            yield from _strings(value)

@@ -1,0 +1,67 @@
+"""Control conditions as a table: a row per control with its level in each factor and its title.
+
+A protocol with `controls = "controls.csv"` names its controls nowhere else: a contrast with
+`controls = "*"` is against all of them, {controls} in a text is their titles, by which their levels
+are called too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...errors import ProtocolError
+from ...records import Json
+from .. import EVERY
+from ..design.tables import SEVERAL, Beside, Row
+from ..source.source_lines import SourceLocation
+
+KEY, TITLE, SLOT = "controls", "title", "{controls}"
+
+
+def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
+    """What a file declares, with its controls written out. Raises ProtocolError for a table that is
+    not there or has no titles.
+    """
+    file = data.get(KEY)
+    if not isinstance(file, str):
+        return data
+    rows = beside.rows(file, place.at(KEY))
+    if not rows or TITLE not in rows[0]:
+        raise ProtocolError(
+            f"{place.at(KEY)}: {file} needs a row per control, and a column '{TITLE}'."
+        )
+    titles = _titles(data.get("titles"), rows)
+    return {**{name: _filled(part, rows) for name, part in data.items()}, "titles": titles}
+
+
+def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
+    """The titles of a file, and those of the controls in every factor."""
+    titles = dict(declared) if isinstance(declared, Mapping) else {}
+    for column in rows[0]:
+        if column != TITLE:
+            known = titles.get(column, {})
+            named = {row[column]: row[TITLE] for row in rows}
+            titles[column] = {**known, **named} if isinstance(known, Mapping) else named
+    return titles
+
+
+def _filled(part: Json, rows: Sequence[Row]) -> Json:
+    """A part of a declaration with its slots for the controls filled, its contrasts against
+    them.
+    """
+    if isinstance(part, str):
+        return part.replace(SLOT, _joined([row[TITLE] for row in rows]))
+    if isinstance(part, Mapping):
+        filled = {name: _filled(inside, rows) for name, inside in part.items()}
+        factor = filled.get("factor")
+        if filled.get(KEY) == EVERY and isinstance(factor, str) and factor in rows[0]:
+            filled[KEY] = SEVERAL.join(row[factor] for row in rows)
+        return filled
+    if isinstance(part, Sequence):
+        return [_filled(inside, rows) for inside in part]
+    return part
+
+
+def _joined(titles: Sequence[str]) -> str:
+    """Titles in a sentence: "English", "English and Chinese", "English, Chinese and Finnish"."""
+    return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))

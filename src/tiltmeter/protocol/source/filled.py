@@ -1,0 +1,26 @@
+"""Objects from keys: each field of a dataclass gets the key that is called as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+Filled = TypeVar("Filled")
+
+
+def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: object) -> Filled:
+    """An object of a dataclass or named tuple. others: fields that are not taken over as they are.
+
+    Lists become tuples, inside tables too, so that a frozen object cannot change.
+    """
+    given = {name: frozen(keys[name]) for name in kind.__annotations__ if name in keys}
+    return kind(**given | others)
+
+
+def frozen(value: object) -> object:
+    """The value with tuples in place of its lists, in a copy of its tables."""
+    if isinstance(value, Mapping):
+        return {key: frozen(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):  # a named tuple stays one
+        return tuple(frozen(part) for part in value)
+    return value

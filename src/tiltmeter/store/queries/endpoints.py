@@ -1,0 +1,76 @@
+"""What the endpoints of a run said of themselves, by model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...records import Json
+from .. import Store
+
+ENDPOINTS = "endpoints"
+NAMES = {  # of what a record holds → in words
+    "server": "server",
+    "template": "template",
+    "hidden_prompt": "hidden system prompt",
+    "quantisation": "quantisation",
+    "parameters": "parameters",
+    "context": "context",
+    "trained_context": "trained context",
+    "effort": "reasoning asked",
+    "reserve": "tokens reserved for reasoning",
+    "left_out": "left out, since it is refused",
+    "without_effect": "sent, without effect",
+}
+
+
+def endpoints(store: Store) -> dict[str, dict[str, Json]]:
+    """The record of each model that has one."""
+    return store.get(ENDPOINTS) or {}
+
+
+def keep_endpoint(store: Store, model: str, record: Mapping[str, Json]) -> None:
+    """Keeps the record of a model; a later one takes its place."""
+    store.put(ENDPOINTS, {**endpoints(store), model: dict(record)})
+
+
+def hidden_prompts(store: Store) -> dict[str, str]:
+    """{model: the system prompt that its template adds}, of models that have one."""
+    found = ((model, record.get("hidden_prompt")) for model, record in endpoints(store).items())
+    return {model: str(prompt) for model, prompt in found if prompt}
+
+
+def lines(store: Store) -> Iterator[tuple[str, str]]:
+    """(model, what its endpoint said) of each model."""
+    for model, record in endpoints(store).items():
+        told = (f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key))
+        said = "; ".join(told)
+        unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
+        yield model, "; ".join(filter(None, (said, unknown)))
+
+
+def warnings(store: Store) -> Iterator[str]:
+    """A line for each model whose template adds a system prompt that nobody asked for."""
+    for model, prompt in hidden_prompts(store).items():
+        yield (
+            f"{model} was asked with a system prompt that its template adds: “{prompt}”. An audit "
+            'with one is of another subject than without; --system "" asks for none'
+        )
+
+
+def differences(one: Store, other: Store, whose: tuple[str, str]) -> Iterator[str]:
+    """A line for each thing in which the endpoints of one model differ between two runs."""
+    first, second = endpoints(one), endpoints(other)
+    for model in first.keys() & second.keys():
+        for key, name in NAMES.items():
+            values = first[model].get(key), second[model].get(key)
+            if None not in values and values[0] != values[1]:
+                told = " and ".join(
+                    f"{_text(value)} {where}" for value, where in zip(values, whose, strict=True)
+                )
+                yield f"{model} was asked through another endpoint: its {name} is {told}."
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f'"{value}"' if isinstance(value, str) and " " in value else str(value or "none")
