@@ -33,7 +33,10 @@ RECORD = """    LEANING = VerdictRecord(
 # file → (text in it, what stands in its place)
 ADDED = {
     "analyse/words/verdict_words.py": ("    NO_TEST = ", f"{RECORD}    NO_TEST = "),
-    "analyse/claims/verdicts.py": ("        return Word.TILT\n", "        return Word.LEANING\n"),
+    "analyse/claims/tested_word.py": (
+        "        return Word.TILT\n",
+        "        return Word.LEANING\n",
+    ),
 }
 
 

@@ -169,7 +169,7 @@ def import_gold_of(attribute: str, said: Mapping[str, str], number: int) -> None
 @pytest.mark.parametrize(
     ("accuracy", "labels", "word", "correction", "cautions"),
     [
-        (0.95, 120, Word.TILT, "ppi++", set()),
+        (0.95, 120, Word.TILT, "ppi++", {"order_effect"}),
         (0.2, 120, Word.JUDGE_REFUTED, "ppi++", {"judge_refuted", "bounds_hold_null"}),
         (0.95, 8, Word.UNDECIDED, "none", {"gold_scarce"}),
     ],
@@ -189,7 +189,7 @@ def test_gold_comes_first(
     judge = f"planted:accuracy={accuracy}"
     run = roles("she=0.9", judge=judge)
     assert whole(run, judge=judge).correction == "none"
-    annotated(run, "choice/2@", labels)
+    annotated(run, "choice/3@", labels)
     verdict = whole(run, judge=judge)
     assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
     assert (verdict.correction, verdict.reference) == (correction, 0.5)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
 from tiltmeter.analyse import estimates as run_estimates
-from tiltmeter.analyse.claims.verdicts import test_word as word_of
+from tiltmeter.analyse.claims.tested_word import test_word as word_of
 from tiltmeter.analyse.words import numerals
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.protocol import Protocol

@@ -11,7 +11,7 @@ from typing import Any
 from ...protocol import MeasureSpec
 from ...records import Estimate, Json
 from ...store import Store
-from ..claims import verdicts
+from ..claims.tested_word import test_word
 from ..claims.verdicts import Verdict
 from ..counts.count_table import Table
 from ..words.verdict_words import Word
@@ -46,7 +46,7 @@ class ComparisonRow:
             return self.claim.word
         if self.estimate.p_adjusted is None:
             return None
-        word = Word.EQUIVALENT if self.within_margin else verdicts.test_word(self.estimate, 0.0)
+        word = Word.EQUIVALENT if self.within_margin else test_word(self.estimate, 0.0)
         return Word.DIFFERENT if word == Word.TILT else word
 
     def as_dict(self) -> dict[str, Json]:

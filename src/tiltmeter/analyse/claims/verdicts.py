@@ -18,12 +18,12 @@ from ...stats.results import ALPHA, FEW_GOLD
 from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
 from ..words.caution_kinds import Caution, CautionKind
-from ..words.populations import THESE
-from ..words.verdict_words import BY_STATE, Word
+from ..words.verdict_words import Word
 from . import cut_replies
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
+from .tested_word import holds_null, items_differ, test_word
 
 # share of the probability below which the model would mostly have said something else
 LOW_MASS = 0.5
@@ -99,12 +99,12 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
-    alone = "" if scarce else _of_one_person(claim, known)
+    alone = "" if scarce or known.refuted else _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
     word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
-    told = sentences.items_differ(spec, row) if word.record.items and _items_differ(row) else ""
+    told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
         *unsettled,
@@ -175,12 +175,6 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
     return Word.UNDECIDED if reason else test_word(row, claim.spec.null)
 
 
-def _items_differ(row: Estimate) -> bool:
-    """True if its items differ more than chance lets them."""
-    found = row.between_items
-    return found is not None and found["p_adjusted"] < ALPHA
-
-
 def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
     the direction is not settled.
@@ -234,63 +228,12 @@ def _half_width(row: Estimate) -> float:
     return 0.0 if row.low is None or row.high is None else (row.high - row.low) / 2
 
 
-def test_word(row: Estimate, null: float | None) -> Word:
-    """What a row's own test and interval say, with nothing that bears on it."""
-    if row.value is None:
-        return Word.NOT_MEASURED
-    if row.p is None:
-        return Word.NO_TEST
-    if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
-        word = BY_STATE[row.stopped["state"]]
-        return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
-    alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
-    adjusted = row.p if row.p_adjusted is None else row.p_adjusted
-    holds = _holds(row, null)
-    found = adjusted < alpha and holds is not True
-    if found and not _of_these_words(row):
-        return Word.TILT
-    if found or _these_tilt(row, alpha):
-        return Word.TILT_OF_THESE
-    if row.p < alpha or holds is False:
-        return Word.UNDECIDED
-    return Word.ITEMS_DIFFER if _items_differ(row) else Word.NO_DIFFERENCE
-
-
-def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
-    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
-    """
-    named = row.population
-    p = None if named is None else named["p_like_these"]
-    looks = int(row.stopped["looks"]) if row.stopped else 1
-    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
-
-
-def _of_these_words(row: Estimate) -> bool:
-    """True if a row has too few cue words to speak of words like them."""
-    return row.population is not None and row.population["cue_words"] == THESE
-
-
-def _these_tilt(row: Estimate, alpha: float) -> bool:
-    """True if the test of these cue words finds a tilt, in the family of such tests."""
-    named = row.population
-    p = None if named is None else named["p_these_adjusted"]
-    return p is not None and p < alpha
-
-
-def _holds(row: Estimate, null: float | None) -> bool | None:
-    """True if the interval holds the null value; None without an interval or a null value."""
-    if null is None or row.low is None or row.high is None:
-        return None
-    return row.low <= null <= row.high
-
-
 def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     """What can reverse the direction, and so leaves it open."""
     spec, row = claim.spec, claim.row
     null = spec.null or 0.0
     bounds = claim.bounds
-    if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
+    if bounds is not None and test_word(row, null) == Word.TILT and holds_null(bounds, null):
         yield Caution(
             CautionKind.BOUNDS_HOLD_NULL, sentences.missing(spec, bounds, claim.drawn, open_=True)
         )
@@ -386,7 +329,7 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
     if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
-    if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
+    if test_word(row, spec.null) == Word.TILT and row.stopped and holds_null(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
     for kind in map(CautionKind, row.cautions):
         if kind.mark:

@@ -1,6 +1,6 @@
 """The verdicts, one record each: all words, signs and weights that surfaces have for them.
 
-A new verdict is a record here and a line in `claims.verdicts` that says when it is given.
+A new verdict is a record here and a line in `claims.tested_word` that says when it is given.
 """
 
 from __future__ import annotations

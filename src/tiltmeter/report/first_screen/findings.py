@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...analyse.claims import evidence, families, verdicts
 from ...analyse.claims.background import Background
+from ...analyse.claims.tested_word import test_word
 from ...analyse.claims.verdicts import NOTHING_KNOWN
 from ...analyse.words import numerals, reading, sentences
 from ...analyse.words.verdict_words import Word
@@ -156,7 +157,7 @@ def _by_group(
     given_up = whole.stopped is not None and whole.stopped["state"] == "not pursued"
     for by in dict.fromkeys(reading.grouping(e) for e in rows):
         tested = [
-            (verdicts.test_word(e, spec.null), e)
+            (test_word(e, spec.null), e)
             for e in rows
             if reading.grouping(e) == by and e.p is not None and e.value is not None
         ]
@@ -186,7 +187,7 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
     contrast = spec.contrast or {}
     name = f"{reading.title(contrast.get('factor', spec.name))} effect"
     name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"
-    word, number = verdicts.test_word(estimate, spec.null), reading.number(estimate, spec)
+    word, number = test_word(estimate, spec.null), reading.number(estimate, spec)
     if word == Word.NOT_MEASURED:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:

@@ -1,0 +1,65 @@
+"""The verdict that a row's own test and interval give, and for which population."""
+
+from __future__ import annotations
+
+from ...records import Estimate
+from ...stats.results import ALPHA
+from ..words.populations import THESE
+from ..words.verdict_words import BY_STATE, Word
+
+
+def items_differ(row: Estimate) -> bool:
+    """True if its items differ more than chance lets them."""
+    found = row.between_items
+    return found is not None and found["p_adjusted"] < ALPHA
+
+
+def test_word(row: Estimate, null: float | None) -> Word:
+    """What a row's own test and interval say, with nothing that bears on it."""
+    if row.value is None:
+        return Word.NOT_MEASURED
+    if row.p is None:
+        return Word.NO_TEST
+    if row.stopped and row.stopped["state"] in BY_STATE:  # p alone decides, at any look
+        word = BY_STATE[row.stopped["state"]]
+        return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
+    alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
+    adjusted = row.p if row.p_adjusted is None else row.p_adjusted
+    holds = holds_null(row, null)
+    found = adjusted < alpha and holds is not True
+    if found and not _of_these_words(row):
+        return Word.TILT
+    if found or _these_tilt(row, alpha):
+        return Word.TILT_OF_THESE
+    if row.p < alpha or holds is False:
+        return Word.UNDECIDED
+    return Word.ITEMS_DIFFER if items_differ(row) else Word.NO_DIFFERENCE
+
+
+def _not_like_these(row: Estimate) -> bool:
+    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
+    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """
+    named = row.population
+    p = None if named is None else named["p_like_these"]
+    looks = int(row.stopped["looks"]) if row.stopped else 1
+    return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
+
+
+def _of_these_words(row: Estimate) -> bool:
+    """True if a row has too few cue words to speak of words like them."""
+    return row.population is not None and row.population["cue_words"] == THESE
+
+
+def _these_tilt(row: Estimate, alpha: float) -> bool:
+    """True if the test of these cue words finds a tilt, in the family of such tests."""
+    named = row.population
+    p = None if named is None else named["p_these_adjusted"]
+    return p is not None and p < alpha
+
+
+def holds_null(row: Estimate, null: float | None) -> bool | None:
+    """True if the interval holds the null value; None without an interval or a null value."""
+    if null is None or row.low is None or row.high is None:
+        return None
+    return row.low <= null <= row.high
