@@ -253,7 +253,7 @@ def text_round(torture: Torture, folder: Path) -> None:
     plan = ["--language", "en", "--samples", "2", "--limit", "40", "--out", str(out)]
     models = ["--model", "openai:planted", "--judge", "openai:judge"]
     label = [*TILTMETER, "label", str(out), "--judge", "openai:other", *reach]
-    torture.until_ended(Verb("run", out, [*TILTMETER, "run", "roles", *models, *plan, *reach], 1))
+    torture.until_ended(Verb("run", out, [*TILTMETER, "run", "roles", *models, *plan, *reach], 2))
     torture.until_ended(Verb("label", out, label, 1))
     annotate(torture, out)
     write_gold(out, sheet)
@@ -286,7 +286,7 @@ def picture_round(torture: Torture, folder: Path) -> None:
     judges = [word for judge in "abc" for word in ("--judge", f"openai:panel-{judge}")]
     typed = ["run", str(protocol), "--model", "bfl:m", *judges, "--samples", "2"]
     more = ["--concurrency", str(CONCURRENCY), "--out", str(out)]
-    torture.until_ended(Verb("run of pictures", out, [*TILTMETER, *typed, *urls, *more], 3))
+    torture.until_ended(Verb("run of pictures", out, [*TILTMETER, *typed, *urls, *more], 4))
     now = Counter(row[0] for row in contents(out))
     wanted = {"outputs": 48, "labels": 4 * 48, "calls": 4 * 48}
     torture.harm("lost", any(now[name] != wanted[name] for name in wanted), f"pictures: {now}")

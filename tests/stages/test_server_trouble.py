@@ -1,5 +1,5 @@
 """Servers that are full, broken, away or closed to us, over HTTP: each goes on or ends as the docs say
-(docs/how-it-works.md, the engine). Waits of our own are a fiftieth of the usual ones.
+(docs/how-it-works.md, the engine). Waits of our own are a 25th of the usual ones.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Scripted:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.02)
     monkeypatch.setattr(retries, "LONGEST_WAIT_S", 1.2)
 
 
@@ -93,7 +93,7 @@ def trials(folder: Path) -> int:
 
 @pytest.mark.parametrize("status", [0, 429, 500, 503, 529])
 def test_a_server_that_is_away_for_a_while_is_waited_for(tmp_path: Path, status: int) -> None:
-    server = Scripted(lambda n, s: (status, FULL, {}) if n > 10 and s < 1.0 else None)
+    server = Scripted(lambda n, s: (status, FULL, {}) if n > 10 and s < 0.5 else None)
     assert run(tmp_path, server) == trials(tmp_path) > 30
     assert server.good == trials(tmp_path)
 

@@ -192,7 +192,8 @@ class HttpModel(Model):
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
         """As the headers of the last reply say."""
-        return self.connection.allowance.rate(tokens, time.monotonic())
+        allowance = self.connection.allowance
+        return allowance.rate(tokens, time.monotonic()) if allowance.is_known else None
 
     async def open(self) -> None:
         """Opens the connection, and settles how the model is asked."""

@@ -37,6 +37,11 @@ class Allowance:
     def __init__(self) -> None:
         self._left: list[tuple[float, float, bool]] = []  # number, until, of tokens
 
+    @property
+    def is_known(self) -> bool:
+        """True if the last reply with such headers said anything."""
+        return bool(self._left)
+
     def note(self, headers: Mapping[str, str], now: float) -> None:
         """Takes the headers of a reply. now: seconds on the monotonic clock."""
         if _OPENAI[0][0] in headers or _OPENAI[1][0] in headers:

@@ -91,6 +91,8 @@ class Window:
 
     def pace(self, now: float) -> float:
         """Calls that may begin in a second."""
+        if self._pace == math.inf and now >= self._allowed_until:
+            return self.rate
         allowed = self._allowed if now < self._allowed_until else math.inf
         return min(self.rate, allowed, self._learnt_pace(now))
 
