@@ -42,6 +42,8 @@ PHASES = ("before", "done", "sent")
 MOST_BODY_BYTES = 2**32
 Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+ABOUT = ("/v1/models", "/props", "/version", "/api/version", "/tokenize", "/apply-template")
+
 
 class BatchServer:
     """A provider in one format. url: its base URL."""
@@ -98,9 +100,7 @@ class BatchServer:
             lost = False
         except web.HTTPNotFound:
             said = f"Invalid URL ({request.method} {request.path})"
-            if (
-                "/models/" not in request.path
-            ):  # it is asked what it knows of a model, and knows none
+            if not request.path.startswith(ABOUT):  # it is asked about itself, and says nothing
                 self.ledger.complaints.append(said)
             return send(self.format.error(404, said), 404)
         self._meet(step, "done")

@@ -71,7 +71,7 @@ def ask(out: Path, lasts: int = 10**9, **options: Unpack[Options]) -> None:
         if next(left) <= 0:
             raise Broken
 
-    asked: Options = {"samples": 9, **options}
+    asked: Options = {"samples": 9, "pilot": False, **options}
     model = {"bot": bot}
     judge = "planted:she=0.5"
     tiltmeter.run("roles", model, out, language="en", limit=8, judge=judge, watch=watch, **asked)

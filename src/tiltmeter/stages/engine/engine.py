@@ -162,7 +162,12 @@ class Engine:
         """Puts one more worker to a source, if it has jobs left and not too many workers."""
         if not source.is_empty and source.workers < self._most_workers:
             source.workers += 1
-            self._group.create_task(self._work(source))
+            work = self._work(source)
+            try:
+                self._group.create_task(work)
+            except RuntimeError:  # the group is ending after an error
+                work.close()
+                source.workers -= 1
 
     def _interrupt(self, sources: Sequence[Source]) -> None:
         """Sends nothing further. Calls that cost nothing are dropped; those that are paid for are
