@@ -112,7 +112,7 @@ async def bare(
 ) -> list[Any]:
     """The bodies of the replies, by a loop that does nothing else."""
     base, key = model.address
-    dialect, found, rest = LlamaChat(ALIAS, key), [], iter(requests)
+    dialect, found, rest = LlamaChat(ALIAS, key, {}), [], iter(requests)
     async with aiohttp.ClientSession() as session:
 
         async def work() -> None:
@@ -151,7 +151,7 @@ async def shared_tokens(model: LocalModel, requests: Sequence[Request]) -> int:
     and tokenizer.
     """
     base, key = model.address
-    dialect, root = LlamaChat(ALIAS, key), base.removesuffix("/v1")
+    dialect, root = LlamaChat(ALIAS, key, {}), base.removesuffix("/v1")
     tokens = []
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"}) as session:
         for request in requests:

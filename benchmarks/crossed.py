@@ -96,10 +96,12 @@ def _of_item(
 
 def crossed_of(design: Design, rng: np.random.Generator) -> Crossed:
     side, word, item = zip(*prompts(design, rng), strict=True)
-    answers = np.full(len(side), design.answers)
+    answers: Floats = np.full(len(side), float(design.answers))
     if design.shape == "ragged":
-        answers = rng.integers(1, 2 * design.answers + 1, len(side))
-    return Crossed.of(side=side, word=word, item=item, n=answers, matched=design.shape == "matched")
+        answers = rng.integers(1, 2 * design.answers + 1, len(side)).astype(np.float64)
+    return Crossed.of(
+        side=side, word=word, item=item, n=answers.tolist(), matched=design.shape == "matched"
+    )
 
 
 def draw(
@@ -110,9 +112,9 @@ def draw(
     logit = centre + rng.normal(0, 1, (tables, crossed.items))[:, crossed.item]
     codes = crossed.word * crossed.sides + crossed.side if crossed.matched else crossed.word
     spread = np.array(design.words_sd)[crossed.side]
-    own = rng.normal(0, 1, (tables, int(codes.max()) + 1))
+    own: Floats = rng.normal(0, 1, (tables, int(codes.max()) + 1))
     if design.one_word:  # one word in five carries all of the spread
-        own = (rng.random(own.shape) < 0.2) * 2.5 - 0.5
+        own = ((rng.random(own.shape) < 0.2) * 2.5 - 0.5).astype(np.float64)
     logit = logit + own[:, codes] * spread
     sides = crossed.item * crossed.sides + crossed.side
     logit = logit + rng.normal(0, design.by_item, (tables, sides.max() + 1))[:, sides]
@@ -130,9 +132,9 @@ def truth(design: Design, seed: int = 7) -> float:
     centre = math.log(design.base / (1 - design.base))
     shares = []
     for side, sd in enumerate(design.words_sd[: len(design.words)]):
-        word = rng.normal(0, 1, 400_000)
+        word: Floats = rng.normal(0, 1, 400_000)
         if design.one_word:
-            word = (rng.random(400_000) < 0.2) * 2.5 - 0.5
+            word = ((rng.random(400_000) < 0.2) * 2.5 - 0.5).astype(np.float64)
         rest = math.sqrt(1 + design.by_item**2 + design.prompt**2)
         logit = centre + word * sd + rng.normal(0, rest, 400_000) + design.shift * side
         mean = logit if design.kind == "mean" else 1 / (1 + np.exp(-logit))
@@ -189,7 +191,7 @@ def _sign_flips(crossed: Crossed, shares: Floats, null: float, rng: np.random.Ge
         parts = crossed.by_item(rest)
     signs = rng.choice([-1.0, 1.0], (crossed.items, FLIPS))
     reached = (np.abs(parts @ signs) >= np.abs(parts.sum(axis=1, keepdims=True)) - 1e-12).sum(1)
-    return (1 + reached) / (1 + FLIPS)
+    return np.asarray((1 + reached) / (1 + FLIPS), dtype=np.float64)
 
 
 def crossed_designs(words: int, number: int = 30) -> Iterator[Design]:

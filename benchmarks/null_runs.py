@@ -388,8 +388,8 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
         model = ",".join(filter(None, ("planted:she=0.5,spread=1,seed=1", null.planted)))
         return tiltmeter.run("roles", model, folder / "run", language="en", samples=4)
     if null.protocol == "own":
-        audit = own_audit(int(null.planted.split()[0]))
-        return tiltmeter.run(audit, f"planted:protocol={audit.name}", folder / "run")
+        own = own_audit(int(null.planted.split()[0]))
+        return tiltmeter.run(own, f"planted:protocol={own.name}", folder / "run")
     if null.protocol == "hiring":
         model, limit = "planted:protocol=hiring", int(null.planted)
         return tiltmeter.run("hiring", model, folder / "run", limit=limit)

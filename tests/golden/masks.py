@@ -17,6 +17,7 @@ MASKS = (
     (re.compile(r"\b\d+(\.\d+)? s\b(?!=)"), "DURATION s"),
     (re.compile(r"\b[\d,.]+ (calls?|outputs?|labels?) (a|per) (second|s|minute)\b"), r"RATE \1"),
     (re.compile(r"<function <lambda> at 0x[0-9a-f]+>"), "FUNCTION"),
+    (re.compile(r"\b[\d,.]+ tokens/s\b"), "RATE tokens/s"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,12 +15,16 @@ from tests.golden.masks import mask
 SHOWN = 12  # lines of the difference of one item
 
 
-def write(target: Path, say: Callable[[str], None] = lambda line: None) -> int:
-    """Writes numbers/ and texts/ below the target. Returns how many items there are."""
+def write(
+    target: Path, say: Callable[[str], None] = lambda line: None, names: Sequence[str] = ()
+) -> int:
+    """Writes numbers/ and texts/ below the target. Returns how many items there are. names: of the
+    planted runs to write alone, without commands.
+    """
     number = 0
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="golden-"))).resolve()
-        for name, text in _items(work, say):
+        for name, text in _items(work, say, names):
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
@@ -28,14 +32,18 @@ def write(target: Path, say: Callable[[str], None] = lambda line: None) -> int:
     return number
 
 
-def _items(work: Path, say: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+def _items(
+    work: Path, say: Callable[[str], None], names: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     say("planted runs")
-    for folder in runs.make_runs(work):
+    for folder in runs.make_runs(work, tuple(names)):
         run = tiltmeter.Run(folder)
         for name, text in runs.numbers(run):
             yield f"numbers/runs/{name}.jsonl", text
         for name, text in runs.texts(run, work):
             yield f"texts/runs/{name}", text
+    if names:
+        return
     say("commands")
     printed, codes = commands.commands(work)
     yield "numbers/exit_codes.json", commands.exit_codes(codes)

@@ -92,7 +92,9 @@ if __name__ == "__main__":
     codes = list(known())
     print(f"{'':10}" + "".join(f"{code:>5}" for code in codes), "  all  wrong")
     for kind in ("choice", "picks", "dialogue", "refusal"):
-        cells = [table[kind, code] for code in codes]
+        cells = [table[kind, code] for code in codes if (kind, code) in table]
+        if not cells:
+            continue
         total = sum(cells, Counter())
         shares = "".join(f"{100 * cell['read'] / cell.total():5.0f}" for cell in cells)
         print(

@@ -34,9 +34,10 @@ NEIGHBOURS = {
 }
 
 
-@pytest.mark.parametrize("half", ["looked", "kept"])
+@pytest.mark.parametrize("half", ["looked", "kept", "later"])
 def test_answers_that_were_written_before_the_rules(half: str) -> None:
-    """Of 795 answers half was kept unread until the rules were done: nine in ten of each kind and language are read."""
+    """Of 795 answers half was kept unread until the rules were done. The 300 of `later` were written against the first rules:
+    those read 88 % of the choices, 8 % wrongly, and 13 % of the refusals; what they showed is mended."""
     for (kind, code), cell in count(half).items():
         assert cell["read"] >= 0.8 * cell.total(), (kind, code, cell)
         assert cell["wrong"] == 0, (kind, code, cell)
@@ -123,3 +124,12 @@ def test_a_protocols_own_words_lie_over_the_pack() -> None:
     assert known.list_of("join") == ("und",)
     forms = {"a": ["angenommen"], "b": ["abgelehnt"]}
     assert parse("Es wird keineswegs angenommen.", forms, own["de"]) == "invalid"
+
+
+def test_a_language_without_a_pack_and_one_that_nobody_checked_are_named_in_the_limits() -> None:
+    (swahili,) = pack.limits_of(["sw"])
+    assert swahili.startswith("Swahili has no pack of words")
+    assert pack.limits_of(["sw"], own=["sw"]) == []
+    (german,) = pack.limits_of(["de-AT"])
+    assert "No native speaker has checked the words by which German answers are read" in german
+    assert pack.limits_of(["en", "zh", "ja"]) == []

@@ -234,25 +234,27 @@ def _of_system(error: OSError) -> str:
     """A trouble of the system, and what to do about it."""
     if error.errno in TOO_MANY_FILES:
         return f"Too many files are open. {MORE_FILES}"
-    said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-    if error.errno in NO_ROOM or "No space left" in said:  # libraries may give no number
-        return f"{said}. Free space, or name another place, and type the same command again."
-    return f"{said}. Nothing else was changed."
+    reason = (
+        f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    )
+    if error.errno in NO_ROOM or "No space left" in reason:  # libraries may give no number
+        return f"{reason}. Free space, or name another place, and type the same command again."
+    return f"{reason}. Nothing else was changed."
 
 
 def _usage(error: click.ClickException) -> str:
     """Puts a complaint of click on one line, with the command for help."""
-    said = " ".join(error.format_message().split()).rstrip(".")
+    complaint = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
     if isinstance(error, click.NoSuchOption):
-        said = f"No such option '{error.option_name}'{_options_meant(error)}"
+        complaint = f"No such option '{error.option_name}'{_options_meant(error)}"
     elif isinstance(error, click.MissingParameter) and context is not None:
         if isinstance(error.param, click.Option) and error.param.help:
-            said += f": {error.param.help.rstrip('.')}"
+            complaint += f": {error.param.help.rstrip('.')}"
         else:
-            said += f": {' '.join((path, *context.command.collect_usage_pieces(context)))}"
-    return f"{said}{'' if said.endswith('?') else '.'} Type: {path} --help"
+            complaint += f": {' '.join((path, *context.command.collect_usage_pieces(context)))}"
+    return f"{complaint}{'' if complaint.endswith('?') else '.'} Type: {path} --help"
 
 
 def _options_meant(error: click.NoSuchOption) -> str:
@@ -262,15 +264,15 @@ def _options_meant(error: click.NoSuchOption) -> str:
     return f". Did you mean {' or '.join(repr(name) for name in near[:3])}?" if near else ""
 
 
-def _fail(said: str, code: int) -> int:
+def _fail(message: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
     from ..report.page_model.sanitize import visible
 
-    click.echo(f"error: {visible(said)}", err=True)
+    click.echo(f"error: {visible(message)}", err=True)
     if f"{__name__}.command_log" in sys.modules:
         from .command_log import LOG
 
-        LOG.debug("error: %s", said)
+        LOG.debug("error: %s", message)
     return code
 
 

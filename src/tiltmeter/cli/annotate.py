@@ -100,17 +100,19 @@ def _progress(run: str) -> None:
 
     declared = Run(run).protocol
     with Store(run) as store:
-        found = [*people.progress(store), *review.progress(store, declared)]
+        progress = [*people.progress(store), *review.progress(store, declared)]
         split = people.disagreements(store)
-    for one in found:
-        skips = "".join(f", {number} skipped ({reason})" for reason, number in one.skipped.items())
-        notes = f", {one.notes} with a note" if one.notes else ""
-        who = visible(one.annotator.partition(":")[2])
-        click.echo(f"{who}: {one.labelled} of {one.of} {one.attribute}{skips}{notes}")
+    for person in progress:
+        skips = "".join(
+            f", {number} skipped ({reason})" for reason, number in person.skipped.items()
+        )
+        notes = f", {person.notes} with a note" if person.notes else ""
+        who = visible(person.annotator.partition(":")[2])
+        click.echo(f"{who}: {person.labelled} of {person.of} {person.attribute}{skips}{notes}")
     for attribute, outputs in split.items():
         click.echo(
             f"People disagree on {attribute} in {count_of(len(outputs), 'output')}. Type: "
             f"tiltmeter annotate {run} --adjudicate --annotator NAME"
         )
-    if not found:
+    if not progress:
         click.echo(f"Nobody has begun. Type: tiltmeter annotate {run} --annotator NAME")

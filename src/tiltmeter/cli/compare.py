@@ -37,30 +37,30 @@ def command(
     from ..report.render.fit_terminal import height
     from ..report.several_runs import changes
 
-    found = api.compare(*run, margin=margin)
+    comparison = api.compare(*run, margin=margin)
     if as_json:
-        for warning in found.warnings:
+        for warning in comparison.warnings:
             click.echo(f"warning: {warning}", err=True)
-        rows = [row.as_dict() for row in found.rows]
+        rows = [row.as_dict() for row in comparison.rows]
         echo_json(
             {
                 "margin": margin,
-                "verdicts": [verdict.as_dict() for verdict in found.verdicts],
+                "verdicts": [verdict.as_dict() for verdict in comparison.verdicts],
                 "comparisons": rows,
-                "not_compared": list(found.left_out),
+                "not_compared": list(comparison.left_out),
             }
         )
         return 0
-    found, names = changes.with_names(found, dict(labels))
-    notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
+    comparison, names = changes.with_names(comparison, dict(labels))
+    notes = (row.estimate.note for row in comparison.rows if row.estimate.value is None)
     lines = (
-        *(f"warning: {warning}" for warning in found.warnings),
-        *(f"not compared: {line}" for line in found.left_out),
+        *(f"warning: {warning}" for warning in comparison.warnings),
+        *(f"not compared: {line}" for line in comparison.left_out),
         *dict.fromkeys(filter(None, notes)),
     )
     for line in lines:
         click.echo(line, err=True)
     console = Console()
     taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
-    comparison_screen.print_comparison(found, names, console, full, taken)
+    comparison_screen.print_comparison(comparison, names, console, full, taken)
     return 0

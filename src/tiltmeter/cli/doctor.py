@@ -43,15 +43,15 @@ def command(
     from ..api.options import options as arguments
 
     connect = arguments.connect(options)
-    found = doctor.look(models, call=call, connect=connect)
+    findings = doctor.look(models, call=call, connect=connect)
     if as_json:
-        echo_json({"findings": [finding.as_dict() for finding in found]}, indent=1)
+        echo_json({"findings": [finding.as_dict() for finding in findings]}, indent=1)
     else:
-        for area in dict.fromkeys(finding.area for finding in found):
+        for area in dict.fromkeys(finding.area for finding in findings):
             click.echo(area)
-            for line in _lines([finding for finding in found if finding.area == area]):
+            for line in _lines([finding for finding in findings if finding.area == area]):
                 click.echo(f"  {line}")
-    return 1 if any(finding.ok is False for finding in found) else 0
+    return 1 if any(finding.ok is False for finding in findings) else 0
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[str]:

@@ -51,12 +51,12 @@ def ending_of(run: Run, printing: Printing) -> Ending:
     key = _key(run, printing)
     text = cache.read_text(key)
     if text is not None:
-        found = Ending(**json.loads(text))
-        if found.page == _digest(printing.page):
-            return found
-    made = _compute(run, printing)
-    cache.keep_text(key, json.dumps(asdict(made)))
-    return made
+        cached = Ending(**json.loads(text))
+        if cached.page == _digest(printing.page):
+            return cached
+    ending = _compute(run, printing)
+    cache.keep_text(key, json.dumps(asdict(ending)))
+    return ending
 
 
 def _key(run: Run, printing: Printing) -> str:
@@ -140,8 +140,8 @@ def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Co
 
         if not printing.as_json:
             return json_csv.as_csv(estimates)
-        found = run.verdicts(estimates=estimates)
-        return f"{json_csv.as_json(built.run_info, estimates, found, run.protocol)}\n"
+        verdicts = run.verdicts(estimates=estimates)
+        return f"{json_csv.as_json(built.run_info, estimates, verdicts, run.protocol)}\n"
     from rich.console import Console
 
     printed = _Captured()

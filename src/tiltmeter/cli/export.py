@@ -74,15 +74,15 @@ def command(
         click.echo(path)
 
 
-def _print_check(folder: str, found: FolderCheck) -> None:
+def _print_check(folder: str, check: FolderCheck) -> None:
     """That a folder is as it should be, what was sealed, and what is still to be filled in."""
-    or_sealed = " or sealed" if found.seals else ""
-    click.echo(f"{folder}: all {found.files} files are as they were written{or_sealed}.")
-    for seal in found.seals:
+    or_sealed = " or sealed" if check.seals else ""
+    click.echo(f"{folder}: all {check.files} files are as they were written{or_sealed}.")
+    for seal in check.seals:
         click.echo(f"  sealed {seal.at}: {', '.join(seal.files)}, as people filled it in")
-    for name, places in found.left.items():
+    for name, places in check.left.items():
         click.echo(f"  still to be filled in: {name}, {count_of(places, 'place')}")
-    click.echo(f"  the manifest: sha256 {found.manifest}")
+    click.echo(f"  the manifest: sha256 {check.manifest}")
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:

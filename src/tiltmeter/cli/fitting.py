@@ -59,12 +59,12 @@ def echo_sections(sections: Sequence[Section], full: bool) -> None:
         _echo(lines)
         return
     shown = _choose_sections(sections, width, rows - 1 - BRIEF_ROWS)
-    told = [section for section, lines in zip(sections, shown, strict=True) if lines is None]
-    for section, own in zip(sections, shown, strict=True):
-        for line in section.brief if own is None else ():
+    left_out = [section for section, lines in zip(sections, shown, strict=True) if lines is None]
+    for section, whole in zip(sections, shown, strict=True):
+        for line in section.brief if whole is None else ():
             click.echo(_cut_line(line, width))
-        _echo(own or ())
-    titles = ", ".join(section.title for section in told if section.title)
+        _echo(whole or ())
+    titles = ", ".join(section.title for section in left_out if section.title)
     if titles:
         click.echo(_cut_line(f"The rest ({titles}): --full", width))
 

@@ -38,12 +38,12 @@ def command(
     from ..report.render import history_page, history_screen
     from ..report.several_runs import history
 
-    found = api.history(*run, margin=margin)
-    page = history.build(found, dict(labels))
+    history_of_runs = api.history(*run, margin=margin)
+    page = history.build(history_of_runs, dict(labels))
     if out is not None:
         history_page.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
-        echo_json(found.as_dict())
+        echo_json(history_of_runs.as_dict())
         return
     history_screen.print_history(page, Console(), full)

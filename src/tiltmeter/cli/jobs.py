@@ -29,16 +29,16 @@ def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]
     from .. import api
     from ..report.page_model.sanitize import visible
 
-    found = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
+    jobs = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
     if as_json:
-        echo_json({"jobs": [job.as_dict() for job in found]}, indent=1)
+        echo_json({"jobs": [job.as_dict() for job in jobs]}, indent=1)
         return 0
-    for job in found:
+    for job in jobs:
         line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"
         click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
-    if not found:
+    if not jobs:
         click.echo(f"{run} has handed in no batches: that is run --batch", err=True)
         return 0
-    out = sum(job.is_out for job in found)
-    click.echo(f"{out:,} of {len(found):,} batches are out", err=True)
+    out = sum(job.is_out for job in jobs)
+    click.echo(f"{out:,} of {len(jobs):,} batches are out", err=True)
     return 0

@@ -38,11 +38,11 @@ def command(what: str, full: bool, as_json: bool) -> None:
     if what == "examples":
         click.echo(_examples(), nl=False)
         return
-    told = computed_once(("ls", str(as_json)), _json if as_json else _listing)
+    text = computed_once(("ls", str(as_json)), _json if as_json else _listing)
     if as_json:
-        click.echo(told, nl=False)
+        click.echo(text, nl=False)
     else:
-        echo_sections(of_text(told), full)
+        echo_sections(of_text(text), full)
 
 
 def _examples() -> str:
@@ -150,18 +150,18 @@ def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Section:
 def _models(as_json: bool, full: bool) -> None:
     from ..models import table
 
-    found = sorted(
+    listed = sorted(
         table.rows().values(),
         key=lambda row: (row.name.partition(":")[0], row.is_retired(), row.name),
     )
     if as_json:
-        models = [row.as_dict() for row in found]
+        models = [row.as_dict() for row in listed]
         echo_json({"own_file": str(table.own_file()), "models": models}, indent=1)
         return
-    width = max(len(row.name) for row in found) + 2
+    width = max(len(row.name) for row in listed) + 2
     head = f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end"
     sections = [Section((head,), (head,))]
-    for kind, rows in groupby(found, lambda row: row.name.partition(":")[0]):
+    for kind, rows in groupby(listed, lambda row: row.name.partition(":")[0]):
         lines = [_model(row, width) for row in rows]
         brief = f"{kind}: {count_of(len(lines), 'model')}"
         sections.append(Section(lines, (brief,), kind, -len(sections)))

@@ -32,8 +32,8 @@ def command(runs: tuple[str, ...], out: str, as_json: bool) -> None:
 
     merged = api.merge(runs, out)
     if as_json:
-        told = {**asdict(merged), "rows": merged.rows._asdict(), "added": merged.added._asdict()}
-        echo_json({"run": out, **told}, indent=1)
+        values = {**asdict(merged), "rows": merged.rows._asdict(), "added": merged.added._asdict()}
+        echo_json({"run": out, **values}, indent=1)
         return
     _print(merged, out)
 

@@ -125,7 +125,7 @@ def command(
     )
     if printing.labels:
         names = given_names(dict(printing.labels), (*models, *judges))
-        calls = (replace(one, model=names.get(one.model, one.model)) for one in plan.calls)
+        calls = (replace(line, model=names.get(line.model, line.model)) for line in plan.calls)
         plan = replace(plan, calls=tuple(calls))
     if printing.as_json:
         echo_json(plan.as_dict(), indent=1)

@@ -95,7 +95,7 @@ def _sums(plan: Plan) -> tuple[str, ...]:
 
 def _notes_of_calls(plan: Plan) -> Iterator[str]:
     yield f"  {plan.rule}"
-    yield from (f"  {told}" for told in dict.fromkeys(filter(None, map(_up_to, plan.calls))))
+    yield from (f"  {note}" for note in dict.fromkeys(filter(None, map(_up_to, plan.calls))))
     for name in plan.totals["price_unknown"]:
         yield (
             f"  the price of {name} is unknown and not in the sum. Add for instance: --price "
@@ -195,8 +195,8 @@ def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
     if row.detectable is not None:
         value = f"{scale * row.detectable:.{places}f} {'points' if in_points else row.unit}"
     twice = tuple(
-        "" if one is None else f"{scale * one:.{places}f}"
-        for one in (row.twice_items, row.twice_samples)
+        "" if detectable is None else f"{scale * detectable:.{places}f}"
+        for detectable in (row.twice_items, row.twice_samples)
     )
     needed = (
         (_number_or_dash(row.items_needed), _number_or_dash(row.samples_needed))

@@ -46,8 +46,8 @@ def command(
     from .. import api
 
     names = [name.strip() for name in by.split(",") if name.strip()]
-    found = api.open_run(run).quotes(attribute, number=number, by=names, labels=dict(labels))
-    text = FORMATS[format_](found)
+    quotes = api.open_run(run).quotes(attribute, number=number, by=names, labels=dict(labels))
+    text = FORMATS[format_](quotes)
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -36,16 +36,16 @@ def command(
     from .output import emit_checks, refuse_gates
 
     runs = [api.open_run(folder) for folder in run]
-    for one in runs:
-        refuse_gates(one.protocol, printing)
+    for each in runs:
+        refuse_gates(each.protocol, printing)
     name = "brief.html" if brief else "report.html"
     target = out or (runs[0].folder / name if len(runs) == 1 else name)
     shown = printing.variant
     path = api.report(*run, path=target, variant=shown, labels=dict(printing.labels), brief=brief)
     click.echo(f"report: {path}")
     return emit_checks(
-        one.check(
+        each.check(
             *printing.fail_if, variant=shown, fail_on=printing.fail_on, margin=printing.margin
         )
-        for one in runs
+        for each in runs
     )

@@ -24,14 +24,14 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
                 f"{'' if check.skipped else 'found '}{check.found}"
             )
 
-    found = selftest.selftest(what, print_check)
-    wrong = sum(not check.ok for check in found)
+    checks = selftest.selftest(what, print_check)
+    wrong = sum(not check.ok for check in checks)
     if as_json:
-        echo_json({"checks": [check.as_dict() for check in found]})
+        echo_json({"checks": [check.as_dict() for check in checks]})
     else:
-        skipped = sum(check.skipped for check in found)
+        skipped = sum(check.skipped for check in checks)
         more = f", {skipped} audits left out" if skipped else ""
         click.echo(
-            f"{len(found) - skipped - wrong} of {len(found) - skipped} found as planted{more}"
+            f"{len(checks) - skipped - wrong} of {len(checks) - skipped} found as planted{more}"
         )
     return 1 if wrong else 0

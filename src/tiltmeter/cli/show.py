@@ -75,8 +75,8 @@ def command(
         echo_sections(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
-    told = computed_once(options, lambda: as_text(_description(protocol, prompts)))
-    echo_sections(of_text(told), full)
+    text = computed_once(options, lambda: as_text(_description(protocol, prompts)))
+    echo_sections(of_text(text), full)
 
 
 def _load(name: str) -> Protocol:
@@ -175,7 +175,9 @@ def _limits(declared: Protocol) -> Iterator[Section]:
     yield _list("Before you rely on it", [*thin_design(declared), *declared.notes], 6)
     yield _list("Departs from the paper", declared.departures, 1)
     variants = declared.variants.items()
-    yield _list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text], 1)
+    yield _list(
+        "Variants", [f"{name}: {measure.text}" for name, measure in variants if measure.text], 1
+    )
     yield _list("Limits", declared.limits, 3)
 
 
@@ -204,10 +206,10 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
     """A histogram of the number of words of each item's text, in characters and as a figure."""
     from ..protocol import histogram
 
-    found = histogram.word_counts(declared, column)
-    click.echo(f"Words of {column}: {len(found.counts)} texts, {found.summary}")
-    for first, last, number in found.bins:
-        bar = "█" * round(number * BAR / max(count for _, _, count in found.bins))
+    lengths = histogram.word_counts(declared, column)
+    click.echo(f"Words of {column}: {len(lengths.counts)} texts, {lengths.summary}")
+    for first, last, number in lengths.bins:
+        bar = "█" * round(number * BAR / max(count for _, _, count in lengths.bins))
         click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
     if figure:
         from ..api.runs.tables import word_histogram

@@ -73,17 +73,17 @@ def command(
 def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int:
     from .. import api
 
-    made = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
-    within = f", within {' × '.join(made.by)}" if made.by else ""
-    outputs = made.random + made.disagreeing
-    rows = f" in {count_of(len(made.rows), 'row')}" if len(made.rows) > outputs else ""
+    drawn = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
+    within = f", within {' × '.join(drawn.by)}" if drawn.by else ""
+    outputs = drawn.random + drawn.disagreeing
+    rows = f" in {count_of(len(drawn.rows), 'row')}" if len(drawn.rows) > outputs else ""
     click.echo(
-        f"{sheet}: {outputs} outputs{rows}; {made.random} at random{within}, {made.disagreeing} "
+        f"{sheet}: {outputs} outputs{rows}; {drawn.random} at random{within}, {drawn.disagreeing} "
         "on which annotators disagree"
     )
     listed = (
-        f"The values of {made.attribute}: {', '.join(made.values)}"
-        if made.values
+        f"The values of {drawn.attribute}: {', '.join(drawn.values)}"
+        if drawn.values
         else "What can be said stands in the column 'values' of each row"
     )
     click.echo(f"Fill in 'value' and 'annotator'. {listed}")
@@ -95,19 +95,19 @@ def _validate(run: str, as_json: bool, full: bool) -> int:
     from .. import api
     from ..report.tables import judges
 
-    found = api.validate(run)
-    for card in found.cards:
+    validation = api.validate(run)
+    for card in validation.cards:
         for warning in card.warnings:
             click.echo(f"warning: {warning}", err=True)
     if as_json:
-        echo_json(found.as_dict())
+        echo_json(validation.as_dict())
     else:
-        for attribute, reasons in found.skipped.items():
+        for attribute, reasons in validation.skipped.items():
             click.echo(
                 f"{attribute}: people skipped "
                 f"{', '.join(f'{number} ({why})' for why, number in reasons.items())}"
             )
-        print_tables([replace(table, folded=False) for table in judges.tables(found)], full)
+        print_tables([replace(table, folded=False) for table in judges.tables(validation)], full)
     return 0
 
 
@@ -128,9 +128,9 @@ def print_tables(tables: Sequence[Table], full: bool) -> None:
             (len(tables) - number, "more table"),
             (sum(len(t.rows) for t in tables[:number]) - sum(len(t.rows) for t in shown), "row"),
         )
-        told = ", ".join(count_of(missing, what) for missing, what in left if missing)
-        if told:
-            print_lines(f"The rest ({told}): --full", console)
+        rest = ", ".join(count_of(missing, what) for missing, what in left if missing)
+        if rest:
+            print_lines(f"The rest ({rest}): --full", console)
 
     numbers = [len(tables)] if full else range(len(tables), 0, -1)
     attempts = [partial(attempt, number) for number in numbers]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..errors import ProtocolError
 from ..records import Json, content_id
 from ..row_files import BadTable, numbered_rows
-from .quotes import base
+from .quotes import base, facts
 
 HERE = Path(__file__).parent
 FILES = ("language.toml", "people.toml", "refusals.txt", "answers.csv")
@@ -123,6 +123,27 @@ def _with_overlay(code: str, under: Pack, over: Pack) -> Pack:
 def read(folder: Path, code: str) -> Pack:
     """The pack in a folder; files that are missing are empty."""
     return _parse(code, texts_in(folder))
+
+
+def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
+    """What a report must say of how answers in these languages are read. own: languages that the
+    protocol has words of its own for.
+    """
+    limits = []
+    for code in dict.fromkeys(map(base, codes)):
+        name, known = facts(code).name, pack(code)
+        if not known.words and code not in own:
+            limits.append(
+                f"{name} has no pack of words: an option alone, in quotation marks or in the "
+                "prompt's own sentence is read, other sentences and refusals are invalid "
+                "(docs/languages.md says how to add it)."
+            )
+        elif known.words and not known.words.get("checked_by") and known.words.get("named"):
+            limits.append(
+                f"No native speaker has checked the words by which {name} answers are read: look "
+                "at some answers beside their labels before you report a number."
+            )
+    return limits
 
 
 def blank_files() -> dict[str, str]:

@@ -125,6 +125,12 @@ def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
     return found
 
 
+def languages_offered(protocol: Protocol) -> str:
+    """The first language that a choice has forms in; "" for none."""
+    declared = (spec.settings["forms"] for spec in protocol.instruments if "forms" in spec.settings)
+    return next((str(next(iter(forms))) for forms in declared if forms), "")
+
+
 def levels(protocol: Protocol) -> dict[str, str]:
     """Every level of every factor → the factor; a level of two factors belongs to the later one."""
     return {

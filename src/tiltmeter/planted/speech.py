@@ -48,7 +48,7 @@ def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
     """What a prompt means, by the cell of the design that it comes from."""
     blank = _BLANK.search(prompt)
     return Known(
-        cell.get("language", ""),
+        tilt.language(cell),
         tilt.forms(cell),
         tilt.outcomes(cell),
         blank[0].strip() if blank else "",

@@ -16,7 +16,7 @@ from ..instruments.choice.forms import SLOT
 from ..protocol import Protocol
 from ..protocol.design.tables import SEVERAL, Row
 from ..records import INVALID
-from .capabilities import offered
+from .capabilities import languages_offered, offered
 from .lookup import cells_by_words
 from .settings import OUTCOMES, Settings, parse
 
@@ -124,6 +124,10 @@ class Tilt:
         """Value → the form that is written for it."""
         forms = offered(self.protocol, cell.get("language", ""))
         return {value: SLOT.sub(lambda slot: cell[slot[1]], form) for value, form in forms.items()}
+
+    def language(self, cell: Mapping[str, str]) -> str:
+        """The language of a cell; in a design of one language that of its options."""
+        return cell.get("language") or languages_offered(self.protocol)
 
     def share(self, cell: Mapping[str, str]) -> float:
         """The true share of the tilted value among the answers that are one of the values."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 
@@ -22,6 +21,8 @@ def is_spreadsheet(content: bytes) -> bool:
         return True
     if not content.startswith(_ZIP):
         return False
+    import zipfile  # few tables need it
+
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return any(name in archive.namelist() for name in _PARTS)
@@ -52,6 +53,8 @@ def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str
 def _refuse_bomb(content: bytes) -> None:
     """BadTable for a file that is much larger when it is decompressed."""
     if content.startswith(_ZIP):
+        import zipfile
+
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
                 raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")

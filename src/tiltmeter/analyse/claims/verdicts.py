@@ -17,7 +17,7 @@ from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words import headlines, populations, sentences
-from ..words.caution_kinds import BY_CODE, Caution, CautionKind
+from ..words.caution_kinds import Caution, CautionKind
 from ..words.populations import THESE
 from ..words.verdict_words import BY_STATE, Word
 from . import cut_replies
@@ -99,7 +99,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
-    alone = _of_one_person(claim, known)
+    alone = "" if scarce else _of_one_person(claim, known)
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
@@ -370,7 +370,7 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
     bounds = claim.bounds
     if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
         yield _missing_differs(claim)
-    elif bounds is not None and not any(kind.record.missing for kind in kinds) and _is_wide(bounds):
+    elif bounds is not None and not any(kind.missing for kind in kinds) and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
         yield Caution(
             CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
@@ -388,9 +388,9 @@ def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterat
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
-    for kind in map(BY_CODE.__getitem__, row.cautions):
-        if kind.record.mark:
-            yield Caution(kind, kind.record.mark)
+    for kind in map(CautionKind, row.cautions):
+        if kind.mark:
+            yield Caution(kind, kind.mark)
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -22,6 +22,7 @@ _KEY = ("annotator", "place", "attribute", "value")
 _LISTS = ("annotator", "attribute", "value")
 _SETS = {**dict.fromkeys(("output", *_LISTS), pl.String), "weight": pl.Float64}
 _WHOSE = ("output", "annotator")
+Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
 def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
@@ -100,18 +101,19 @@ def read_cells(
     protocol: if some names are columns of its tables that are no factors, such as cue words. These
     are looked up by the prompt; "" for a prompt that is not of its design.
     """
-    known = {} if protocol is None else _columns_by_prompt(protocol, names)
+    known, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
+    order = [] if protocol is None else _factors(protocol)
     designs: dict[tuple[str, ...], int] = {}
-    rows = store.iter_prompts() if known else store.iter_trials()
+    rows = store.iter_prompts() if by_text else store.iter_trials()
     outputs = pl.concat(_numbered(rows, designs))
-    asked = ("subject", "mode", "factors", "prompt")[: 4 if known else 3]
+    asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
     different = by_columns(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
     found = []
     for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
         levels = json.loads(factors)
         if known:
-            levels |= known.get((*sorted(levels.items()), *prompt), {})
+            levels |= known.get((*(levels.get(name, "") for name in order), *prompt), {})
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         found.append((number, places.setdefault(cell, len(places))))
     of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, found)
@@ -122,22 +124,33 @@ def read_cells(
     return cells, placed.select("output", "place")
 
 
-def _columns_by_prompt(
-    protocol: Protocol, names: Sequence[str]
-) -> dict[tuple[str | tuple[str, str], ...], dict[str, str]]:
-    """The columns that are no factors of each prompt, by its levels and its text; {} if all names
-    are factors.
+def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
+    """The columns that are no factors, by the levels of a prompt, and by its text too if the levels
+    do not tell; True if they do not. {} if all names are factors.
     """
-    factors = sorted({*protocol.factors, protocol.item})
+    factors = _factors(protocol)
     columns = [name for name in names if name not in factors]
     if not columns:
-        return {}
+        return {}, False
+    by_levels: dict[tuple[str, ...], list[str]] = {}
+    for cell in protocol.cells:
+        own = [cell.get(name, "") for name in columns]
+        if by_levels.setdefault(tuple([cell[name] for name in factors]), own) != own:
+            break
+    else:
+        return {
+            place: dict(zip(columns, own, strict=True)) for place, own in by_levels.items()
+        }, False
     return {
-        (*((name, cell[name]) for name in factors), protocol.prompt_text(cell)): {
+        (*(cell[name] for name in factors), protocol.prompt_text(cell)): {
             name: cell.get(name, "") for name in columns
         }
         for cell in protocol.cells
-    }
+    }, True
+
+
+def _factors(protocol: Protocol) -> list[str]:
+    return sorted({*protocol.factors, protocol.item})
 
 
 def _numbered(

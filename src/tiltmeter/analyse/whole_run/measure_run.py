@@ -161,7 +161,8 @@ def _stratum(
         for spec in word_measures(table.protocol):
             if spec.attribute in seen and {*spec.by[0]} <= {*table.rows.columns}:
                 part = replace(table, rows=kept_rows(table.rows, spec.where))
-                yield from measure_kind(spec.kind).function()(part, spec, spec.by[0])
+                each = measure_kind(spec.kind).function()(part, spec, spec.by[0])
+                yield from (row for row in each if row.measure == spec.name)  # without bounds
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)

@@ -70,9 +70,7 @@ def _by_reason(
     ours = template in (Word.NOT_SETTLED.record.headline, Word.NOT_MEASURED.record.headline)
     if ours and CautionKind.MISSING_DIFFERS in kinds and _fits(LEFT_OPEN, slots):
         return LEFT_OPEN
-    reason = next(
-        (kind.record.reason for kind in CautionKind if kind in kinds and kind.record.reason), ""
-    )
+    reason = next((kind.reason for kind in CautionKind if kind in kinds and kind.reason), "")
     if key == "undecided" and reason:
         ending = next((text for text in BORDERLINE if text in template), "")
         return template.replace(ending, reason) if ending else template

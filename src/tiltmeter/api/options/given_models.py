@@ -30,9 +30,9 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
-        names = [_name(one, name) for name, one in given.items()]
+        names = [_name(each, name) for name, each in given.items()]
     elif isinstance(given, Sequence) and not _are_rows(given):
-        names = [full_name(one) if isinstance(one, str) else _name(one) for one in given]
+        names = [full_name(each) if isinstance(each, str) else _name(each) for each in given]
     else:
         names = [_name(given)]
     return tuple(dict.fromkeys(names))
@@ -68,7 +68,7 @@ def _are_rows(given: object) -> TypeGuard[Rows]:
     return (
         isinstance(given, Sequence)
         and bool(given)
-        and all(isinstance(one, Mapping) and {"text", "prompt", "id"} & set(one) for one in given)
+        and all(isinstance(row, Mapping) and {"text", "prompt", "id"} & set(row) for row in given)
     )
 
 

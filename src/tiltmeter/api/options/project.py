@@ -72,15 +72,15 @@ def read_env_file(path: Path | str) -> dict[str, str]:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--env-file {path} cannot be read: {error}. Name a text file.") from None
-    found = {}
+    variables = {}
     for number, line in enumerate(map(str.strip, lines), 1):
         name, equals, value = line.removeprefix("export ").partition("=")
         if not line or line.startswith("#"):
             continue
         if not equals or not name.strip().isidentifier():
             raise UsageError(f"--env-file {path}, line {number}: write NAME=VALUE")
-        found[name.strip()] = value.strip().strip("\"'")
-    return found
+        variables[name.strip()] = value.strip().strip("\"'")
+    return variables
 
 
 def set_environment(path: Path | str) -> None:

@@ -34,6 +34,9 @@ def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str
         f"{tally.tokens / elapsed:,.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
         _windows(tally) if elapsed > 1 else "",
         f"{timedelta(seconds=round(left / rate))} left" if rate and left else "",
+        f"{tally.tokens / elapsed:.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
+        _share(tally.cut, tally.done, "cut"),
+        _share(tally.unread, tally.done, "unread"),
         f"${tally.spent:.2f}" if tally.spent else "",
         f"{tally.failed} failed" if tally.failed else "",
         tally.by[:WAITING_CHARACTERS],
@@ -51,6 +54,10 @@ def _windows(tally: Tally) -> str:
     size = sum(int(window.size) for window in windows)
     limits = sorted({window.limit(now) for window in windows} - {""})
     return f"{number} of {size} in flight" + (f" ({', '.join(limits)})" if limits else "")
+
+
+def _share(number: int, done: int, what: str) -> str:
+    return f"{min(1.0, number / max(1, done)):.0%} {what}" if number else ""
 
 
 class _Handle(Protocol):

@@ -64,7 +64,7 @@ def _needs(source: Source) -> Iterator[str]:
         caution.text
         for verdict in verdicts.verdicts(source.protocol, rows, background)
         for caution in verdict.cautions
-        if caution.kind.record.gold
+        if caution.kind.gold
     )
     corrected = [row for row in rows if row.measure.endswith(CORRECTED)]
     if texts:

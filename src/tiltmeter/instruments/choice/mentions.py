@@ -20,6 +20,7 @@ from ...records import BOTH, NEITHER
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
+_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
 
 
@@ -139,6 +140,8 @@ class Marker:
                 found.append(listed)
             elif found and self._mention.search(listed):
                 found[-1] += listed
+        brackets = map(self._language.canonical, _BRACKET.findall(prompt))
+        found += [text for text in brackets if self._names_all(self.mark(text))]
         found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 

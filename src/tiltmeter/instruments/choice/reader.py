@@ -223,6 +223,10 @@ class Reader:
     def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
         """What is stated, from the conclusion or the last correction on."""
         stated = [self._states(clause) for clause in clauses]
+        for number, clause in enumerate(clauses):
+            answered = any(not later.question for later in clauses[number + 1 :])
+            if clause.question and answered:
+                stated[number] = []  # "Tea? No. Coffee."
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
         start = max(
             (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...protocol import InstrumentSpec
-from ...records import CUT, INVALID, Answered, Label, Steps, Trial
+from ...records import CUT, INVALID, Answered, Label, Steps
 from .. import Instrument, SecondJudge
 from ..choice.forms import forms_of
 from ..choice.mentions import Forms
+from ..outcomes import told_to_judges
 from ..wording import Json
 from .cascade import NO_ANSWER, Cascade
 from .prompt import SAMPLING
@@ -38,18 +39,22 @@ class BlindJudge(SecondJudge):
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, values, rounds and sampling."""
-        told = {"not_shown": NOT_SHOWN, "values": list(self._values)}
+        told: Mapping[str, Json] = {
+            "not_shown": NOT_SHOWN,
+            "values": list(self._values),
+            "meanings": told_to_judges(self.settings),
+        }
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
-    def _forms(self, trial: Trial) -> Forms:
+    def _forms(self, item: Answered) -> Forms:
         """The values, with the words that count as each if the instrument declares them."""
         if "forms" in self.settings:
-            return forms_of(self.settings["forms"], trial, self.name)[1]
+            return forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
         return {value: (value,) for value in self._values}
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge for the value of the answer; returns one label."""
-        listed = closed_list(self._forms(item.trial), self.settings)
+        listed = closed_list(self._forms(item), self.settings)
         blind = replace(item, trial=item.trial._replace(prompt=NOT_SHOWN), told="")
         asked = question(blind, listed)
         return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]

@@ -124,13 +124,16 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
     """A share (or a mean) for each cue word, of each headline measure that compares levels by
     words: how far the words of one level differ is seen there.
     """
-    found: dict[str, MeasureSpec] = {}
+    found: dict[tuple[object, ...], MeasureSpec] = {}
     for spec in protocol.measures:
         cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
+        counted_of = (spec.attribute, spec.values, spec.among, *spec.where)
         if spec.headline and cue is not None and spec.kind in WORD_KINDS:
+            if (cue.column, *counted_of) in found:  # another factor of the same words
+                continue
             counted = "/".join(spec.values) or spec.attribute
             kind = WORD_KINDS[spec.kind]
-            found[spec.name] = replace(
+            found[cue.column, *counted_of] = replace(
                 spec,
                 name=spec.name + BY_WORD,
                 kind=kind,

@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
+from ...languages.pack import limits_of
 from ...records import Json, Message
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
@@ -104,9 +105,9 @@ def declare(
     if kinds is None:
         validate.check(protocol, place, {})
         return protocol
-    made = _instruments(protocol, data, place, kinds)
+    instruments = _instruments(protocol, data, place, kinds)
     validate.check(protocol, place, _values(protocol, kinds))
-    _fitting(protocol, place, made, kinds)
+    _fitting(protocol, place, instruments, kinds)
     return protocol
 
 
@@ -140,7 +141,7 @@ def _protocol(
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
         departures=tuple(data.get("departures", ())),
-        limits=tuple(data.get("limits", ())),
+        limits=(*data.get("limits", ()), *_language_limits(data.get("instruments", ()), beside)),
         guidelines=tuple(data.get("guidelines", ())),
         crosstab=data.get("crosstab"),
         defaults=parts.defaults_of(data),
@@ -164,28 +165,35 @@ def _protocol(
     )
 
 
+def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
+    """What a report must say of the languages whose options are looked for in sentences."""
+    declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
+    codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
+    return limits_of(codes, beside.languages())
+
+
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
     """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
     could not be tried.
     """
-    made: list[ReadyInstrument | None] = []
+    ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
-        here = place.at("instruments", number)
-        kind = _kind(spec, here, kinds, protocol.modality)
+        at = place.at("instruments", number)
+        kind = _kind(spec, at, kinds, protocol.modality)
         wrong = fault(_first_rows(spec, declared[number]), schema.settings(kind))
         if wrong is not None:
-            raise ProtocolError(f"{_setting(here, wrong.path, declared[number])}: {wrong.text}")
+            raise ProtocolError(f"{_setting(at, wrong.path, declared[number])}: {wrong.text}")
         try:
             judges = kind.parts if kind.judged else ()
-            made.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
+            ready.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
         except ProtocolError as error:
-            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+            raise ProtocolError(f"{at}: {_without_name(error, spec)}") from None
         except UsageError:  # an extra or judges that are not there: matters of a run
-            made.append(None)
-    return made
+            ready.append(None)
+    return ready
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:

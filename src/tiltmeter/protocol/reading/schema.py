@@ -133,39 +133,39 @@ def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
     del whole["$defs"]
     whole["definitions"] = parts  # as draft 7 has it
     text = json.dumps(whole).replace('"#/$defs/', '"#/definitions/')
-    found: dict[str, Json] = json.loads(text)
-    return found
+    whole_schema: dict[str, Json] = json.loads(text)
+    return whole_schema
 
 
 def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKind]) -> Schema:
     """Adds the kinds that an instrument can have, and the settings of each."""
-    own = dict(part["properties"])
-    own["kind"] = {**own["kind"], "enum": sorted(instruments)}
+    common = dict(part["properties"])
+    common["kind"] = {**common["kind"], "enum": sorted(instruments)}
     each: list[Schema] = [
         _of_kind(
             name,
             {
-                "properties": {**own, **settings(kind)["properties"]},
+                "properties": {**common, **settings(kind)["properties"]},
                 "required": list(kind.needs),
                 "additionalProperties": False,
             },
         )
         for name, kind in sorted(instruments.items())
     ]
-    return {**part, "properties": own, "allOf": each}
+    return {**part, "properties": common, "allOf": each}
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
     """Adds the kinds that a measure can have, those of other packages too, with their contrasts."""
     kinds = [measure_kind(name) for name in names()]
-    own, figures = dict(part["properties"]), "|".join(FIGURES)
+    common, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
-    own["kind"] = {
-        **own["kind"],
+    common["kind"] = {
+        **common["kind"],
         "enum": [kind.name for kind in kinds],
-        "description": f"{own['kind']['description']} {summaries}",
+        "description": f"{common['kind']['description']} {summaries}",
     }
-    own["figure"] = {**own["figure"], "pattern": f"^({figures})(\\|({figures}))*$"}
+    common["figure"] = {**common["figure"], "pattern": f"^({figures})(\\|({figures}))*$"}
     each = [
         _of_kind(
             kind.name,
@@ -177,7 +177,7 @@ def _with_measure_kinds(part: Schema) -> Schema:
         for kind in kinds
         if kind.contrast
     ]
-    return {**part, "properties": own, "allOf": each}
+    return {**part, "properties": common, "allOf": each}
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:

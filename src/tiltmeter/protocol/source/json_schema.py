@@ -85,9 +85,9 @@ def _faults(
     writing the list otherwise.
     """
     if "$ref" in schema:
-        own: Schema = {**schema}
-        del own["$ref"]
-        schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **own}
+        siblings: Schema = {**schema}
+        del siblings["$ref"]
+        schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **siblings}
     if path and not schema.keys().isdisjoint(("examples", "default", "description")):
         like = (schema, path)
     named = schema.get("type", ())

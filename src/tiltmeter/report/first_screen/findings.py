@@ -68,7 +68,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
-        warnings=tuple(c.text for c in verdict.cautions if not c.kind.record.mark),
+        warnings=tuple(c.text for c in verdict.cautions if not c.kind.mark),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,

@@ -175,7 +175,7 @@ def _stands_out_alone(one: Judged) -> bool:
     """
     row, verdict = one.claim.row, one.verdict
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
-    reasons = any(caution.kind.record.reason for caution in verdict.cautions)
+    reasons = any(caution.kind.reason for caution in verdict.cautions)
     return verdict.word == Word.UNDECIDED and together and not reasons
 
 

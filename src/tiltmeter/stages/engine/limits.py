@@ -54,6 +54,7 @@ class Tally:
     waiting:       what is waited for, "" for nothing unusual.
     by:            who answers, where a model has workers (`Model.progress`).
     tokens:        of the calls' prompts and answers.
+    cut, unread:   replies that were cut at the limit of tokens; outputs whose form is not known.
     windows:       of the models that were asked, by name.
     lines:         what is to be shown whole, as of a pilot that is over.
     """
@@ -71,6 +72,8 @@ class Tally:
     unknown_cost: int = 0
     last_failure: str = ""
     tokens: int = 0
+    cut: int = 0
+    unread: int = 0
     warnings: set[str] = field(default_factory=set)
     windows: dict[str, Window] = field(default_factory=dict)
     lines: tuple[str, ...] = ()

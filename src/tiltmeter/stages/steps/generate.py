@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
-from ...records import ANSWER, CUT, UNKNOWN, Output, Reply, Request, Trial
+from ...records import ANSWER, CUT, INVALID, UNKNOWN, Label, Output, Reply, Request, Trial
 from ...store import Store
 from ...store.queries import outputs
 from ..engine.engine import Engine
@@ -26,6 +26,17 @@ def job(trial: Trial, protocol: Protocol) -> Job:
     outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
     ended = UNKNOWN if asked.logprobs else reply.ended  # an exact reading asks for one token
     return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
+
+
+def counting(made: Job, tally: Tally) -> Job:
+    """A job that counts in a tally if its reply was cut, or its output is unread."""
+    rows = yield from made
+    for row in rows:
+        if isinstance(row, Output):
+            tally.cut += row.ended == CUT
+        elif isinstance(row, Label):
+            tally.unread += row.value == INVALID
+    return rows
 
 
 def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
@@ -56,7 +67,11 @@ async def generate(
         else:  # whose part a trial is depends on those of all subjects
             part = shard.part(plan.trials(protocol, choices, wanted))
             planned = (trial for trial in part if trial.subject == subject)
-        jobs = ((trial, job(trial, protocol)) for trial in store.iter_unanswered(planned))
+        tally = engine.tally
+        jobs = (
+            (trial, counting(job(trial, protocol), tally))
+            for trial in store.iter_unanswered(planned)
+        )
         if pipeline is None:
             return Source((one for _, one in jobs), engine.tally, watch)
         expected = (pipeline.expect(trial, one) for trial, one in jobs)

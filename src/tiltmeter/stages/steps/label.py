@@ -20,6 +20,7 @@ from ..engine.limits import Limits, Tally
 from ..engine.open_models import Models
 from ..engine.sources import Job, Source
 from .discover import discover
+from .generate import counting
 from .label_jobs import LabelJobs
 from .pipeline import Pipeline
 
@@ -231,7 +232,7 @@ async def annotate(
                 if (instrument.annotator, trial.id) not in in_vain:
                     job = jobs.job(instrument, trial, output)
                     if job is not None:
-                        yield job
+                        yield counting(job, tally)
 
     rules = [instrument for instrument in instruments if not instrument.judge]
     judged = [[instrument] for instrument in instruments if instrument.judge]

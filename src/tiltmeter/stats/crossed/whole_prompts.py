@@ -20,6 +20,7 @@ from tiltmeter.stats.shuffles.resampling import TIE, monte_carlo_p
 
 METHOD = "whole prompts dealt inside items"
 LEAST_WORDS = 2  # of each side of an item, below which a prompt cannot be told from its item
+FIRST_DRAWS = 199  # if a tenth of these reach the sum that was found, no more are drawn
 BLOCK = 4_000_000  # random numbers of a block: 32 MB
 TOO_FEW = "fewer than two items with two cue words on each side: no test"
 
@@ -48,13 +49,14 @@ def items_differ(
         return Test(None, None, METHOD, note=TOO_FEW)
     shapes = _by_shape(design, kept, rest)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
-    size, reached, stretch = max(1, BLOCK // rest.size), 0, kept.size / (kept.size - 1)
-    for start in range(0, draws, size):
-        many = min(size, draws - start)
+    reached, done, stretch = 0, 0, kept.size / (kept.size - 1)
+    while done < draws and (done == 0 or reached * 10 <= done):
+        many = min(max(1, BLOCK // rest.size) if done else FIRST_DRAWS, draws - done)
+        done += many
         drawn = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
         reached += int((drawn * stretch >= observed * (1 - TIE)).sum())
-    p = monte_carlo_p(exceeding=reached, draws=draws)
-    return Test(observed, p, METHOD, smallest_p=1 / (1 + draws), draws=draws)
+    p = monte_carlo_p(exceeding=reached, draws=done)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
 
 
 def _items(design: Crossed) -> Codes:
