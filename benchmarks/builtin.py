@@ -47,8 +47,9 @@ from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local.local import ALIAS, SLOTS, LlamaChat, LocalModel
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Output, Reply, Request, Sampling
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.stages.planning import plan
 from tiltmeter.store import Store

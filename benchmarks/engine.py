@@ -191,8 +191,8 @@ def inside(
     from tiltmeter import registry
     from tiltmeter.models.kinds import make_model
     from tiltmeter.models.options import ModelOptions
-    from tiltmeter.stages.engine.engine import Models
     from tiltmeter.stages.engine.limits import Limits
+    from tiltmeter.stages.engine.open_models import Models
     from tiltmeter.stages.planning import plan
     from tiltmeter.stages.steps.generate import generate
     from tiltmeter.stages.steps.label import annotate

@@ -32,8 +32,9 @@ from tiltmeter.models.http import posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.records import SUBJECT, Label, LabelCall, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages.engine import retries
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.stages.engine.writer import Call
 from tiltmeter.store import Store

@@ -52,8 +52,8 @@ from tiltmeter.records import (
     Sampling,
     Trial,
 )
-from tiltmeter.stages.engine.engine import Models
 from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.run_coroutine import wait_for
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stages.steps.label import annotate, annotators

@@ -137,8 +137,8 @@ async def engine(url: str, folder: Path, protocol: Path) -> tuple[int, int]:
     from tiltmeter import registry
     from tiltmeter.models.kinds import make_model
     from tiltmeter.models.options import ModelOptions
-    from tiltmeter.stages.engine.engine import Models
     from tiltmeter.stages.engine.limits import Limits
+    from tiltmeter.stages.engine.open_models import Models
     from tiltmeter.stages.steps.label import annotate
     from tiltmeter.store import Store
 

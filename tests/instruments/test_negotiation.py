@@ -19,8 +19,8 @@ from tiltmeter.instruments.wording import Texts
 from tiltmeter.models import FREE, Model
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
-from tiltmeter.stages.engine.engine import Models
 from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stages.steps.generate import generate
 from tiltmeter.stages.steps.label import annotate, annotators, missing_judges

@@ -27,8 +27,9 @@ from tiltmeter.planted.model import planted
 from tiltmeter.planted.server import Server, start
 from tiltmeter.records import ERROR, REFUSAL, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages.engine import retries
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 

@@ -341,7 +341,8 @@ RUN = """
 import asyncio, sys
 from tiltmeter import registry
 from tiltmeter.models.kinds import make_model
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.run_coroutine import wait_for
 from tiltmeter.stages.engine.limits import Limits
 from tiltmeter.records import Message, Output, Request, Sampling

@@ -24,8 +24,9 @@ from tiltmeter.models.existing.stored import answer_file, replay
 from tiltmeter.models.kinds import make_model
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
 from tiltmeter.stages.engine import engine
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.planning import plan
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stages.steps import generate

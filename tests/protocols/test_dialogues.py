@@ -13,8 +13,8 @@ from tiltmeter.analyse.estimates import estimates
 from tiltmeter.models import FREE, Model
 from tiltmeter.planted.speech import dialogues
 from tiltmeter.records import Estimate, Reply, Request
-from tiltmeter.stages.engine.engine import Models
 from tiltmeter.stages.engine.limits import Limits
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.planning.plan import Choices, count, trials
 from tiltmeter.stages.steps.generate import generate
 from tiltmeter.stages.steps.label import annotate

@@ -13,8 +13,9 @@ from tiltmeter.errors import BudgetError, ModelError, StoreError, TiltmeterError
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages.engine import retries
-from tiltmeter.stages.engine.engine import FAILURES_IN_A_ROW, Engine, Models
+from tiltmeter.stages.engine.engine import FAILURES_IN_A_ROW, Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import WAITING, Job
 from tiltmeter.store import Store
 

@@ -12,8 +12,9 @@ from tests.drawing import opened, picture
 from tiltmeter.errors import Incapable, TransientError, Unanswered
 from tiltmeter.models import Model, Price, Queued
 from tiltmeter.records import Message, Output, Reply, Request
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 from tiltmeter.store.queries import settings

@@ -15,8 +15,9 @@ from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.openai import openai
 from tiltmeter.records import ERROR, Message, Output, Request, Sampling
 from tiltmeter.stages.engine import caller, retries
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 

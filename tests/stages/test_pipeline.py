@@ -18,8 +18,9 @@ from tiltmeter.cli import main
 from tiltmeter.errors import BudgetError
 from tiltmeter.models import Price
 from tiltmeter.records import Label
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job, Source
 from tiltmeter.stages.steps import pipeline
 from tiltmeter.store import Store

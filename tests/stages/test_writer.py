@@ -12,8 +12,9 @@ import pytest
 from tests.stages.test_engine import Counting, ask, count, drive, fill_disk, job
 from tiltmeter.errors import ModelError, StoreError
 from tiltmeter.records import ERROR, Output, Reply
-from tiltmeter.stages.engine.engine import Engine, Models
+from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
+from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.engine.sources import Job
 from tiltmeter.store import Store
 

@@ -9,7 +9,7 @@ from typing import Unpack
 from ...errors import ModelError
 from ...records import Json
 from ...stages.batches.steps import Batching, Steps
-from ...stages.engine.engine import Models
+from ...stages.engine.open_models import Models
 from ...stages.engine.run_coroutine import wait_for
 from ...store import Store
 from ...store.queries import batches

@@ -12,8 +12,8 @@ from ... import registry
 from ...models import Model
 from ...protocol import Protocol, told_by
 from ...stages.batches.desk import Desk
-from ...stages.engine.engine import Models
 from ...stages.engine.limits import Tally
+from ...stages.engine.open_models import Models
 from ...stages.engine.run_coroutine import wait_for
 from ...stages.planning import plan as planning
 from ...stages.planning import shards

@@ -22,9 +22,9 @@ from ...store import Store
 from ...store.queries import batches, settings
 from ...store.queries.batches import UNCONFIRMED, BatchRow, Group
 from ..engine.caller import Caller
-from ..engine.engine import Models
 from ..engine.interruption import on_interruption
 from ..engine.limits import Limits, Tally, refuse_unknown_price
+from ..engine.open_models import Models
 from ..engine.sources import Source
 from .lines import Room, build
 from .steps import TRIES, Batching, Steps

@@ -28,8 +28,8 @@ from ...store.queries.batches import (
     UPLOADED,
     BatchRow,
 )
-from ..engine.engine import Models
 from ..engine.limits import Limits, Stopped, pause
+from ..engine.open_models import Models
 from ..engine.retries import Patience, wait_asked_for
 from .lines import file_of, names, rebuild, remove_file
 from .results import AllFaulty, Collector

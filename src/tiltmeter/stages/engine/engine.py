@@ -18,91 +18,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack, suppress
 from functools import partial
-from typing import Protocol
 
 from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
-from ...models import Model
 from ...records import Reply, Request
 from ...store import Store
 from .caller import LOG, Caller
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
+from .open_models import Models
 from .retries import FAILURES_IN_A_ROW
 from .sources import WAITING, Job, Row, Source
-from .window import Window
 from .writer import Call, Writer
 
 AWAITED_S = 5.0  # for calls that are paid for, once a run was interrupted
 UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
-
-
-class Aside(Protocol):
-    """Where requests are put that wait for a batch (batches.py)."""
-
-    @property
-    def deferred(self) -> int:
-        """Requests of this stage that wait for a batch."""
-
-    def is_out(self, request: Request) -> bool:
-        """True if a request is in a batch, which is waited for."""
-
-    def puts_aside(self, model: Model, request: Request) -> bool:
-        """True if a request goes into a batch."""
-
-
-class Models:
-    """The models of a run, made and opened when first asked: a stage that asks none starts no
-    server and needs no key. aside: where requests go that wait for a batch; None for nowhere.
-
-    An async context manager: leaving it closes what was opened.
-    """
-
-    aside: Aside | None = None
-
-    def __init__(self, make: Callable[[str], Model]) -> None:
-        self._make = make
-        self.windows: dict[str, Window] = {}  # of those that were asked, by name
-        self._opened: dict[str, asyncio.Task[Model]] = {}
-
-    def opened(self, name: str) -> Model | None:
-        """The model of that name, where it is open already."""
-        task = self._opened.get(name)
-        return task.result() if task is not None and task.done() else None
-
-    async def get(self, name: str) -> Model:
-        """The model of that name, opened; waits where another job is opening it."""
-        task = self._opened.get(name)
-        if task is None:
-            task = self._opened[name] = asyncio.ensure_future(self._open(name))
-        return task.result() if task.done() else await asyncio.shield(task)
-
-    async def _open(self, name: str) -> Model:
-        model = self._make(name)
-        await model.open()
-        return model
-
-    async def __aenter__(self) -> Models:
-        return self
-
-    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Closes every model that was opened. What one raises comes out when the others are closed,
-        and takes the place of no error of the run.
-        """
-        try:
-            async with AsyncExitStack() as stack:
-                for task in self._opened.values():
-                    stack.push_async_callback(_close, task)
-        except Exception as fault:
-            if error is None:
-                raise
-            error.add_note(f"A model could not be closed either: {fault!r}")
-
-
-async def _close(task: asyncio.Task[Model]) -> None:
-    with suppress(TiltmeterError, asyncio.CancelledError):
-        await (await task).close()
 
 
 class Engine:

@@ -19,8 +19,9 @@ from ...instruments.images.taxonomy import ASIDE, LEARNT_FROM, MEASURED
 from ...protocol import Protocol
 from ...records import Output, Trial
 from ...store import Store
-from ..engine.engine import Engine, Models
+from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
+from ..engine.open_models import Models
 from ..engine.sources import Job
 
 

@@ -9,8 +9,9 @@ from ...protocol import Protocol
 from ...records import ANSWER, CUT, INVALID, UNKNOWN, Label, Output, Reply, Request, Trial
 from ...store import Store
 from ...store.queries import outputs
-from ..engine.engine import Engine, Models
+from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
+from ..engine.open_models import Models
 from ..engine.sources import Job, Source
 from ..planning import plan
 from ..planning.plan import Choices, Wanted

@@ -15,8 +15,9 @@ from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ...store import Store
 from ...store.queries import agreement, labels, settings
 from ...store.queries import outputs as stored_outputs
-from ..engine.engine import Engine, Models
+from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
+from ..engine.open_models import Models
 from ..engine.sources import Job, Source
 from .discover import discover
 from .generate import counting

@@ -19,8 +19,9 @@ from ...records import Trial
 from ...store import Store
 from ...store.queries import endpoints
 from ...store.queries import pilot as stored
-from ..engine.engine import Engine, Models
+from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
+from ..engine.open_models import Models
 from ..planning import cost, plan
 from ..planning.pilot import FIRST, FIRST_PICTURES, UNREAD, First, choose, needs_more, stops
 from ..planning.plan import Choices, Wanted
