@@ -171,7 +171,7 @@ def import_gold_of(attribute: str, said: Mapping[str, str], number: int) -> None
     [
         (0.95, 120, Word.TILT, "ppi++", {"order_effect"}),
         (0.2, 120, Word.JUDGE_REFUTED, "ppi++", {"judge_refuted", "bounds_hold_null"}),
-        (0.95, 8, Word.UNDECIDED, "none", {"gold_scarce"}),
+        (0.95, 8, Word.UNDECIDED, "none", {"gold_scarce", "order_effect"}),
     ],
 )
 def test_gold_comes_first(
