@@ -89,6 +89,7 @@ def drive(
         now, _, kind, began = heapq.heappop(events)
         if kind == "answered":
             window.answered(began, now)
+            window.leave()
             answered, taken = answered + 1, taken - 1
         elif kind == "refused":
             window.refused(began, now, retry_after)

@@ -205,6 +205,7 @@ class Desk:
         finally:
             caller.close()
         self._store.write([(request, reply)], (), ())
+        caller.leave(request)
         batches.forget(self._store, [request.key])
 
     async def _look_at_all(self) -> int:

@@ -227,6 +227,7 @@ class Engine:
             await self._writer.put(calls, rows)
         finally:
             for request, _ in calls:
+                self._caller.leave(request)
                 if request.shared:
                     self._known[request.purpose].add(request.key)
                     self._release(request)

@@ -81,12 +81,12 @@ class Lane:
     # how a call ends
 
     def leave(self) -> None:
-        """Ends a call that says nothing of the server."""
+        """Ends a call whose reply is stored, or that says nothing of the server."""
         self.window.leave()
         self.admit()
 
     def answered(self, began: float, model: Model, reply: Reply) -> None:
-        """Ends a call with its reply."""
+        """Takes note of a reply; the call keeps its place until it is stored (`leave`)."""
         now = time.monotonic()
         self.window.answered(began, now)
         if reply.usage is not None:
@@ -94,7 +94,6 @@ class Lane:
         allowed = model.allowed_rate(self._tokens)
         if allowed is not None:
             self.window.allow(allowed[0], now + allowed[1])
-        self.admit()
 
     def failed(self, began: float, least: int) -> None:
         """Ends a call that failed at the server. least: as of Window."""

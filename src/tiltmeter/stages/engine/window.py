@@ -121,12 +121,12 @@ class Window:
     # how a call ends
 
     def leave(self) -> None:
-        """Gives a place back of a call that says nothing of the server."""
+        """Gives a place back: of a call whose answer is stored, or that says nothing of the server.
+        """
         self.in_flight -= 1
 
     def answered(self, began: float, now: float) -> None:
-        """Ends a call with an answer."""
-        self.in_flight -= 1
+        """Takes note of an answer; the call keeps its place until `leave`."""
         self._ends.append(ANSWERED)
         self._latency += (now - began - self._latency) / min(LAST, len(self._ends))
         if self.refused_in_a_row:
