@@ -121,7 +121,7 @@ class Window:
     # how a call ends
 
     def leave(self) -> None:
-        """Gives a place back: of a call whose answer is stored, or that says nothing of the server."""
+        """Gives back the place of a call whose answer is stored, or that says nothing."""
         self.in_flight -= 1
 
     def answered(self, began: float, now: float) -> None:
