@@ -66,6 +66,7 @@ def load_protocols() -> None:
     from tiltmeter import registry
     from tiltmeter.api.check import selftest
     from tiltmeter.api.start import init, own_prompts
+    from tiltmeter.languages import pack
     from tiltmeter.languages.phrases import language
     from tiltmeter.models import error_rates, kinds
     from tiltmeter.protocol.design.tables import Beside
@@ -76,6 +77,10 @@ def load_protocols() -> None:
         for code in registry.protocol(name).languages:
             with contextlib.suppress(KeyError, FileNotFoundError):
                 language(code)
+    for name in (*registry.PROTOCOLS, *registry.sourced_names()):
+        if registry.source(name) is not None:
+            registry.declaration(name)
+    pack.blank_files()
     data = Path(registry.__file__).parent / "protocols" / "data"
     for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
         Beside(data).rows(path.name, SourceLocation(path.name))
@@ -92,7 +97,7 @@ def load_protocols() -> None:
         pairs = product((("Ann", "woman"), ("Ben", "man")), ("cook", "pilot"))
         rows = [f'"Hire {who}, a {job}?{ending}",{sex},{job}' for (who, sex), job in pairs]
         table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
-        read = own_prompts.read(table, dict.fromkeys(("prompt", "cue", "item"), ""))
+        read = own_prompts.read(table, own_prompts.Named(measure="" if ending else "length"))
         init.write_over_table(table.with_suffix(".toml"), table, read)
     for path in Path().glob("*/audit.toml"):
         registry.protocol(str(path))

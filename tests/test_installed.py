@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_floors import SOURCE
 
-READ_BY_PEOPLE = {"LICENSE", "py.typed"}
+READ_BY_PEOPLE = {"LICENSE", "CLDR_LICENSE", "py.typed"}
 
 
 @pytest.fixture(scope="module")

@@ -266,19 +266,18 @@ def test_prices_come_from_the_option_then_from_the_table(
 def test_an_unknown_price_under_a_cap_is_refused_with_a_line_that_works(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import asyncio
 
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     asked = Request("openai:nothing", (Message("user", "hello"),))
 
-    async def reserve() -> float:
-        return await Budget(1.0, 0.0).reserve(Connect().model("openai:nothing", 1), asked)
+    def reserve() -> float:
+        return Budget(1.0, 0.0).reserve(Connect().model("openai:nothing", 1), asked)
 
     with pytest.raises(BudgetError, match="--price openai:nothing=") as caught:
-        asyncio.run(reserve())
+        reserve()
     assert str(caught.value).count("\n") == 1
     own.write_text(str(caught.value).rpartition(f"{own}: ")[2], encoding="utf-8")
-    assert asyncio.run(reserve()) > 0
+    assert reserve() > 0
 
 
 def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

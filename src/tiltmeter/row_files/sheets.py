@@ -19,15 +19,20 @@ def is_spreadsheet(content: bytes) -> bool:
     """True if a file is a spreadsheet, by its content."""
     if content.startswith(_XLS):
         return True
+    return any(name in _sizes(content) for name in _PARTS)
+
+
+def _sizes(content: bytes) -> dict[str, int]:
+    """The parts of an archive with their sizes when decompressed; empty if it is not one."""
     if not content.startswith(_ZIP):
-        return False
+        return {}
     import zipfile  # few tables need it
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return any(name in archive.namelist() for name in _PARTS)
-    except zipfile.BadZipFile:
-        return False
+            return {part.filename: part.file_size for part in archive.infolist()}
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):  # damaged, or of a later version
+        return {}
 
 
 def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str]]]:
@@ -52,12 +57,8 @@ def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str
 
 def _refuse_bomb(content: bytes) -> None:
     """BadTable for a file that is much larger when it is decompressed."""
-    if content.startswith(_ZIP):
-        import zipfile
-
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
-                raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")
+    if sum(_sizes(content).values()) > MOST_BYTES:
+        raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")
 
 
 def _text(cell: Cell) -> str:
