@@ -402,6 +402,9 @@ class Estimate:
     between_items: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)
+    # of what compares two sides, both raw numbers: `level` and `baseline`; of a joint effect those
+    # of each group (`masculine`) and of its controls (`masculine_en`) too
+    sides: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -429,6 +432,7 @@ class Estimate:
             test_items=None,
             between_items=None,
             population=None,
+            sides=None,
             cautions=(),
         )
 
