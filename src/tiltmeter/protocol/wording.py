@@ -34,6 +34,7 @@ SLOTS = {
     "changed_in": "the attribute, or the level, in which it did",
     "share": "its share there",
     "other_share": "its share elsewhere",
+    "items": "the item that it is about, or the word for several",
     "slightly": "“ slightly” where the whole interval lies within what matters",
     "order": "the level of a nuisance factor with the higher number",
 }

@@ -12,7 +12,7 @@ from ...protocol.design.contrasts import nuisance_measures
 from ...protocol.design.thin_design import cues_not_asked
 from ...records import Estimate
 from ..words import headlines, numerals, populations
-from ..words.largest_shift import Moved, StratumRows, moved
+from ..words.largest_shift import Moved, StratumRows, cell_of, moved
 from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
 from . import families
@@ -85,7 +85,7 @@ def gather(
         mode = protocol.modes.get(raw.condition.get("mode", ""))
         row = corrected if corrected is not None and usable else raw
         nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
-        shift = moved(spec, raw, here)
+        shift = cell_of(row) or moved(spec, raw, here)
         factor = (spec.contrast or {}).get("factor", "")
         yield Claim(
             spec=spec,

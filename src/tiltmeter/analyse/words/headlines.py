@@ -36,9 +36,18 @@ def slots(
     found |= _sides(spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
+    item = row.condition.get(protocol.item, _object(row))
+    named = wording.title(protocol, protocol.item, str(item))
+    found["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
         found["order"] = level
     return found
+
+
+def _object(row: Estimate) -> str | None:
+    """The item of the cell that a claim names, if it is one alone."""
+    named = row.cells["named"] if row.cells else ()
+    return named[0]["object"] if named else None
 
 
 def _counted(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:

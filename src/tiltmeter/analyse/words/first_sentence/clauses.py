@@ -20,7 +20,8 @@ DIFFERENCE = "{subject} gives “{counted}” {points} points {more} often for {
 RATIO = "{subject} gives “{counted}” {times} times as often for {level} as for {baseline}"
 RATIO_BELOW = "{subject} gives “{counted}” {times} times as often for {baseline} as for {level}"
 OTHER = "for {subject}, {what} is {value}"
-USUAL = (SHARE, SIDES, DIFFERENCE, RATIO, RATIO_BELOW, OTHER)
+UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
+USUAL = (SHARE, SIDES, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
 SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
 NAMED = 3  # models, or places, that are named; of more the range is told
 _NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
@@ -65,6 +66,7 @@ def clause(group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True
         template = _VERB.sub(_plural, template)
         slots["subject"] = "both models" if len(models) == 2 else f"all {len(models)} models"
     slight = all(facts.slight and facts.tilts for facts in group)
+    slots["where"] = _where(first)
     slots["slightly"] = " slightly" if slight else ""
     text = template.format_map(slots).removesuffix(".")
     framed = _framed(group, template, text, slots, slight=slight) if whole else text
@@ -97,6 +99,15 @@ def _framed(
     return f"{text}; {slots['reference']} would be even" if even else text
 
 
+def _where(facts: ClaimFacts) -> str:
+    """`for women`, or `by gender` of a claim over a whole dimension."""
+    factor = (facts.spec.contrast or {}).get("factor", "")
+    within = (facts.spec.contrast or {}).get("within", "")
+    if factor in facts.row.condition:
+        return f"for {facts.slots[factor]}"
+    return f"by {facts.slots.get(within, factor)}"
+
+
 def numbers(facts: ClaimFacts) -> str:
     """Both raw numbers, in short."""
     if "share" in facts.slots:
@@ -121,6 +132,8 @@ def also(facts: ClaimFacts, *, model: bool) -> str:
 
 def _template(facts: ClaimFacts, key: str) -> str:
     """The words of the measure for a key that its slots fill, else ours."""
+    if facts.unnamed:
+        return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
     below = ("below",) if key == "tilt" and not facts.above else ()
     for name in (*below, key, "tilt") if key != "tilt" else (*below, "tilt"):

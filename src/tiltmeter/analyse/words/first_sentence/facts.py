@@ -121,6 +121,16 @@ class ClaimFacts:
             return False
         return max(map(self._distance, ends)) < self.matters
 
+    @property
+    def unnamed(self) -> bool:
+        """True if a claim of many cells tilts and names none of them."""
+        return self.tilts and self.row.cells is not None and not self.row.cells["named"]
+
+    @property
+    def follows(self) -> bool:
+        """True if it differs no more without the value that another claim names."""
+        return self.row.cells is not None and bool(self.row.cells["follows_from"])
+
     @cached_property
     def what(self) -> tuple[tuple[str, str], ...]:
         """The value that it counts and the levels that it compares."""
@@ -145,6 +155,8 @@ class ClaimFacts:
 def detectable(facts: ClaimFacts) -> str:
     """The smallest difference that would mostly be found, in words; "" if it is not known."""
     row = facts.row
+    if row.cells is not None and row.cells["detectable_all"] is not None:
+        return f"a rise of {numerals.points(row.cells['detectable_all'])}"
     if row.detectable is None:
         return ""
     if row.unit in numerals.RATIOS:

@@ -32,7 +32,17 @@ from .open import (
     undecided,
     unmeasured,
 )
-from .tilts import by_labeller, few, in_places, opposite, others, outweighing, together, uncued
+from .tilts import (
+    by_labeller,
+    exceptions,
+    few,
+    in_places,
+    opposite,
+    others,
+    outweighing,
+    together,
+    uncued,
+)
 
 NOTHING = "Nothing was measured yet."
 
@@ -159,7 +169,7 @@ SITUATIONS = (
     Situation("nuisance", lambda claims: claims.nuisance is not None, by_nuisance),
     Situation("parts oppose", _leads(Word.NOT_SETTLED), parts),
     Situation("these names", _leads(Word.TILT_OF_THESE), few, others),
-    Situation("items differ", _leads(Word.ITEMS_DIFFER), items),
+    Situation("items differ", _leads(Word.ITEMS_DIFFER), items, exceptions),
     Situation("none", is_none, none),
     Situation("undecided", _leads(Word.UNDECIDED), undecided, needed),
     Situation("given up", _leads(Word.NOT_PURSUED), pursued),

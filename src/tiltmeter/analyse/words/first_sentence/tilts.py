@@ -100,7 +100,7 @@ def others(claims: Claims) -> list[str]:
     """Behind the leading claims: other tilts, then what else was found or not."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
     rest = [facts for facts in claims.questions if facts not in spoken and is_tested(facts)]
-    tilts = [facts for facts in rest if facts.tilts]
+    tilts = [facts for facts in rest if facts.tilts and not facts.follows]
     told: dict[str, None] = {}
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
@@ -112,9 +112,22 @@ def others(claims: Claims) -> list[str]:
         more = len(told) - ALSO
         end = f" and {more} more" if more > 0 else ""
         lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+    if any(facts.follows for facts in rest):
+        lines.append("the rest follows")
     if several:
         lines += _models_without(claims)
+    lines += exceptions(claims)
     return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims)]
+
+
+def exceptions(claims: Claims) -> list[str]:
+    """Up to three items whose share differs from the others'."""
+    named = (claims.lead.row.between_items or {}).get("exceptions") or []
+    told = [
+        f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
+        for one in named
+    ]
+    return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
