@@ -451,6 +451,8 @@ class Estimate:
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    # of an interval by t: its standard error and degrees of freedom
+    spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # tests whether its items differ more than chance lets them, until it is known which rows claim
     test_items: Callable[[], Mapping[str, float] | None] | None = field(
         default=None, repr=False, compare=False
@@ -490,6 +492,7 @@ class Estimate:
             family=None,
             detectable=None,
             detect=None,
+            spread=None,
             test_items=None,
             between_items=None,
             population=None,

@@ -83,7 +83,13 @@ def estimate_row(
         outcomes=group.outcomes,
         note=found.note or "",
         cautions=found.cautions,
+        spread=spread_of(found),
     )
+
+
+def spread_of(found: Interval) -> tuple[float, float] | None:
+    """Standard error and degrees of freedom of an interval by t; None of any other."""
+    return (found.se, found.df) if found.se and found.df else None
 
 
 def with_test(
