@@ -36,12 +36,23 @@ def slots(
     found |= _sides(spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
+    found |= _others(protocol, spec, row)
     item = row.condition.get(protocol.item, _object(row))
     named = wording.title(protocol, protocol.item, str(item))
     found["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
         found["order"] = level
     return found
+
+
+def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """What the cell of a claim is held against: its base, or all other groups."""
+    cells = row.cells
+    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    if cell is None:
+        return {}
+    base, factor = cell["base"], (spec.contrast or {}).get("factor", "")
+    return {"others": wording.title(protocol, factor, base) if base else "all others"}
 
 
 def _object(row: Estimate) -> str | None:

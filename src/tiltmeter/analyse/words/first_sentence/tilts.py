@@ -132,7 +132,8 @@ def exceptions(claims: Claims) -> list[str]:
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
     """What a claim says in numbers, so that one cell is told once."""
-    return facts.model, facts.slots.get("changed", ""), also_numbers(facts)
+    changed = facts.slots.get("changed", "")
+    return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
 
 def _models_without(claims: Claims) -> list[str]:
