@@ -26,7 +26,9 @@ from tiltmeter.stats.results import Caution, Interval, Test, join_notes, with_ca
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5
-ZERO = Caution("zero_count", "a count is zero: 0.5 added to both")
+ZERO = Caution("zero_count", "a count is zero: 0.5 added to both")  # of a ratio: that of A
+ZERO_IN_B = Caution("zero_at_baseline", ZERO.text)
+ZEROS = {ZERO.code, ZERO_IN_B.code}
 
 
 def ratio(
@@ -76,7 +78,8 @@ def ratio(
         return replace(blank, note=missing)
     mark, few = None, few_carriers(clusters, carriers(xa), carriers(xb))
     if hits_a == 0 or hits_b == 0:
-        xa, xb, mark = xa + HALF / xa.size, xb + HALF / xb.size, ZERO
+        mark = ZERO if hits_a == 0 else ZERO_IN_B
+        xa, xb = xa + HALF / xa.size, xb + HALF / xb.size
         hits_a, hits_b = hits_a + HALF, hits_b + HALF
     value = (hits_a / total_a) / (hits_b / total_b)
     blank = with_cautions(replace(blank, value=value), mark)

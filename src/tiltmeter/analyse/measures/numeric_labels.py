@@ -17,6 +17,7 @@ from ...protocol import MeasureSpec
 from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
+from ...stats.shuffles.resampling import parts_of_difference
 from ..counts.count_table import Cut, Floats, Group, Table, together
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
@@ -87,8 +88,8 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         )
         both = (na > 0) & (nb > 0)
         if both.any():
-            gaps = sa[both] / na[both] - sb[both] / nb[both]
-            row = with_sign_flip(estimate, gaps, found, table)
+            parts = parts_of_difference(sa, na, sb, nb)
+            row = with_sign_flip(estimate, parts, found, table)
             yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
         else:
             yield with_shuffled_items(

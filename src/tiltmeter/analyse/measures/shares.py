@@ -21,7 +21,6 @@ from .estimate_rows import (
     bounds,
     bounds_of_pair,
     estimate_row,
-    from_each_other,
     from_null,
     one_item,
     shift_as_odds,
@@ -143,7 +142,7 @@ def _missing_of_pair(
     found = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
     named = replace(measure, name=f"{measure.name}{MISSING}")
     row = estimate_row(replace(group, hits=a, among=na + nb), named, found, table, pair.contrast)
-    yield with_sign_flip(row, from_each_other(a, na, b, nb), found, table)
+    yield with_sign_flip(row, resampling.parts_of_difference(a, na, b, nb), found, table)
 
 
 def _of_outputs(
@@ -274,12 +273,10 @@ def with_paired_test(
     few outputs, else a sign flip of what each item adds to the difference. sides, as_unit: as in
     both.
     """
-    xa, na, xb, nb = sides
+    _, na, _, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):
-        both = (na > 0) & (nb > 0)
-        kept = (xa[both], na[both], xb[both], nb[both])
-        return with_studentised_shuffle(estimate, kept, found, table, as_unit)
-    return with_sign_flip(estimate, from_each_other(*sides), found, table, as_unit)
+        return with_studentised_shuffle(estimate, sides, found, table, as_unit)
+    return with_sign_flip(estimate, resampling.parts_of_difference(*sides), found, table, as_unit)
 
 
 def _plain_ratio(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Interval:
