@@ -129,9 +129,11 @@ def with_detectable(estimate: Estimate) -> Estimate:
     if estimate.detect is None:
         return estimate
     if estimate.p is None:
-        return replace(estimate, detect=None, test_items=None)
+        return replace(estimate, detect=None, test_items=None, name_cells=None)
     smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
-    return replace(estimate, detectable=finite(smallest), detect=None, test_items=None)
+    return replace(
+        estimate, detectable=finite(smallest), detect=None, test_items=None, name_cells=None
+    )
 
 
 def with_sign_flip(
