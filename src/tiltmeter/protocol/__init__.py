@@ -274,14 +274,19 @@ class Protocol:
 
 
 def in_variant(protocol: Protocol, name: str) -> Protocol:
-    """The protocol with the texts that a variant has for its measures; nothing else differs."""
-    says = protocol.variants[name].says if name in protocol.variants else {}
-    if not says:
+    """The protocol with the texts that a variant has for its measures, and its headline measures;
+    nothing else differs.
+    """
+    variant = protocol.variants.get(name)
+    if variant is None or not (variant.says or variant.headline):
         return protocol
+    says, headline = variant.says, variant.headline
     measures = tuple(
         replace(spec, text=says[spec.name], null=None) if spec.name in says else spec
         for spec in protocol.measures
     )
+    if headline:
+        measures = tuple(replace(spec, headline=spec.name in headline) for spec in measures)
     return replace(protocol, measures=measures)
 
 

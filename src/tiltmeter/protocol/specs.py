@@ -130,6 +130,7 @@ class Variant:
     papers do.
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
+    headline:  its headline measures where they are others than by default.
     reads:     {attribute: another that is counted in its place, where the run has it}.
     says:      {measure: its text}, of measures that are other numbers here than by default; in them
     no value stands for no tilt.
@@ -143,6 +144,7 @@ class Variant:
     intervals: bool = True
     measures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
     text: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     says: Mapping[str, str] = field(default_factory=dict)
