@@ -140,6 +140,19 @@ _NUMBERS = (
         counts="numbers",
         detectable="spread",
     ),
+    MeasureKind(
+        name="mean_ratio",
+        summary="mean at a level by the mean at its baseline, as the geometric mean over items",
+        compute=f"{_ANALYSE}.measures.numeric_labels:mean_ratio",
+        interval="log scale, paired by item, t",
+        test="sign flip over items",
+        contrast=_LEVEL,
+        unit="ratio",
+        null=1,
+        low=0,
+        numbers=True,
+        counts="numbers",
+    ),
 )
 _REFERENCES = (
     MeasureKind(
