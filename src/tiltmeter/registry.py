@@ -140,6 +140,8 @@ def is_sourced(name: str) -> bool:
 
 def source(name: str) -> copies.Source | None:
     """The published data that a protocol reads and that does not ship; None if there is none."""
+    if name.endswith(".toml"):
+        return copies.source_of(Path(name).parent, name, "")
     if name in PROTOCOLS or is_sourced(name):
         return copies.source_of(_HOME / name, name, f"{__package__}.protocols.{name}")
     point = _entry_points("protocols").get(name)
@@ -152,7 +154,10 @@ def declaration(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def _from_copy(release: copies.Source, path: Path) -> Protocol:
+def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
+    """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
+    the release.
+    """
     file = _HOME / release.protocol / "protocol.toml"
     return load(file, instrument_kind, texts=release.texts(path))
 
@@ -217,7 +222,7 @@ def _sourced(name: str) -> Protocol:
     assert release is not None  # its folder has sources.toml
     if path is None:
         raise copies.MissingCopy(release)
-    return _from_copy(release, path)
+    return protocol_of_copy(release, path)
 
 
 @lru_cache
@@ -327,10 +332,7 @@ def measure_names() -> list[str]:
 
 
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads what `tiltmeter import` is given: a path, or a checked copy."""
-    release = source(protocol)
-    if release is not None and release.outputs:
-        return release.function(release.outputs)
+    """The function that reads the path that `tiltmeter import` is given."""
     read: Callable[..., Any] = _find(IMPORTERS, "importers", protocol, "importer for the protocol")
     return read
 

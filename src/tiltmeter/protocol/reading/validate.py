@@ -206,11 +206,20 @@ def _values(
                 f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
                 f"among = {list(measure.among)}. Add it there, or leave it out here."
             )
+    if measure.scores and not kind.numbers:
+        raise ProtocolError(
+            f"{place.at('scores')}: a {measure.kind} counts labels and takes no scores. "
+            'Write kind = "mean".'
+        )
+    for value in measure.scores if known is not None else ():
+        refuse_unknown(
+            f"value of {measure.attribute}", value, (*known, *OUTCOMES), place.at("scores", value)
+        )
     if kind.numbers:
-        if known is not None and not any(_is_number(value) for value in known):
+        if known is not None and not measure.scores and not any(map(_is_number, known)):
             raise ProtocolError(
                 f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it "
-                "has no mean. Count its values with a share."
+                "has no mean. Give them scores = { VALUE = NUMBER }, or count them with a share."
             )
     elif (
         not measure.values

@@ -8,11 +8,14 @@ it, and whether the user's own copy is that release.
     licence = "CC BY 4.0"
     get = "Download explicit.jsonl from …"
     files = [{ path = "explicit.jsonl", sha256 = "…" }]
+    partial = true                               # a copy that lacks some of the files will do
     tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
-The last three name functions beside the protocol. A copy is a folder, or the file if there is one.
+The last three name functions beside the protocol. Outputs that stand in rows need none:
+`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A file without a sha256 is
+read, and said not to be compared. A copy is a folder, or the file if there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -49,15 +52,21 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A user's copy of a release, checked: the contents of its files, and the files it lacks."""
+    """A user's copy of a release, checked: the contents of its files, those it lacks, and those
+    whose sha256 is not known.
+    """
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
-        """Says which files the copy lacks; "" if it is whole."""
-        return f"the copy lacks {_some(self.missing)}" if self.missing else ""
+        """Says which files the copy lacks or could not be compared; "" if it is whole."""
+        notes = [f"the copy lacks {_some(self.missing)}"] if self.missing else []
+        if self.unchecked:
+            notes.append(f"no sha256 is known of {_some(self.unchecked)}, which was not compared")
+        return "; ".join(notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +86,9 @@ class Source:
     get: str
     files: Mapping[str, str]
     tables: Mapping[str, str]
-    outputs: str
+    outputs: str | Sequence[Mapping[str, Any]]
     contents: str
+    partial: bool = False
 
     def lines(self) -> list[str]:
         """Says where the data is, under which licence, and what to type once it is here."""
@@ -100,7 +110,11 @@ class Source:
             raise UsageError(f"There is no {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
         read = reader(path, tuple(self.files))
-        differing = [name for name, content in read.items() if _sha256(content) != self.files[name]]
+        differing = [
+            name
+            for name, content in read.items()
+            if self.files[name] and _sha256(content) != self.files[name]
+        ]
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
             raise UsageError(
@@ -109,14 +123,18 @@ class Source:
             )
         if not read:
             raise UsageError(f"{path} holds none of the files of {self.release}. {self.get}")
-        return Copy(read, tuple(name for name in self.files if name not in read))
+        return Copy(
+            read,
+            tuple(name for name in self.files if name not in read),
+            tuple(name for name in read if not self.files[name]),
+        )
 
     def check_texts(self, path: Path) -> Copy:
         """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
         if not self.tables:
             raise UsageError(f"{self.protocol} ships with its texts. Leave --data out.")
         copy = self.check(path)
-        if copy.missing:
+        if copy.missing and not self.partial:
             raise UsageError(f"{path}: {copy.note}. {self.get}")
         return copy
 
@@ -125,7 +143,8 @@ class Source:
         copy = self.check_texts(path)
         made: dict[str, str] = {}
         for table, maker in self.tables.items():
-            key = cache.key_of(self.protocol, table, *self.files.values()) if cache.keeps() else ""
+            hashes = map(_sha256, copy.contents.values())
+            key = cache.key_of(self.protocol, table, *hashes) if cache.keeps() else ""
             text = cache.read_text(key)
             made[table] = self.function(maker)(copy.contents) if text is None else text
             if text is None:
@@ -154,10 +173,11 @@ def source_of(folder: Path, protocol: str, package: str) -> Source | None:
         data.get("commit", ""),
         data["licence"],
         data["get"],
-        {file["path"]: file["sha256"] for file in data["files"]},
+        {file["path"]: file.get("sha256", "") for file in data["files"]},
         data.get("tables", {}),
         data.get("outputs", ""),
         data.get("contents", ""),
+        data.get("partial", False),
     )
 
 
