@@ -28,6 +28,7 @@ from .protocol.reading import schema
 from .protocol.reading.load import load
 from .protocol.source import copies
 from .protocol.source.keys import ProtocolKeys
+from .protocol.source.printed import PrintedNumber, read_printed
 from .protocol.source.source_lines import SourceLocation
 from .records import Json
 
@@ -146,6 +147,17 @@ def source(name: str) -> copies.Source | None:
         return copies.source_of(_HOME / name, name, f"{__package__}.protocols.{name}")
     point = _entry_points("protocols").get(name)
     return copies.source_of(_outside_folder(name), name, point.module) if point else None
+
+
+def printed_numbers(source: str) -> tuple[PrintedNumber, ...]:
+    """The numbers that the authors of an audit printed, by the name of its protocol or the path of
+    its file; () if there are none.
+    """
+    if source.endswith(".toml"):
+        return read_printed(Path(source).parent)
+    if source in PROTOCOLS or is_sourced(source):
+        return read_printed(_HOME / source)
+    return read_printed(_outside_folder(source)) if is_protocol(source) else ()
 
 
 def declaration(name: str) -> dict[str, Any]:
