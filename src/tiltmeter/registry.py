@@ -41,6 +41,7 @@ PROTOCOLS = (
     "dialogues",
     "gramvis",
     "hiring",
+    "letters",
     "occupations",
     "protext",
     "roles",

@@ -183,6 +183,26 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
         yield with_cue_words(row, own, null=1.0, ratio=True)
 
 
+def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Odds of a hit at one level of a factor over the odds at its baseline, paired by item.
+
+    By hand: 2 of 4 words against 1 of 4: (2/2)/(1/3) = 3.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        sides = {"successes_a": xa, "n_a": na, "successes_b": xb, "n_b": nb}
+        odds_of_sides = association.ratio(**sides, of_odds=True)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, odds_of_sides, table, own)
+        wide = with_cue_words(row, own, null=1.0, ratio=True)
+        if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
+            rates_value = association.ratio(**sides).value or 1.0  # cue words are of rates
+            turned = (row.value or 1.0) / rates_value
+            wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
+        yield wide
+
+
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
     """How often each label occurs among all; what is no answer has a rate too. Many answers (texts)
     are left out.
@@ -252,7 +272,7 @@ def _pair_estimate(
             far.
             """
             found = shift_of_share(shift=shift, shares=(tested, base))
-            if found is None or measure.kind != "ratio":
+            if found is None or measure.kind not in ("ratio", "odds_ratio"):
                 return found
             return found / base if base > 0 else None
 

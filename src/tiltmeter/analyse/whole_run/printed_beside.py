@@ -1,4 +1,4 @@
-"""Printed numbers beside ours: which agree to the digit, and what our verdict says of each claim."""
+"""Printed numbers beside ours: which agree to the digit, and what is said of each claim."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from ...stats.results import ALPHA
 from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 
+PUBLISHED = "published"  # the variant that computes as the authors do
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One printed number, the row of ours that is the same number, and its verdict if it is a
-    claim.
+    """One printed number, our value as its authors compute it, our own row of the same number, and
+    its verdict if it is a claim.
     """
 
     printed: PrintedNumber
+    as_published: float | None
     row: Estimate
     verdict: Verdict | None
 
     @property
     def equal(self) -> bool:
-        """True if ours rounds to what is printed."""
-        return self.row.value is not None and self.printed.equals(self.row.value)
+        """True if the value as published rounds to what is printed."""
+        return self.as_published is not None and self.printed.equals(self.as_published)
 
     @property
     def why(self) -> str:
@@ -36,8 +39,9 @@ class Beside:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON; value, low and high as printed, that is times `times`."""
-        scaled = [None if x is None else x * self.printed.times for x in self._numbers()]
-        value, low, high = scaled
+        as_published, value, low, high = map(
+            self.printed.scaled, (self.as_published, self.row.value, self.row.low, self.row.high)
+        )
         return {
             "measure": self.printed.measure,
             **self.printed.condition,
@@ -45,6 +49,7 @@ class Beside:
             "decimals": self.printed.decimals,
             "times": self.printed.times,
             "source": self.printed.source,
+            "as_published": as_published,
             "value": value,
             "low": low,
             "high": high,
@@ -53,29 +58,32 @@ class Beside:
             "why": self.why,
         }
 
-    def _numbers(self) -> tuple[float | None, float | None, float | None]:
-        return self.row.value, self.row.low, self.row.high
-
 
 def beside(
-    printed: Sequence[PrintedNumber], rows: Iterable[Estimate], verdicts: Sequence[Verdict] = ()
+    printed: Sequence[PrintedNumber],
+    rows: Iterable[Estimate],
+    published: Iterable[Estimate] | None = None,
+    verdicts: Sequence[Verdict] = (),
 ) -> list[Beside]:
     """Returns the printed numbers that a run has, in the order of the print. ValueError if one fits
     several rows.
+
+    rows: ours; published: those of the variant that computes as the authors do, ours if None.
     """
-    by_measure: dict[str, list[Estimate]] = {}
-    for row in rows if printed else ():
-        by_measure.setdefault(row.measure, []).append(row)
+    own = _by_measure(rows)
+    theirs = own if published is None else _by_measure(published)
     claims = {_key(verdict): verdict for verdict in verdicts}
     numbers = []
     for number in printed:
-        fitting = [
-            row for row in by_measure.get(number.measure, ()) if _fits(number.condition, row)
-        ]
-        if len(fitting) > 1:
-            raise ValueError(f"{number.measure}, {dict(number.condition)}: several rows fit")
-        numbers += [Beside(number, row, claims.get(_key(row))) for row in fitting]
+        row, as_published = _row(number, own), _row(number, theirs)
+        if row is not None and as_published is not None:
+            numbers.append(Beside(number, as_published.value, row, claims.get(_key(row))))
     return numbers
+
+
+def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
+    """The models of which numbers are printed."""
+    return {number.condition.get("subject", "") for number in printed}
 
 
 def sentence(numbers: Sequence[Beside]) -> str:
@@ -88,6 +96,34 @@ def survivors(numbers: Sequence[Beside]) -> str:
     claims = [number.verdict for number in numbers if number.verdict is not None]
     tilts = sum(claim.word == Word.TILT for claim in claims)
     return f"{tilts} of {len(claims)} claims stand" if claims else ""
+
+
+def _by_measure(rows: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    by_measure: dict[str, list[Estimate]] = {}
+    for row in rows:
+        by_measure.setdefault(row.measure, []).append(row)
+    return by_measure
+
+
+def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estimate | None:
+    fitting = [row for row in rows.get(number.measure, ()) if _fits(number.condition, row)]
+    if len(fitting) > 1:
+        raise ValueError(f"{number.measure}, {dict(number.condition)}: several rows fit")
+    return fitting[0] if fitting else None
+
+
+def _by_measure(rows: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    by_measure: dict[str, list[Estimate]] = {}
+    for row in rows:
+        by_measure.setdefault(row.measure, []).append(row)
+    return by_measure
+
+
+def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estimate | None:
+    fitting = [row for row in rows.get(number.measure, ()) if _fits(number.condition, row)]
+    if len(fitting) > 1:
+        raise ValueError(f"{number.measure}, {dict(number.condition)}: several rows fit")
+    return fitting[0] if fitting else None
 
 
 def _fits(condition: Mapping[str, str], row: Estimate) -> bool:

@@ -4,13 +4,14 @@
     bias,UnifiedQA-11B (ARC),Age,48.9,100,Figure 3
 
 measure, published: which number, as it is printed; its decimals say how far it can be compared.
-times: by what ours is multiplied to be on the scale of the print, 1 if left out. source: the table
-or figure. reason: why the verdict may differ from what the authors say. Every other column is a
+times: by what ours is multiplied to be on the scale of the print, 1 if left out; scale: "exp" if
+ours is the logarithm of what is printed. source: the table or figure. reason: why the verdict may differ from what the authors say. Every other column is a
 part of the condition (subject, a factor, what is counted); an empty cell is no condition.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,8 @@ from ...errors import ProtocolError
 from ...row_files import BadTable, numbered_rows
 
 NAME = "expected.csv"
-_OWN = ("measure", "published", "times", "source", "reason")
+_OWN = ("measure", "published", "times", "scale", "source", "reason")
+EXP = "exp"
 _HALF = 0.5 + 1e-9  # of the last decimal: what rounding leaves open
 
 
@@ -33,6 +35,7 @@ class PrintedNumber:
     text: str
     value: float
     times: float = 1.0
+    scale: str = ""
     source: str = ""
     reason: str = ""
 
@@ -46,7 +49,13 @@ class PrintedNumber:
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """
-        return abs(value * self.times - self.value) <= _HALF * 10**-self.decimals
+        return abs((self.scaled(value) or 0.0) - self.value) <= _HALF * 10**-self.decimals
+
+    def scaled(self, value: float | None) -> float | None:
+        """A value of ours on the scale of the print."""
+        if value is None:
+            return None
+        return math.exp(value) if self.scale == EXP else value * self.times
 
 
 def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
@@ -79,6 +88,7 @@ def _numbers(text: str) -> Iterator[PrintedNumber]:
             row["published"],
             value,
             times,
+            row.get("scale", ""),
             row.get("source", ""),
             row.get("reason", ""),
         )

@@ -13,7 +13,8 @@ from dataclasses import replace
 from ... import gold, registry
 from ...analyse.claims.background import read_background
 from ...analyse.whole_run import warnings
-from ...analyse.whole_run.printed_beside import Beside, beside
+from ...analyse.whole_run.measure_run import measured_rows
+from ...analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, subjects_of
 from ...analyse.words import numerals, reading
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
@@ -145,7 +146,11 @@ def _printed_beside(
 ) -> list[Beside]:
     """The numbers that the authors of the audit printed, beside those of the first variant."""
     printed = registry.printed_numbers(settings.source(store)) if audit else ()
-    return beside(printed, audit.estimates if audit else (), [one.verdict for one in judged])
+    if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
+        return []
+    variants = audit.protocol.variants
+    published = measured_rows(store, audit.protocol, PUBLISHED) if PUBLISHED in variants else None
+    return beside(printed, audit.estimates, published, [one.verdict for one in judged])
 
 
 def _subjects(store: Store, facts: run_facts.RunFacts) -> tuple[Subject, ...]:

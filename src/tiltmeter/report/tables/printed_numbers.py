@@ -24,6 +24,7 @@ def section(numbers: Sequence[Beside]) -> Section:
     columns = (
         Column("published as", brief=True),
         Column("printed", "number", brief=True),
+        Column("computed as published", "number", brief=True),
         Column("ours", "number", brief=True),
         Column("95 % interval", "number"),
         Column("verdict", brief=True),
@@ -45,7 +46,8 @@ def _row(number: Beside) -> tuple[str, ...]:
     return (
         " · ".join(parts),
         printed.text.replace("-", "−"),
-        _text(number, row.value) + ("" if number.equal else " ✗"),
+        _text(number, number.as_published) + ("" if number.equal else " ✗"),
+        _text(number, row.value),
         interval,
         f"{verdict.word.symbol} {verdict.word.value}" if verdict else "",
         number.why,
@@ -54,7 +56,5 @@ def _row(number: Beside) -> tuple[str, ...]:
 
 
 def _text(number: Beside, value: float | None) -> str:
-    if value is None:
-        return "–"
-    shown = f"{value * number.printed.times:.{number.printed.decimals}f}"
-    return shown.replace("-", "−")
+    scaled = number.printed.scaled(value)
+    return "–" if scaled is None else f"{scaled:.{number.printed.decimals}f}".replace("-", "−")
