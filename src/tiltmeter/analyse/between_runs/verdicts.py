@@ -18,9 +18,8 @@ from ..claims.evidence import Claim, gather
 from ..claims.verdicts import Verdict
 from ..words import headlines, numerals, reading, sentences
 from ..words.verdict_words import Word
-from .paired_runs import ComparisonRow, Part
+from .paired_runs import FACTOR, ComparisonRow, Part
 
-RUN = "run"  # the factor that a comparison compares
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
 SENTENCE: SentenceKeys = {
@@ -70,7 +69,7 @@ def _judge(
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
     levels = _levels(claim)
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
-    if set(claim.row.contrast or ()) <= {RUN}:  # of differences no run has one number of these
+    if set(claim.row.contrast or ()) <= {FACTOR}:  # of differences no run has one number of these
         slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
@@ -98,7 +97,7 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         spec,
         null=0.0,
         unit=unit,
-        contrast=None if apart else {"factor": RUN, "level": second, "baseline": first},
+        contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
         sentence={**SENTENCE},
     )
@@ -111,7 +110,7 @@ def _plain(spec: MeasureSpec) -> str:
 def _levels(claim: Claim) -> str:
     """The levels of a claim: of its group, and of what its effect is held against."""
     row = claim.row
-    held = [level for name, level in (row.contrast or {}).items() if name != RUN]
+    held = [level for name, level in (row.contrast or {}).items() if name != FACTOR]
     return ", ".join(filter(None, (*reading.group(row).values(), *held)))
 
 
@@ -144,6 +143,6 @@ def _gold(
             sum(one.labels for one in own.values()),
             min(one.people for one in own.values()),
             " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
-            background.errors_between(RUN, levels, key, protocol.item),
+            background.errors_between(FACTOR, levels, key, protocol.item),
         )
     return facts

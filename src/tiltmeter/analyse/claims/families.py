@@ -133,6 +133,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         _write(made, claims, label, how)
     leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(made, leading)
+    _name_cells(made, leading)
     corrected = [
         place
         for place, row in enumerate(rows)
@@ -169,6 +170,17 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
     for (place, one), p in zip(found.items(), adjusted, strict=True):
         known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
         made[place] = replace(made[place], between_items=known)
+
+
+def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
+    """Which cells claims of many cells name, once it is known over how many claims."""
+    for place in leads:
+        row = made[place]
+        if row.name_cells is not None:
+            level = ALPHA / (row.family_size or 1)
+            rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
+            cells = row.name_cells(level if rejected else 0.0)
+            made[place] = replace(row, cells=cells, name_cells=None)
 
 
 def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:

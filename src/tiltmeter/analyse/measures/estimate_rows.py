@@ -83,7 +83,13 @@ def estimate_row(
         outcomes=group.outcomes,
         note=found.note or "",
         cautions=found.cautions,
+        spread=spread_of(found),
     )
+
+
+def spread_of(found: Interval) -> tuple[float, float] | None:
+    """Standard error and degrees of freedom of an interval by t; None of any other."""
+    return (found.se, found.df) if found.se and found.df else None
 
 
 def with_test(
@@ -123,9 +129,11 @@ def with_detectable(estimate: Estimate) -> Estimate:
     if estimate.detect is None:
         return estimate
     if estimate.p is None:
-        return replace(estimate, detect=None, test_items=None)
+        return replace(estimate, detect=None, test_items=None, name_cells=None)
     smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
-    return replace(estimate, detectable=finite(smallest), detect=None, test_items=None)
+    return replace(
+        estimate, detectable=finite(smallest), detect=None, test_items=None, name_cells=None
+    )
 
 
 def with_sign_flip(

@@ -143,7 +143,7 @@ def _missing_of_pair(
     found = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
     named = replace(measure, name=f"{measure.name}{MISSING}")
     row = estimate_row(replace(group, hits=a, among=na + nb), named, found, table, pair.contrast)
-    yield with_sign_flip(row, from_each_other(a, na, b, nb), found, table)
+    yield with_paired_test(row, (a, na, b, nb), found, table, float)
 
 
 def _of_outputs(
