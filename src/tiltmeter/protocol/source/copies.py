@@ -9,13 +9,13 @@ it, and whether the user's own copy is that release.
     get = "Download explicit.jsonl from …"
     files = [{ path = "explicit.jsonl", sha256 = "…" }]
     partial = true                               # a copy that lacks some of the files will do
+    also = ["data/*.jsonl"]                      # further files of the release, not compared
     tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
 The last three name functions beside the protocol. Outputs that stand in rows need none:
-`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A file without a sha256 is
-read, and said not to be compared. A copy is a folder, or the file if there is one.
+`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the file if there is one.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class Source:
     outputs: str | Sequence[Mapping[str, Any]]
     contents: str
     partial: bool = False
+    also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Says where the data is, under which licence, and what to type once it is here."""
@@ -109,11 +110,11 @@ class Source:
         if not path.exists():
             raise UsageError(f"There is no {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
-        read = reader(path, tuple(self.files))
+        read = reader(path, (*self.files, *self._further(path)))
         differing = [
             name
             for name, content in read.items()
-            if self.files[name] and _sha256(content) != self.files[name]
+            if name in self.files and _sha256(content) != self.files[name]
         ]
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
@@ -126,8 +127,18 @@ class Source:
         return Copy(
             read,
             tuple(name for name in self.files if name not in read),
-            tuple(name for name in read if not self.files[name]),
+            tuple(name for name in read if name not in self.files),
         )
+
+    def _further(self, path: Path) -> list[str]:
+        """Returns the names of further files of the release that a copy has."""
+        found = (
+            str(file.relative_to(path).as_posix()).removesuffix(intake.XZ)
+            for pattern in self.also
+            for ending in ("", intake.XZ)
+            for file in path.glob(f"{pattern}{ending}")
+        )
+        return sorted({name for name in found if name not in self.files})
 
     def check_texts(self, path: Path) -> Copy:
         """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
@@ -173,11 +184,12 @@ def source_of(folder: Path, protocol: str, package: str) -> Source | None:
         data.get("commit", ""),
         data["licence"],
         data["get"],
-        {file["path"]: file.get("sha256", "") for file in data["files"]},
+        {file["path"]: file["sha256"] for file in data["files"]},
         data.get("tables", {}),
         data.get("outputs", ""),
         data.get("contents", ""),
         data.get("partial", False),
+        tuple(data.get("also", ())),
     )
 
 
