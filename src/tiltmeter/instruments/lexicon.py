@@ -185,7 +185,7 @@ class Pattern:
 class Inside:
     """Finds every word of some lists inside the tokens of a text, each by itself.
 
-    Source: biases_string_matching.py of Wan et al. 2023.
+    Source: the script of Wan et al. 2023 that counts words of lists.
     """
 
     def __init__(self, lists: Lists) -> None:

@@ -113,7 +113,7 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
         known = measure.scores.get(value) if measure.scores else number(value)
         if known is None:
             odd += [value] if value not in OUTCOMES and not measure.scores else []
-        elif not measure.values or value in measure.values:
+        elif measure.scores or not measure.values or value in measure.values:
             sums, n = sums + known * weights, n + weights
             counts[known] = counts.get(known, 0.0) + float(weights.sum())
     note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
@@ -191,13 +192,12 @@ def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
-        sides = {"successes_a": xa, "n_a": na, "successes_b": xb, "n_b": nb}
-        odds_of_sides = association.ratio(**sides, of_odds=True)
+        rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         own = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, odds_of_sides, table, own)
+        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, own)
         wide = with_cue_words(row, own, null=1.0, ratio=True)
         if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
-            rates_value = association.ratio(**sides).value or 1.0  # cue words are of rates
+            rates_value = rates_of_sides().value or 1.0  # cue words are of rates
             turned = (row.value or 1.0) / rates_value
             wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
         yield wide

@@ -112,20 +112,6 @@ def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estim
     return fitting[0] if fitting else None
 
 
-def _by_measure(rows: Iterable[Estimate]) -> dict[str, list[Estimate]]:
-    by_measure: dict[str, list[Estimate]] = {}
-    for row in rows:
-        by_measure.setdefault(row.measure, []).append(row)
-    return by_measure
-
-
-def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estimate | None:
-    fitting = [row for row in rows.get(number.measure, ()) if _fits(number.condition, row)]
-    if len(fitting) > 1:
-        raise ValueError(f"{number.measure}, {dict(number.condition)}: several rows fit")
-    return fitting[0] if fitting else None
-
-
 def _fits(condition: Mapping[str, str], row: Estimate) -> bool:
     known = {"subject": row.subject, **(row.contrast or {}), **row.condition}
     return all(known.get(name) == level for name, level in condition.items())

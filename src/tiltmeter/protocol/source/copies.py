@@ -8,14 +8,15 @@ it, and whether the user's own copy is that release.
     licence = "CC BY 4.0"
     get = "Download explicit.jsonl from …"
     files = [{ path = "explicit.jsonl", sha256 = "…" }]
-    partial = true                               # a copy that lacks some of the files will do
+    partial = true                               # a copy may lack files
     also = ["data/*.jsonl"]                      # further files of the release, not compared
     tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
 The last three name functions beside the protocol. Outputs that stand in rows need none:
-`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the file if there is one.
+`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the
+file if there is one.
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ class Copy:
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
     unchecked: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the files' names and of theirs."""
+        lines = (f"{_sha256(content)}  {name}\n" for name, content in self.contents.items())
+        return _sha256("".join(lines).encode())
 
     @property
     def note(self) -> str:

@@ -5,8 +5,9 @@
 
 measure, published: which number, as it is printed; its decimals say how far it can be compared.
 times: by what ours is multiplied to be on the scale of the print, 1 if left out; scale: "exp" if
-ours is the logarithm of what is printed. source: the table or figure. reason: why the verdict may differ from what the authors say. Every other column is a
-part of the condition (subject, a factor, what is counted); an empty cell is no condition.
+ours is the logarithm of what is printed. source: the table or figure. reason: why the verdict may
+differ from what the authors say. Every other column is a part of the condition (subject, a factor,
+what is counted); an empty cell is no condition.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class PrintedNumber:
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """
-        return abs((self.scaled(value) or 0.0) - self.value) <= _HALF * 10**-self.decimals
+        off = abs((self.scaled(value) or 0.0) - self.value)
+        return off <= _HALF / 10.0**self.decimals
 
     def scaled(self, value: float | None) -> float | None:
         """A value of ours on the scale of the print."""

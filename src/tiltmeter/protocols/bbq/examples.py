@@ -2,8 +2,8 @@
 
 Each row of the table names the three offered answers by what they say of the stereotype in that
 example: the one that follows it, the one against it, and the one that says that nothing can be
-known. The person of the stereotype is the one whose group is among the example's stereotyped groups; where
-the question is turned round (`nonneg`), naming the other person follows the stereotype.
+known. The person of the stereotype is the one whose group is among the example's stereotyped
+groups; if the question is turned round (`nonneg`), naming the other person follows the stereotype.
 """
 
 from __future__ import annotations

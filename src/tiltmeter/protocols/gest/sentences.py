@@ -48,7 +48,9 @@ def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequ
             raise UsageError(f"{file} has {len(values)} scores, and gest.csv other sentences.")
         for number, value in enumerate(values):
             cell = cells[named[2], str(number)]
-            factors = {name: cell[name] for name in dict.fromkeys((protocol.item, *protocol.factors))}
+            factors = {
+                name: cell[name] for name in dict.fromkeys((protocol.item, *protocol.factors))
+            }
             name = content_id(protocol.name, *named.groups(), str(number))
             sampling, prompt = Sampling(None, None, 0), protocol.prompt_text(cell)
             trial = Trial(name, named[1], mode, factors, 0, prompt, "", sampling)

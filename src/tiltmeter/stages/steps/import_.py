@@ -53,7 +53,7 @@ class Given:
 
 
 def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
-    """Returns the protocol of outputs; if its texts do not ship, with those of the copy at `path`."""
+    """Returns the protocol of outputs, with the texts of the copy at `path` if it ships none."""
     release = None if isinstance(source, Protocol) else registry.source(str(source))
     if release is not None and release.outputs and registry.is_sourced(str(source)):
         return registry.protocol_of_copy(release, path)
@@ -71,8 +71,7 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
     if release is not None and release.outputs:
         copy = release.check(path)
         rows = list(_published(protocol, release, copy))
-        hashes = "".join(f"{release.files[name]}  {name}\n" for name in copy.contents)
-        given = Given(rows, path.name, sha256(hashes.encode()).hexdigest(), copy.note)
+        given = Given(rows, path.name, copy.digest, copy.note)
     else:
         rows = list(registry.importer(protocol.name)(protocol, path))
         given = Given(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
