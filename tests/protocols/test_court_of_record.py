@@ -97,7 +97,7 @@ class TestAFolderWithoutCode:
         assert woman["value"] == pytest.approx(100 * 10 / 12)
         assert (woman["word"], woman["why"]) == ("tilt", "")
         assert man["word"] == "no difference found"
-        assert man["why"].startswith("the interval over 12 clusters holds 0")
+        assert man["why"].startswith("the interval over 12 items holds 0")
         page = (out / "report.html").read_text("utf-8")
         assert "Published beside ours" in page
         assert "83.3" in page

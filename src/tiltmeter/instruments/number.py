@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
+from ..protocol import InstrumentSpec
 from ..records import INVALID, Answered, Label
 from . import Parser, Settings
 from .text.prose import LANGUAGE, prose
@@ -29,13 +30,33 @@ _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
 
 
 class Number(Parser):
-    """settings: language, as of every instrument that reads prose."""
+    """settings: scale, the numbers that an answer may give if they are few."""
 
     kind = "number"
     version = "1"
     summary = "the number that an answer gives"
     modality = "text"
-    settings_schema: ClassVar[Settings] = {"language": LANGUAGE}
+    settings_schema: ClassVar[Settings] = {
+        "scale": {
+            "type": "array",
+            "minItems": 2,
+            "items": {"type": "string", "minLength": 1},
+            "examples": [["1", "2", "3", "4", "5"]],
+            "description": "The numbers that an answer may give; any without it.",
+        },
+        "language": LANGUAGE,
+    }
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the numbers of the scale}, if there is one."""
+        scale = spec.settings.get("scale")
+        return {spec.attribute: list(scale)} if scale else {}
+
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The number itself."""
+        return (value,)
 
     def wording(self) -> Mapping[str, Json]:
         """The lists of refusal.toml, by which it knows what is no answer."""
@@ -44,7 +65,8 @@ class Number(Parser):
     def read(self, item: Answered) -> Sequence[Label]:
         """One label: the number, or why there is none."""
         value = number_of(item.output.text)
-        if value is not None:
+        scale = self.settings.get("scale")
+        if value is not None and (not scale or f"{value:.12g}" in scale):
             return [self.label(item, f"{value:.12g}")]
         _, outcome = prose(item, self.settings)
         return [self.label(item, outcome or INVALID)]

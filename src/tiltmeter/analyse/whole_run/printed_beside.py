@@ -125,4 +125,4 @@ def _key(row: Estimate | Verdict) -> tuple[object, ...]:
 def _why(verdict: Verdict) -> str:
     if verdict.p is not None and verdict.p < ALPHA and verdict.family_size:
         return f"p = {verdict.p:.3f} alone, and {verdict.family_size} claims are made"
-    return f"the interval over {verdict.clusters} clusters holds {verdict.reference:g}"
+    return f"the interval over {verdict.clusters} items holds {verdict.reference:g}"
