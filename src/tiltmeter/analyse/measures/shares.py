@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
@@ -182,6 +183,25 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
         yield with_cue_words(row, own, null=1.0, ratio=True)
 
 
+def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Odds of a hit at one level of a factor over the odds at its baseline, paired by item.
+
+    By hand: 2 of 4 words against 1 of 4: (2/2)/(1/3) = 3.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, own)
+        wide = with_cue_words(row, own, null=1.0, ratio=True)
+        if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
+            rates_value = rates_of_sides().value or 1.0  # cue words are of rates
+            turned = (row.value or 1.0) / rates_value
+            wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
+        yield wide
+
+
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
     """How often each label occurs among all; what is no answer has a rate too. Many answers (texts)
     are left out.
@@ -251,7 +271,7 @@ def _pair_estimate(
             far.
             """
             found = shift_of_share(shift=shift, shares=(tested, base))
-            if found is None or measure.kind != "ratio":
+            if found is None or measure.kind not in ("ratio", "odds_ratio"):
                 return found
             return found / base if base > 0 else None
 
