@@ -132,9 +132,7 @@ class TestTheDesign:
         assert [row["measure"] for row in found["design"]] == [
             "group_differs",
             "dimension_differs",
-        ] and all(
-            row["detectable"] for row in found["design"]
-        )
+        ] and all(row["detectable"] for row in found["design"])
 
 
 # random tables, and the same numbers in plain Python

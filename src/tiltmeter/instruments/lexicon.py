@@ -30,8 +30,8 @@ from ..languages.quotes import base
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
-from .text.prose import LANGUAGE, MASK, prose
 from .length import length
+from .text.prose import LANGUAGE, MASK, prose
 from .text.prose import wording as told_by
 from .wording import Json
 

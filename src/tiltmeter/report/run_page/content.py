@@ -83,7 +83,9 @@ def build(
         findings=summary.first(headline),
         every_finding=headline,
         cautions=summary.CAUTIONS,
-        measures=_measures(read[0].protocol if len(read) == 1 else protocol),
+        measures=_measures(
+            read[0].protocol if len(read) == 1 else protocol, estimates if len(read) == 1 else ()
+        ),
         sections=sections,
         departures=protocol.departures,
         citation=protocol.citation,
@@ -250,9 +252,14 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
     return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
 
 
-def _measures(protocol: Protocol) -> Pairs:
+def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
+    """The measures of the variant with their words."""
+    variant = protocol.variants[estimates[0].variant if estimates else "default"]
+    named = (*variant.measures, *variant.only) if variant.measures else ()
     rows = []
     for spec in protocol.measures:
+        if named and spec.name not in named:
+            continue
         null = (
             f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt"
             if reading.null_of(spec) is not None
