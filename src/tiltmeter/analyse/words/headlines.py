@@ -81,9 +81,24 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
         found["points"] = numerals.points(value - null).partition(" ")[0]
-    if row.unit in numerals.RATIOS and value > 0 and CautionKind.ZERO_COUNT not in row.cautions:
-        found["times"] = numerals.odds(max(value, 1 / value), 1)
+    if row.unit in numerals.RATIOS:
+        found |= _times(row, value)
     return found
+
+
+def _times(row: Estimate, value: float) -> dict[str, str]:
+    """How many times as often; if it was not once at one of the levels, which. A count that gold
+    corrects to nothing is not such a level.
+    """
+    for kind, side in (
+        (CautionKind.ZERO_COUNT, "level"),
+        (CautionKind.ZERO_AT_BASELINE, "baseline"),
+    ):
+        if kind in row.cautions:
+            return {"never": side}
+    if value > 0:
+        return {"times": numerals.odds(max(value, 1 / value), 1)}
+    return {"never": "level"} if row.correction == "none" else {}
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:

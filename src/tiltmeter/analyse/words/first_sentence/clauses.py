@@ -88,7 +88,11 @@ def _framed(
     """With its population, both numbers if the words lack one, and that it is slight."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
-    if "share" in slots and not {"{share}", "{value}"} & set(re.findall(r"\{\w+\}", template)):
+    if (
+        not first.unnamed
+        and "share" in slots
+        and not {"{share}", "{value}"} & set(re.findall(r"\{\w+\}", template))
+    ):
         text += f" ({slots['share']} against {slots['other_share']})"
     if slight and SLIGHTLY not in template and not even:
         text += ", a slight difference"
