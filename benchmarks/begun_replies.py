@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from tiltmeter import registry
+from tiltmeter.instruments import Parser
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Answered, Output, Reply, Trial
@@ -34,12 +35,9 @@ def label(trial: Trial, reply: Reply) -> str:
     protocol = registry.protocol("roles")
     (spec,) = protocol.instruments
     output = begun.answer(Output(trial.id, reply.outcome, reply.text, ""), trial, protocol)
-    steps = registry.instrument(spec.kind)(spec).steps(Answered(trial, output, reply))
-    try:
-        next(steps)
-    except StopIteration as end:
-        return str(end.value[0].value)
-    raise AssertionError("rules ask nobody")
+    rules = registry.instrument(spec.kind)(spec)
+    assert isinstance(rules, Parser)
+    return rules.read(Answered(trial, output, reply))[0].value
 
 
 @dataclass(frozen=True)
