@@ -53,7 +53,13 @@ INSIDE = {
         ("annotation",),
         ("server", "static"),
     ),
-    "api": (("options",), ("stopping",), ("runs", "planning"), ("start", "check", "handover")),
+    "api": (
+        ("options",),
+        ("stopping",),
+        ("runs", "planning"),
+        ("start", "check", "handover"),
+        ("recompute",),
+    ),
     "report": (
         ("page_model",),
         ("tables",),

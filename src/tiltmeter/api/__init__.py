@@ -34,6 +34,7 @@ __all__ = [
     "import_outputs",
     "jobs",
     "label",
+    "label_anew",
     "log_to_mlflow",
     "merge",
     "money",
@@ -45,6 +46,7 @@ __all__ = [
     "trials",
     "use_copy",
     "validate",
+    "verify",
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
@@ -69,6 +71,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.progress import Watch
     from .runs.results import compare, history, validate
     from .runs.run_folder import Run, frame, open_run, report
+    from .recompute.verify import label_anew, verify
 else:
     _NAMES = {  # of each file
         "runs.batch_jobs": ("Job", "cancel_jobs", "jobs", "money"),
@@ -97,6 +100,7 @@ else:
         "runs.results": ("compare", "history", "validate"),
         "runs.run_folder": ("Run", "frame", "open_run", "report"),
         "handover.trackers": ("log_to_mlflow",),
+        "recompute.verify": ("label_anew", "verify"),
     }
     _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
