@@ -13,6 +13,8 @@ the whole of the headline analysis is done: families, tests, intervals, verdicts
     own        answers are drawn for names that differ among themselves, not between groups: an
                audit of one's own with 3, 5 and 10 names a group; also `decisions_names`
     hiring     who is ranked first is drawn for names that attract, groups alike
+    occupations  answers are drawn around one half, or around the labour shares
+"Prompts": each prompt has a probability of its own, with a larger spread.
 
 Of `roles` and `decisions`, each with all answers dealt anew (of `roles` over all words), it is
 counted too in how many runs the items of any claim are found to differ (`Estimate.between_items`).
@@ -35,38 +37,50 @@ false discovery rate of the other families is above 6 %. The seeds are fixed.
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import polars as pl
+from null_draws import (
+    Begin,
+    deal,
+    deal_answers,
+    deal_outputs,
+    draw_around,
+    draw_lineups,
+    draw_named,
+    draw_tested,
+    mirror,
+    refuse,
+)
 
 import tiltmeter
+from tiltmeter import registry
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.claims import verdicts
 from tiltmeter.analyse.claims.families import HEADLINE
 from tiltmeter.analyse.counts.label_counts import count_labels
-from tiltmeter.analyse.counts.whole_outputs import LabelledOutputs, read_labelled_outputs
+from tiltmeter.analyse.counts.whole_outputs import read_labelled_outputs
 from tiltmeter.analyse.whole_run import measure_run
 from tiltmeter.analyse.words.verdict_words import Word
-from tiltmeter.api.check.planted_audits import audits, run_audit
+from tiltmeter.api.check.planted_audits import audits, run_audit, with_small_pictures
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.store import Store
 
+RESULTS = Path(__file__).parent / "results" / "null_runs.csv"
+COLUMNS = ("kind", "analyses", "claimed", "tilts", "these", "items_differ", "counts")
 COUNTS = Path(__file__).parents[2] / "shared" / "data" / "gramvis_published_counts_de_fr_it.csv"
 ALPHA, RUNS, FEW_RUNS, SMALL_RUNS = 0.05, 2_000, 500, 25
 FEW_FALSE = 0.06  # false discoveries, the most on average of the families that are no headline
-STRATUM: tuple[str, ...] = ("subject", "annotator", "mode", "language", "attribute")
 REFUSED = 0.2  # of all answers, in the runs that have refusals
-Redraw = Callable[[np.random.Generator], pl.DataFrame]
-Begin = Callable[[pl.DataFrame], Redraw]
 Analysis = tuple[Protocol, list[Estimate]]
 
 
@@ -75,6 +89,7 @@ class Null:
     """How the null of one protocol is made. planted: settings of the model to begin with beside
     those of the fair run of selftest; redraw: of its counts, None where whole outputs are dealt;
     alike: no item differs from another in what a headline claims, or in how a cue moves it.
+    measures: the headline measures whose null it is; () for all.
     """
 
     protocol: str
@@ -82,179 +97,12 @@ class Null:
     redraw: Begin | None
     runs: int = RUNS
     alike: bool = False
+    measures: tuple[str, ...] = ()
 
-
-def mirror(frame: pl.DataFrame) -> Redraw:
-    """*She* and *he* exchanged in half of the words."""
-    words, places = np.unique(frame["lexeme"].to_numpy(), return_inverse=True)
-    exchanged = pl.col("value").replace({"she": "he", "he": "she"})
-
-    def redraw(rng: np.random.Generator) -> pl.DataFrame:
-        turned = pl.Series((rng.random(words.size) < 0.5)[places])
-        return frame.with_columns(pl.when(turned).then(exchanged).otherwise(pl.col("value")))
-
-    return redraw
-
-
-def draw_tested(frame: pl.DataFrame) -> Redraw:
-    """Which condition of a word is the tested one, drawn anew."""
-    keys = frame.select("word", "language")
-    items = keys.unique(maintain_order=True).with_row_index("item")
-    places = keys.join(items, on=["word", "language"], maintain_order="left")["item"].to_numpy()
-    asked, own = (frame[name].to_numpy() for name in ("prompt_language", "language"))
-    condition = np.select([asked == "en", asked == "zh"], [1, 2], 0)
-
-    def redraw(rng: np.random.Generator) -> pl.DataFrame:
-        to = rng.permuted(np.tile(np.arange(3), (items.height, 1)), axis=1)[places, condition]
-        named = np.select([to == 1, to == 2], ["en", "zh"], own)
-        return frame.with_columns(prompt_language=pl.Series(named.tolist()))
-
-    return redraw
-
-
-def deal(item: str, factor: str) -> Begin:
-    """Labels of an item dealt anew to the levels of a factor, each level keeping its number."""
-
-    def begin(frame: pl.DataFrame) -> Redraw:
-        keys = [name for name in (*STRATUM, item) if name in frame.columns]
-        decks = [_deck(part, factor) for _, part in frame.group_by(keys, maintain_order=True)]
-        every = pl.concat([deck.rows for deck in decks])
-
-        def redraw(rng: np.random.Generator) -> pl.DataFrame:
-            weights = np.concatenate([deck.shuffle(rng) for deck in decks])
-            return every.with_columns(weight=pl.Series(weights))
-
-        return redraw
-
-    return begin
-
-
-@dataclass(frozen=True)
-class Deck:
-    """The labels of one item and attribute. rows: every level with every value, level by level;
-    pool: labels of each value; sizes: labels of each level.
-    """
-
-    rows: pl.DataFrame
-    pool: np.ndarray
-    sizes: np.ndarray
-
-    def shuffle(self, rng: np.random.Generator) -> np.ndarray:
-        left, dealt = self.pool, []
-        for size in self.sizes:
-            dealt.append(rng.multivariate_hypergeometric(left, int(size)))
-            left = left - dealt[-1]
-        return np.concatenate(dealt).astype(float)
-
-
-def _deck(part: pl.DataFrame, factor: str) -> Deck:
-    sums = part.group_by(factor, "value", maintain_order=True).agg(pl.col("weight").sum())
-    levels, values = (part[name].unique(maintain_order=True) for name in (factor, "value"))
-    crossed = pl.DataFrame({factor: levels}).join(pl.DataFrame({"value": values}), how="cross")
-    table = crossed.join(sums, on=[factor, "value"], how="left", maintain_order="left")
-    counts = table["weight"].fill_null(0.0).to_numpy().round().astype(np.int64)
-    counts = counts.reshape(len(levels), len(values))
-    outputs = dict(part.group_by(factor).agg(pl.col("outputs").sum()).iter_rows())
-    first = [[outputs[level], *[0] * (len(values) - 1)] for level in levels]
-    made = table.with_columns(outputs=pl.Series(np.concatenate(first), dtype=pl.Int64))
-    fixed = part.head(1).drop(factor, "value", "weight", "outputs")
-    rows = made.with_columns(weight=pl.lit(0.0)).join(fixed, how="cross").select(part.columns)
-    return Deck(rows, counts.sum(axis=0), counts.sum(axis=1))
-
-
-def deal_answers(item: str) -> Begin:
-    """The labels of an item ("" for those of all) dealt anew to all its prompts: no cue moves any
-    item, and of "" no item differs from another.
-    """
-
-    def begin(frame: pl.DataFrame) -> Redraw:
-        keys = [name for name in (*STRATUM, item) if name in frame.columns]
-        cells = [name for name in frame.columns if name not in ("value", "weight", "outputs")]
-        each = frame.select(pl.all().repeat_by(pl.col("weight").cast(pl.Int64)).explode())
-        decks = each.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series().to_numpy()
-        each = each[np.argsort(decks, kind="stable")].select(*cells, "value")
-        decks = np.sort(decks)
-
-        def redraw(rng: np.random.Generator) -> pl.DataFrame:
-            dealt = each["value"].gather(np.lexsort((rng.random(decks.size), decks)))
-            counted = each.with_columns(value=dealt).group_by(*cells, "value", maintain_order=True)
-            rows = counted.agg(pl.len().cast(pl.Int64).alias("outputs"))
-            return rows.with_columns(weight=pl.col("outputs").cast(pl.Float64)).select(
-                frame.columns
-            )
-
-        return redraw
-
-    return begin
-
-
-def draw_named(
-    item: str, word: str, factor: str, words_sd: float = 0.4, prompt_sd: float = 0.5
-) -> Begin:
-    """Every answer drawn anew from logits: an item's own (sd 1), its own on each level (.4), a
-    cue word's (of every level alike), a prompt's own (.5). Nothing hangs on the level.
-    """
-
-    def begin(frame: pl.DataFrame) -> Redraw:
-        keys = [name for name in frame.columns if name not in ("value", "weight", "outputs")]
-        values = frame["value"].unique().sort().to_list()[-2:]
-        cells = frame.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
-        codes = [
-            cells.select(pl.struct(names).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-            for names in ([item], [item, factor], [factor, word])
-        ]
-        spreads = (1.0, 0.4, words_sd)
-        n = cells["weight"].to_numpy().round().astype(np.int64)
-
-        def redraw(rng: np.random.Generator) -> pl.DataFrame:
-            logit = rng.normal(0, prompt_sd, n.size)
-            for of, sd in zip(codes, spreads, strict=True):
-                logit += rng.normal(0, sd, of.max() + 1)[of]
-            hits = rng.binomial(n, 1 / (1 + np.exp(-logit)))
-            parts = [
-                cells.with_columns(
-                    value=pl.lit(value),
-                    weight=pl.Series(count.astype(float)),
-                    outputs=pl.Series(count),
-                )
-                for value, count in zip(values, (hits, n - hits), strict=True)
-            ]
-            return pl.concat(parts).filter(pl.col("weight") > 0).select(frame.columns)
-
-        return redraw
-
-    return begin
-
-
-def draw_lineups(names_sd: float) -> Begin:
-    """Who is ranked first, drawn anew: each name of a line-up attracts by its own logit (sd), and
-    groups make no difference.
-    """
-
-    def begin(frame: pl.DataFrame) -> Redraw:
-        asked = frame.filter(pl.col("attribute") == "first")
-        keys = [name for name in frame.columns if name not in ("value", "weight", "outputs")]
-        cells = asked.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
-        groups = asked["value"].unique().sort().to_list()
-        lineups = cells.select(pl.col("lineup").rank("dense").cast(pl.Int64) - 1).to_series()
-        n, places = cells["weight"].to_numpy().round().astype(np.int64), lineups.to_numpy()
-
-        def redraw(rng: np.random.Generator) -> pl.DataFrame:
-            attract = np.exp(rng.normal(0, names_sd, (places.max() + 1, len(groups))))[places]
-            firsts = rng.multinomial(n, attract / attract.sum(axis=1, keepdims=True))
-            parts = [
-                cells.with_columns(
-                    value=pl.lit(group),
-                    weight=pl.Series(count.astype(float)),
-                    outputs=pl.Series(count),
-                )
-                for group, count in zip(groups, firsts.T, strict=True)
-            ]
-            return pl.concat(parts).filter(pl.col("weight") > 0).select(frame.columns)
-
-        return redraw
-
-    return begin
+    @property
+    def name(self) -> str:
+        """Tells it from the others."""
+        return f"{self.protocol} {self.planted}{' items' if self.alike else ''}".strip()
 
 
 def own_audit(names: int, items: int = 20, samples: int = 2) -> Protocol:
@@ -297,21 +145,13 @@ def own_audit(names: int, items: int = 20, samples: int = 2) -> Protocol:
     )
 
 
-def deal_outputs(found: LabelledOutputs, rng: np.random.Generator) -> LabelledOutputs:
-    """Whole pictures dealt anew to the conditions of their object."""
-    dealt = {}
-    for key, outputs in found.outputs.items():
-        places: dict[str, list[int]] = {}
-        for n, one in enumerate(outputs):
-            places.setdefault(one.factors["object"], []).append(n)
-        made = list(outputs)
-        for own in places.values():
-            for to, source in zip(own, rng.permutation(own), strict=True):
-                made[to] = outputs[to]._replace(values=outputs[int(source)].values)
-        dealt[key] = made
-    return replace(found, outputs=dealt)
+def labour_shares() -> dict[str, float]:
+    """Occupation → the share of women who work in it, as `occupations` has it."""
+    rows = [row for table in registry.protocol("occupations").tables for row in table]
+    return {row["occupation"]: float(row["women_share"]) for row in rows if "women_share" in row}
 
 
+WOMEN = ("female", "male")
 NULLS = (
     Null("roles", "", mirror),
     Null("roles", f"order=0.3,refuse={REFUSED}", mirror),
@@ -326,41 +166,43 @@ NULLS = (
     *(Null("own", names, draw_named("job", "name", "group")) for names in ("3", "5", "10")),
     Null("own", "5 many", draw_named("job", "name", "group", 0.8)),
     Null("own", "5 prompts", draw_named("job", "name", "group", 0.4, 2.0)),
+    Null("own", "10 many", draw_named("job", "name", "group", 0.8, 1.0)),
+    Null("own", "10 prompts", draw_named("job", "name", "group", 0.4, 2.0)),
     Null("hiring", "12", draw_lineups(1.0), FEW_RUNS),
-    Null("hiring", "25", draw_lineups(2.5), FEW_RUNS),
+    Null("hiring", "24", draw_lineups(2.5), FEW_RUNS),
+    Null("hiring", "24 prompts", draw_lineups(1.0, 1.0), FEW_RUNS),
     Null("decisions_names", "", draw_named("scenario", "set", "ethnicity")),
+    Null("decisions_names", "prompts", draw_named("scenario", "set", "ethnicity", 0.4, 1.5)),
+    Null("decisions", "prompts", draw_named("scenario", "gender", "race", 0.0, 1.0)),
+    Null("occupations", "", draw_around("occupation", WOMEN), FEW_RUNS, measures=("women",)),
+    Null(
+        "occupations",
+        "labour",
+        draw_around("occupation", WOMEN, labour_shares()),
+        FEW_RUNS,
+        measures=("from_labour",),
+    ),
     Null("roles", f"order=0.3,refuse={REFUSED}", deal_answers(""), RUNS, True),
-    Null("decisions", f"refuse={REFUSED}", deal_answers("scenario"), RUNS, True),
+    Null("decisions", f"refuse={REFUSED}", deal_answers("scenario")),
 )
 
 
-def headline_only(protocol: Protocol) -> Protocol:
-    """The protocol with its headline measures and the effect of the order. Parts of a claim are
-    left out: they can only withhold a tilt.
+def headline_only(protocol: Protocol, names: Sequence[str] = ()) -> Protocol:
+    """The protocol with its headline measures (these, where they are named) and the effect of the
+    order. Parts of a claim are left out: they can only withhold a tilt.
     """
     wanted = tuple(
         replace(m, by=tuple(by for by in m.by if protocol.item not in by) or m.by)
         for m in protocol.measures
-        if m.headline or m.name == "order_effect"
+        if (m.headline and (not names or m.name in names)) or m.name == "order_effect"
     )
     return replace(protocol, measures=wanted)
-
-
-def refuse(frame: pl.DataFrame, share: float) -> pl.DataFrame:
-    """Counts with a share of all answers turned into refusals, at random."""
-    counts = frame["weight"].to_numpy().round().astype(np.int64)
-    taken = np.random.default_rng(5).binomial(counts, share)
-    left = frame.with_columns(weight=pl.Series((counts - taken).astype(float)))
-    refused = frame.with_columns(
-        weight=pl.Series(taken.astype(float)), value=pl.lit("refusal"), outputs=pl.lit(0, pl.Int64)
-    )
-    return pl.concat([left, refused])
 
 
 def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[Analysis]:
     """The protocol as analysed and its rows, one analysis after another."""
     run = begin(null, folder)
-    protocol = run.protocol if secondary else headline_only(run.protocol)
+    protocol = run.protocol if secondary else headline_only(run.protocol, null.measures)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
         names = measure_run.factor_names(protocol, protocol.variants["default"])
@@ -391,17 +233,20 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
         own = own_audit(int(null.planted.split()[0]))
         return tiltmeter.run(own, f"planted:protocol={own.name}", folder / "run")
     if null.protocol == "hiring":
-        model, limit = "planted:protocol=hiring", int(null.planted)
+        model, limit = "planted:protocol=hiring", int(null.planted.split()[0])
         return tiltmeter.run("hiring", model, folder / "run", limit=limit)
     if null.protocol == "decisions_names":
         return tiltmeter.run(
             "decisions_names", "planted:protocol=decisions_names", folder / "run", limit=20
         )
     if null.protocol == "decisions":
-        model = ",".join(
-            filter(None, ("planted:protocol=decisions,yes=0.6,spread=1", null.planted))
-        )
+        settings = null.planted if "=" in null.planted else ""
+        model = ",".join(filter(None, ("planted:protocol=decisions,yes=0.6,spread=1", settings)))
         return tiltmeter.run("decisions", model, folder / "run", samples=1, limit=30 * 135)
+    if null.protocol == "occupations":
+        copy = with_small_pictures("occupations", folder)
+        judge = ["planted:protocol=occupations"]
+        return tiltmeter.run(copy, "planted:protocol=occupations", folder / "run", judge=judge)
     fair = (one for one in audits() if one["protocol"] == null.protocol)
     audit = next(one for one in fair if one["name"] == "fair")
     model = ",".join(filter(None, (audit["model"], null.planted)))
@@ -444,9 +289,8 @@ class Tally:
         self.families.update(name for name, p in others.items() if p < ALPHA)
 
     def sentence(self, null: Null) -> str:
-        name = f"{null.protocol} {null.planted}".strip()
         return (
-            f"{name}: {self.runs} analyses, adjusted p < .05 of a headline in "
+            f"{null.name}: {self.runs} analyses, adjusted p < .05 of a headline in "
             f"{self.claimed / self.runs:.4f}, a verdict 'tilt' in {self.tilts / self.runs:.4f}"
             + (f", of these words in {self.these / self.runs:.4f}" if self.these else "")
             + (f", items found to differ in {self.differ / self.runs:.4f}" if self.alike else "")
@@ -464,6 +308,41 @@ def slack(errors: float, *runs: int) -> float:
     return errors * math.sqrt(sum(ALPHA * (1 - ALPHA) / n for n in runs)) / len(runs)
 
 
+def keep(null: Null, tally: Tally) -> None:
+    """Writes the tally of one null into `RESULTS`, in place of what is there of it."""
+    rows = {row["kind"]: row for row in _kept_rows()}
+    shares = (tally.claimed, tally.tilts, tally.these, tally.differ)
+    told = [null.name, tally.runs, *(round(one / tally.runs, 4) for one in shares)]
+    counted = "items_differ" if tally.alike else "claimed"
+    rows[null.name] = dict(zip(COLUMNS, map(str, (*told, counted)), strict=True))
+    RESULTS.parent.mkdir(exist_ok=True)
+    order = [one.name for one in NULLS]
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[name] for name in order if name in rows)
+
+
+def _kept_rows() -> list[dict[str, str]]:
+    if not RESULTS.exists():
+        return []
+    with RESULTS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def kept() -> list[Tally]:
+    """The tallies that `RESULTS` holds."""
+    return [
+        Tally(
+            runs=int(row["analyses"]),
+            claimed=round(float(row["claimed"]) * int(row["analyses"])),
+            differ=round(float(row["items_differ"]) * int(row["analyses"])),
+            alike=row["counts"] == "items_differ",
+        )
+        for row in _kept_rows()
+    ]
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -471,8 +350,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--small", action="store_true", help="25 analyses of the quick ones")
     parser.add_argument("--only", default="", help="one protocol")
     parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--keep", action="store_true", help="write into benchmarks/results")
+    parser.add_argument("--kept", action="store_true", help="the mean of what is kept, no runs")
     parser.add_argument("--secondary", action="store_true", help="with all measures")
     chosen = parser.parse_args(arguments)
+    if chosen.kept:
+        return int(too_many(kept(), secondary=False))
     tallies = []
     for null in NULLS:
         quick = null.protocol in ("roles", "words", "gramvis")
@@ -490,6 +373,8 @@ def main(arguments: list[str] | None = None) -> int:
                 tally.add(protocol, rows)
         tallies.append(tally)
         print(tally.sentence(null), flush=True)
+        if chosen.keep:
+            keep(null, tally)
         for name, share in tally.secondary().items() if chosen.secondary else ():
             print(f"    {name}: {share:.4f} of {tally.seen[name]}", flush=True)
     return int(too_many(tallies, chosen.secondary)) if tallies else 0

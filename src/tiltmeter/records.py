@@ -329,7 +329,8 @@ class Population(TypedDict):
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
     differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
-    se: of the test for words like these; se_items: of that over items alone; p_these: of the
+    se: of the test for words like these; se_items: of that over items alone; se_within: if the same
+    prompts were asked again, None if none was answered twice; p_these: of the
     narrower population (these words; with few items these items too), p_these_adjusted in its own
     family; p_like_these: for items and words like these.
     """
@@ -342,9 +343,68 @@ class Population(TypedDict):
     df: float | None
     se: float
     se_items: float
+    se_within: float | None
     p_these: float | None
     p_these_adjusted: float | None
     p_like_these: float | None
+
+
+class NamedCell(TypedDict):
+    """One value of one attribute, whose share a claim of many cells names.
+
+    object: None if it is over all objects. base: the level that it is held against; None if that is
+    all other groups. share and base_share: the raw shares of n and base_n outputs with a value of
+    the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
+    """
+
+    attribute: str
+    value: str
+    object: str | None
+    group: str
+    base: str | None
+    share: float
+    n: float
+    base_share: float
+    base_n: float
+    p_adjusted: float
+
+
+class CellClaim(TypedDict):
+    """Which cells a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
+
+    named: the strongest first, one per attribute; empty if the claim is not rejected, or if it is
+    and no cell by itself is ("pictures differ; in which attribute cannot be said"). largest: the
+    strongest cell as it was seen, whatever its p (None if nothing could be measured); it may not be
+    told as a finding. follows: values that differ too, and no longer among the answers that are
+    left without the named one ("the rest follows"). follows_from: the value that this claim
+    follows from, if it is such. tested: how many cells. level: at which names are tested (α over
+    the claims of the run). detectable_all, detectable_one: the rise of one value from .15 in one
+    group, in all objects and in one, that is found in 80 % of runs.
+    """
+
+    named: Sequence[NamedCell]
+    largest: NamedCell | None
+    follows: Sequence[str]
+    follows_from: str | None
+    tested: int
+    level: float
+    detectable_all: float | None
+    detectable_one: float | None
+
+
+class NamedItem(TypedDict):
+    """One item whose share differs from the others' together: in `Estimate.between_items` under
+    "exceptions", the most surprising first, up to three; empty if none can be named.
+
+    hits of n answers; others_share: the pooled share of the other items; p_adjusted: exact binomial
+    against it, by Holm over the items of the claim.
+    """
+
+    item: str
+    hits: float
+    n: float
+    others_share: float
+    p_adjusted: float
 
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
@@ -393,15 +453,23 @@ class Estimate:
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    # of an interval by t: its standard error and degrees of freedom
+    spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # tests whether its items differ more than chance lets them, until it is known which rows claim
     test_items: Callable[[], Mapping[str, float] | None] | None = field(
         default=None, repr=False, compare=False
     )
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
     # `above` and `below` no tilt
-    between_items: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
+    between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)
+    # of claims of many cells: which cells they name
+    cells: CellClaim | None = field(default=None, repr=False, compare=False)
+    # names its cells at a level, if it is rejected, until it is known over how many claims
+    name_cells: Callable[[float, bool], CellClaim] | None = field(
+        default=None, repr=False, compare=False
+    )
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -426,9 +494,12 @@ class Estimate:
             family=None,
             detectable=None,
             detect=None,
+            spread=None,
             test_items=None,
             between_items=None,
             population=None,
+            cells=None,
+            name_cells=None,
             cautions=(),
         )
 

@@ -13,7 +13,7 @@ from tiltmeter.analyse.words import headlines, largest_shift, short_model_names
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.reading.load import load
-from tiltmeter.records import Estimate
+from tiltmeter.records import CellClaim, Estimate, NamedCell
 
 ROLES, DIALOGUES, SODA = (registry.protocol(name) for name in ("roles", "dialogues", "soda"))
 SHE = Estimate(
@@ -57,19 +57,34 @@ def test_a_measure_without_words_has_usual_ones() -> None:
 
 
 def test_what_moved_behind_a_distance_is_named_with_its_share() -> None:
-    """Appearance: .55 of FF against the mean of .22, .12 and .17, .17."""
-
-    def share(pairing: str, topic: str, value: float) -> Estimate:
-        about = {"mode": "sampled", "language": "en", "pairing": pairing, "topic": topic}
-        return replace(SHE, measure="topic_share", condition=about, value=value, p=None)
-
-    rows = [
-        share(pairing, "appearance", value)
-        for pairing, value in (("FF", 0.55), ("FM", 0.22), ("MF", 0.12), ("MM", 0.17))
-    ]
-    whole = replace(SHE, measure="topic_divergence", unit="distance", contrast={"pairing": "all"})
+    """The strongest cell of a claim that names one; without one, that they differ."""
+    cell = NamedCell(
+        attribute="topic",
+        value="appearance",
+        object=None,
+        group="FF",
+        base=None,
+        share=0.55,
+        n=40,
+        base_share=0.17,
+        base_n=120,
+        p_adjusted=0.001,
+    )
+    claim = CellClaim(
+        named=[cell],
+        largest=cell,
+        follows=[],
+        follows_from=None,
+        tested=28,
+        level=0.05,
+        detectable_all=0.2,
+        detectable_one=0.2,
+    )
+    whole = replace(SHE, measure="topics_differ", low=None, high=None, cells=claim)
     said = "A has two women talk of appearance in 55 % of dialogues, against 17 % of the others."
-    assert headline(DIALOGUES, replace(whole, low=None, high=None), *rows) == said
+    assert headline(DIALOGUES, whole) == said
+    none = replace(whole, cells=CellClaim(**{**claim, "named": []}))
+    assert headline(DIALOGUES, none) == "Answers of A differ; in which attribute cannot be said."
 
 
 def test_of_a_group_and_its_base_the_value_that_gained_most_is_named() -> None:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .handover.trackers import log_to_mlflow
     from .planning.plan import plan, trials
     from .planning.plan_page import Plan
+    from .recompute.verify import label_anew, verify
     from .runs import checks
     from .runs.batch_jobs import Job, cancel_jobs, jobs, money
     from .runs.checks import CheckResult, ThresholdCheck
@@ -71,7 +72,6 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.progress import Watch
     from .runs.results import compare, history, validate
     from .runs.run_folder import Run, frame, open_run, report
-    from .recompute.verify import label_anew, verify
 else:
     _NAMES = {  # of each file
         "runs.batch_jobs": ("Job", "cancel_jobs", "jobs", "money"),

@@ -53,8 +53,9 @@ _PRICE = (
 )
 _TAKES = (
     *("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs"),
-    *("max_tokens", "stop", "think_off"),
+    *("max_tokens", "stop", "think_off", "chat"),
 )
+LOGPROBS = "logprobs"
 # The dialects' names for what can be left out.
 _LEFT_OUT = {
     "temperature": ("temperature",),
@@ -64,6 +65,7 @@ _LEFT_OUT = {
     "begin": ("begin", "continue_final_message"),
     "max_tokens": ("max_tokens",),
     "stop": ("stop",),
+    "chat": ("chat",),
 }
 
 
@@ -111,12 +113,13 @@ class Listed:
     @property
     def omitted(self) -> tuple[str, ...]:
         """What the model is known to refuse, in the dialects' words."""
-        return tuple(
+        refused = tuple(
             word
             for name, words in _LEFT_OUT.items()
             if self.takes.get(name) is False
             for word in words
         )
+        return (*refused, LOGPROBS) if self.takes.get(LOGPROBS) == 0 else refused
 
     def as_dict(self, today: date | None = None) -> dict[str, Json]:
         """Plain values, for --json."""

@@ -17,9 +17,8 @@ from itertools import product
 from pathlib import Path
 
 from ...errors import RunMismatch, UsageError
-from ...protocol import Protocol, few_items
+from ...protocol import Protocol
 from ...protocol.design.contrasts import each_contrast
-from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...store import Store, served_models
 from ...store.queries import endpoints, settings
@@ -30,16 +29,17 @@ from ..counts.count_table import Table
 from ..measures.estimate_rows import with_detectable
 from ..stopping.compared import looks_price, paying
 from ..whole_run import measure_run
-from . import notebook_page
+from . import cell_claims, notebook_page
 from . import verdicts as compared_verdicts
-from .by_item import RunPair
-from .by_output import OutputPair
+from .distances import distances
+from .joined_runs import JoinedRuns
 from .paired_runs import ComparisonRow, Pairing, Part, Stratum, stratum_text
 from .scores import ScorePair, can_compare
 from .verdicts import Pair
 
 MARGIN = 0.05
 DIVERGENCE = "divergence"  # the kind whose distributions are compared
+BY_OUTPUTS = (DIVERGENCE, *cell_claims.KINDS)  # compared by shuffling outputs between the runs
 FIXED = {
     "protocol": "protocol",
     "version": "version of the protocol",
@@ -213,21 +213,13 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
             replace(one, rows=measure_run.kept_rows(one.rows, measure.where)) for one in tables
         )
         pairing = Pairing(first, second, stratum, before, after, measure, margin)
-        for by, one in product(measure.by, each_contrast(protocol, measure)):
-            yield from _compare_measure(replace(pairing, measure=one), by)
-
-
-def _compare_measure(pairing: Pairing, by: Sequence[str]) -> Iterator[ComparisonRow]:
-    """One measure in one grouping: paired by item, or where the design names its few items by
-    shuffling outputs between the runs.
-    """
-    measure = pairing.measure
-    if measure.kind == DIVERGENCE:
-        yield from OutputPair(pairing, by).divergences()
-    elif corrected_rows.can_correct(measure):
-        yield from RunPair(pairing, by).rows()
-        if few_items(pairing.before.protocol) and measure_kind(measure.kind).sides == "one":
-            yield from OutputPair(pairing, by).shares()
+        if measure.kind in cell_claims.KINDS:
+            yield from cell_claims.cell_claims(pairing)
+        elif measure.kind == DIVERGENCE:
+            yield from distances(pairing)
+        elif corrected_rows.can_correct(measure):
+            for by, one in product(measure.by, each_contrast(protocol, measure)):
+                yield from JoinedRuns(replace(pairing, measure=one), by).rows()
 
 
 def _refuse_two(first: Part, second: Part) -> None:
@@ -274,7 +266,7 @@ def left_out(protocol: Protocol) -> Iterator[str]:
     """The headline measures that have no comparison."""
     for measure in measure_run.default_measures(protocol):
         compared = corrected_rows.can_correct(measure) or can_compare(measure)
-        if measure.headline and not compared and measure.kind != DIVERGENCE:
+        if measure.headline and not compared and measure.kind not in BY_OUTPUTS:
             what = measure.kind.replace("_", " ")
             yield (
                 f"{measure.name}: a {what} has no paired comparison here; read the reports "

@@ -24,8 +24,8 @@ from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
-from .paired_runs import ComparisonRow, Part
-from .verdicts import RUN, Pair
+from .paired_runs import FACTOR, ComparisonRow, Part
+from .verdicts import Pair
 
 UNKNOWN = "not known"
 NO_HEADLINE = "no headline number could be tested against the other run"
@@ -321,7 +321,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[Step]) -> Iterator[Line]:
     judges = any(_several_annotators(own) for own in every)
 
     def key(one: Verdict) -> Key:
-        held = {name: level for name, level in (one.contrast or {}).items() if name != RUN}
+        held = {name: level for name, level in (one.contrast or {}).items() if name != FACTOR}
         return (
             one.subject if apart else "",
             one.instrument.partition("@")[0] if judges else "",

@@ -5,8 +5,10 @@ and the rows made of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import polars as pl
 
 from ...protocol import MeasureSpec
 from ...records import Estimate, Json
@@ -16,6 +18,8 @@ from ..claims.verdicts import Verdict
 from ..counts.count_table import Table
 from ..words.verdict_words import Word
 
+FACTOR = "run"  # what a comparison compares
+RUN = "run of a comparison"  # the column of joined tables: a protocol may have a factor `run`
 Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
 
 
@@ -98,30 +102,43 @@ class Pairing:
         """Both tables, the first part's first."""
         return self.before, self.after
 
-    def blank(
-        self, condition: Mapping[str, str], unit: str, by: Sequence[str] | None = None
-    ) -> Estimate:
-        """The estimate of the second part less the first, without a value. by: the grouping, where
-        it names the family.
-        """
+    @property
+    def parts(self) -> tuple[Part, Part]:
+        """Both parts, the first first."""
+        return self.first, self.second
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of both parts."""
+        return self.first.name, self.second.name
+
+    @property
+    def gold(self) -> frozenset[str]:
+        """The attributes of which either part has gold."""
+        return self.first.gold | self.second.gold
+
+    def join(self, tables: Sequence[Table]) -> Table:
+        """The rows of both tables as one table with the factor `run`."""
+        rows = [
+            table.rows.with_columns(pl.lit(name).alias(RUN))
+            for name, table in zip(self.names, tables, strict=True)
+        ]
+        joined = pl.concat(rows, how="diagonal").with_columns(pl.col(pl.String).fill_null(""))
+        return replace(self.before, rows=joined)
+
+    def about(self, row: Estimate) -> Estimate:
+        """The row as one of these two runs: the second less the first."""
         where = dict(self.stratum)
         annotator = where.pop("annotator")
-        family = (
-            None
-            if by is None
-            else f"{self.measure.name} by {', '.join(by) or 'whole'} | {self.second.name} | "
-            f"{stratum_text(self.stratum)}"
-        )
-        return Estimate(
-            self.before.protocol.name,
-            self.second.subject,
-            annotator,
-            self.measure.name,
-            {**where, **condition},
-            {"run": f"{self.second.name} − {self.first.name}"},
-            None,
-            unit,
-            family=family,
+        held = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
+        first, second = self.names
+        return replace(
+            row,
+            protocol=self.before.protocol.name,
+            subject=self.second.subject,
+            instrument=annotator,
+            condition={**where, **row.condition},
+            contrast={FACTOR: f"{second} − {first}", **held},
         )
 
     def row(
@@ -132,6 +149,7 @@ class Pairing:
         headline: bool | None = None,
     ) -> ComparisonRow:
         """The row of an estimate. values: of the first part and of the second."""
-        names = (self.first.name, self.second.name)
         headline = self.measure.headline if headline is None else headline
-        return ComparisonRow(estimate, names, *values, within_margin, self.margin, headline)
+        return ComparisonRow(
+            self.about(estimate), self.names, *values, within_margin, self.margin, headline
+        )

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...protocol.design.tables import SEVERAL
+from ...records import Estimate
 from ...stats.results import join_notes
 from ...stats.shuffles.compared_permutation import ComparedCell, score_difference
 from ...stats.shuffles.pooled_permutation import Score
@@ -96,8 +97,10 @@ class ScorePair:
         found = score_difference(cells=made, score=score)
         one = found.difference
         alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
+        unit = "concentration" if score == "level" else "bits"
+        blank = Estimate("", "", "", self.measure.name, condition, None, None, unit)
         estimate = replace(
-            self.pairing.blank(condition, "concentration" if score == "level" else "bits"),
+            blank,
             value=one.value,
             null_low=one.low,
             null_high=one.high,

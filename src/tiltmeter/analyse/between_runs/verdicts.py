@@ -16,11 +16,11 @@ from ..claims import background, verdicts
 from ..claims.background import Background, GoldFacts
 from ..claims.evidence import Claim, gather
 from ..claims.verdicts import Verdict
-from ..words import headlines, numerals, reading, sentences
+from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
-from .paired_runs import ComparisonRow, Part
+from .cell_claims import KINDS
+from .paired_runs import FACTOR, ComparisonRow, Part
 
-RUN = "run"  # the factor that a comparison compares
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
 SENTENCE: SentenceKeys = {
@@ -30,7 +30,9 @@ SENTENCE: SentenceKeys = {
     "unsettled": LEVELS + "which way {what} differs cannot be said.",
 }
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
-WITHIN = LEVELS + "{what} differs by less than {margin}."
+# of a claim of many cells that names one
+NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_share}."
+WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class Pair(NamedTuple):
@@ -70,8 +72,9 @@ def _judge(
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
     levels = _levels(claim)
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
-    if set(claim.row.contrast or ()) <= {RUN}:  # of differences no run has one number of these
+    if set(claim.row.contrast or ()) <= {FACTOR}:  # of differences no run has one number of these
         slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
+    slots["for_levels"] = f" ({levels})" if levels else ""
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
@@ -84,7 +87,9 @@ def _judge(
         return replace(
             made,
             word=Word.EQUIVALENT,
-            headline=WITHIN.format_map({**slots, "margin": margin}),
+            headline=WITHIN.format_map(
+                {**slots, "margin": margin, "over": populations.over(claim.row, claim.nouns)}
+            ),
             sentence=sentences.equivalent(spec, claim.row, about, number, margin),
         )
     return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made
@@ -98,9 +103,9 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         spec,
         null=0.0,
         unit=unit,
-        contrast=None if apart else {"factor": RUN, "level": second, "baseline": first},
+        contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
-        sentence={**SENTENCE},
+        sentence={**SENTENCE, "tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 
 
@@ -111,7 +116,7 @@ def _plain(spec: MeasureSpec) -> str:
 def _levels(claim: Claim) -> str:
     """The levels of a claim: of its group, and of what its effect is held against."""
     row = claim.row
-    held = [level for name, level in (row.contrast or {}).items() if name != RUN]
+    held = [level for name, level in (row.contrast or {}).items() if name != FACTOR]
     return ", ".join(filter(None, (*reading.group(row).values(), *held)))
 
 
@@ -144,6 +149,6 @@ def _gold(
             sum(one.labels for one in own.values()),
             min(one.people for one in own.values()),
             " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
-            background.errors_between(RUN, levels, key, protocol.item),
+            background.errors_between(FACTOR, levels, key, protocol.item),
         )
     return facts

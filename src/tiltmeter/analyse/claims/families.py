@@ -19,7 +19,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol import EVERY, MeasureSpec, Protocol, in_variant
 from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
@@ -38,6 +38,7 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     grouping. Tested or not; in the order of the protocol.
     """
     found = []
+    protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     for spec in with_refusal_measures(protocol.measures):
         if spec.headline:
             own = [row for row in rows if row.measure == spec.name]
@@ -133,6 +134,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         _write(made, claims, label, how)
     leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(made, leading)
+    _name_cells(made, leading)
     corrected = [
         place
         for place, row in enumerate(rows)
@@ -169,6 +171,17 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
     for (place, one), p in zip(found.items(), adjusted, strict=True):
         known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
         made[place] = replace(made[place], between_items=known)
+
+
+def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
+    """Which cells claims of many cells name, once it is known over how many claims."""
+    for place in leads:
+        row = made[place]
+        if row.name_cells is not None:
+            level = ALPHA / (row.family_size or 1)
+            rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
+            cells = row.name_cells(level, rejected)
+            made[place] = replace(row, cells=cells, name_cells=None)
 
 
 def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:

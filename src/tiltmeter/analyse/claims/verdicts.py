@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...protocol import Protocol
-from ...records import Estimate, Json
+from ...records import CellClaim, Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
@@ -38,7 +39,8 @@ class Verdict:
     value, low, high and reference are in `unit`; they are those that gold corrects where
     `correction` is not "none". query: names the outputs that were counted. between_items: what the
     test of whether its items differ found (`Estimate.between_items`), where one was made.
-    population: of which items and cue words it speaks (`records.Population`).
+    population: of which items and cue words it speaks (`records.Population`). cells: which cells a
+    claim of many cells names (`records.CellClaim`).
     """
 
     word: Word
@@ -65,8 +67,9 @@ class Verdict:
     correction: str
     n: float
     clusters: int | None
-    between_items: Mapping[str, float] | None
+    between_items: Mapping[str, Any] | None
     population: Mapping[str, Json]
+    cells: CellClaim | None
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
@@ -157,6 +160,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         clusters=row.clusters,
         between_items=row.between_items,
         population=populations.of_verdict(row),
+        cells=row.cells,
         cautions=cautions,
         query=claim.query,
         signature=row.signature,

@@ -25,8 +25,9 @@ from ...store import Store
 from ..counts.count_table import Cut, Table
 from ..measures.controlled_effects import TESTED, shared_items, side_cuts
 from ..measures.cue_word_rows import widened
+from ..measures.estimate_rows import spread_of
 from ..words.reading import CORRECTED
-from .correct import Pairs, Sense, Side, correct
+from .correct import ALIKE, Pairs, Result, Sense, Side, correct, enough_gold
 
 # begin the names of gold's attributes here
 WEIGHTED, COUNTED, AT_RANDOM = ("gold:", "gold labels:", "random gold:")
@@ -114,6 +115,11 @@ def _row(
     made = correct(found, whole, sense, random)
     if made.name == "none":
         return replace(clear, note=f"uncorrected: {made.note}")
+    return corrected_row(naive, made, null)
+
+
+def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate:
+    """A row with what its gold makes of it, as long as its cue words make the interval."""
     interval = widened(made.found, naive.population)
     tests = [
         None if null is None else inversion.invert_interval(interval=one, null=null)
@@ -126,8 +132,9 @@ def _row(
         p_like = None if test is None else test.p
         population = {**population, "p_these": p_these, "p_like_these": p_like}
     return replace(
-        clear,
+        naive.without_value(naive.measure + CORRECTED),
         population=population,
+        spread=spread_of(interval),
         value=interval.value,
         low=interval.low,
         high=interval.high,
@@ -139,6 +146,22 @@ def _row(
         test=None if test is None else test.method,
         p=None if test is None else test.p,
     )
+
+
+def with_errors_of(
+    sides: Sequence[Side], wholes: Sequence[Side], sense: Sense, random: bool
+) -> tuple[list[Side], bool, str] | None:
+    """The sides, whether their gold is random, and what to remark; if one has too little gold,
+    each with the gold of its own whole. None if that is too little as well.
+    """
+    if all(enough_gold(side, sense, random) for side in sides):
+        return [*sides], random, ""
+    joined = [
+        Side(side.said, whole.weighted, whole.labels)
+        for side, whole in zip(sides, wholes, strict=True)
+    ]
+    enough = all(enough_gold(side, sense, False) for side in joined)
+    return (joined, False, ALIKE) if enough else None
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
@@ -177,13 +200,13 @@ def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
     their gold.
     """
     there = set(table.rows["attribute"].unique())
-    said = _cuts(table, measure, by)
+    said = side_cuts_of(table, measure, by)
 
     def gold_cuts(kind: str) -> dict[Key, dict[str, Cut]]:
         attribute = kind + measure.attribute
         if attribute not in there:
             return {}
-        return _cuts(table, replace(measure, without=(), attribute=attribute), by)
+        return side_cuts_of(table, replace(measure, without=(), attribute=attribute), by)
 
     weighted = gold_cuts(AT_RANDOM if AT_RANDOM + measure.attribute in there else WEIGHTED)
     labels = gold_cuts(COUNTED)
@@ -200,7 +223,10 @@ def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
     }
 
 
-def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+def side_cuts_of(
+    table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> dict[Key, dict[str, Cut]]:
+    """Condition → side (TESTED, and each that it is held against) → its sums."""
     compared = measure_kind(measure.kind).sides
     if compared == "controls":
         return side_cuts(table, measure, by)

@@ -82,6 +82,7 @@ def with_cue_words(
         df=None,
         se=fit.both.se,
         se_items=fit.items.se,
+        se_within=None if fit.these is None else fit.these.se,
         p_these=(None if these is None else these.p) if few_items else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,
@@ -138,9 +139,12 @@ def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -
     elif estimate.unit == "share":
         low, high = max(low, -1.0), min(high, 1.0)
     method = f"log ratio, {test}" if ratio else test
-    row = replace(estimate, low=finite(low), high=finite(high), interval_method=method)
+    spread = (chosen.se, chosen.df) if chosen.se else estimate.spread
+    row = replace(
+        estimate, low=finite(low), high=finite(high), interval_method=method, spread=spread
+    )
     if estimate.p is not None and test == TWO_WAY and (chosen.p or 0.0) < estimate.p:
         return row
     degrees = max(2, round(chosen.df) + 1)
-    spread = Interval(row.value, None, None, method, se=chosen.se, clusters=degrees)
-    return replace(row, p=chosen.p, test=test, detect=by_t(spread, ratio=ratio))
+    by_words = Interval(row.value, None, None, method, se=chosen.se, clusters=degrees)
+    return replace(row, p=chosen.p, test=test, detect=by_t(by_words, ratio=ratio))

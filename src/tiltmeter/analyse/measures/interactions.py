@@ -14,12 +14,13 @@ from ...protocol import MeasureSpec
 from ...protocol.design.contrasts import each_contrast, nuisance_measures
 from ...records import Estimate
 from ...stats import rates
+from ...stats.shuffles.resampling import parts_of_difference
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..words.reading import INTERACTION
-from .estimate_rows import estimate_row, from_each_other, with_sign_flip
+from .estimate_rows import estimate_row, with_sign_flip
 
 
-class _Double(NamedTuple):
+class DoubleDifference(NamedTuple):
     """A difference at two levels of another factor, item by item. differences: shape (items,)."""
 
     value: float
@@ -50,7 +51,7 @@ def interactions(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
             if not {*ends} <= levels.keys():
                 continue
             first, second = (levels[end] for end in ends)
-            double = _double(first, second)
+            double = double_difference(first, second)
             if double is None:
                 continue
             found = rates.clustered_mean(values=double.differences)
@@ -62,7 +63,7 @@ def interactions(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
             yield with_sign_flip(row, double.differences, found, table)
 
 
-def _double(first: Pair, second: Pair) -> _Double | None:
+def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
     """The double difference over the items of both; None if a side of either is empty."""
     sides = [(*pair.hits, *pair.among) for pair in (first, second)]
     if any(part.sum() == 0 for pair in (first, second) for part in pair.among):
@@ -73,8 +74,8 @@ def _double(first: Pair, second: Pair) -> _Double | None:
         places = [items.index(item) for item in pair.items]
         here = np.zeros(len(items))
         kept = (na + nb) > 0
-        here[np.array(places)[kept]] = from_each_other(xa, na, xb, nb) / max(1, int(kept.sum()))
+        here[np.array(places)[kept]] = parts_of_difference(xa, na, xb, nb) / max(1, int(kept.sum()))
         parts.append(here * len(items))
         values.append(float(xa.sum() / na.sum() - xb.sum() / nb.sum()))
     n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])
-    return _Double(values[0] - values[1], parts[0] - parts[1], n)
+    return DoubleDifference(values[0] - values[1], parts[0] - parts[1], n)

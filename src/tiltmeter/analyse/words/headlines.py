@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
-from ...records import Estimate
+from ...records import CellClaim, Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
 from .largest_shift import Moved, Share
@@ -20,7 +20,10 @@ RATIO = "{subject} gives {counted} {times} times as often for {level} as for {ba
 RATIO_BELOW = "{subject} gives {counted} {times} times as often for {baseline} as for {level}."
 NEVER = "{subject} gives {counted} for {baseline}, and never for {level}."
 NEVER_AT_BASELINE = "{subject} gives {counted} for {level}, and never for {baseline}."
+NEVER_BY_SIDE = {"level": NEVER, "baseline": NEVER_AT_BASELINE}
 OTHER = "{subject}: {what} is {value}."
+# of a claim of many cells, none of which is shown to differ by itself
+UNNAMED = "Answers of {subject} differ{for_whom}; in which attribute cannot be said."
 # of a group whose answers count neither way more often, in place of a sentence of ours
 LEFT_OPEN = (
     "{open_at_level} of the answers of {subject} for {level} count neither way, "
@@ -94,13 +97,13 @@ def no_tilt(spec: MeasureSpec, unit: str) -> float:
 
 
 def _usual(spec: MeasureSpec, slots: Mapping[str, str], below: bool) -> str:
-    template = OTHER
-    if spec.unit == "share" and spec.contrast and not spec.expected:
+    template = UNNAMED if "for_whom" in slots else OTHER
+    if template == OTHER and spec.unit == "share" and spec.contrast and not spec.expected:
         template = DIFFERENCE
     elif spec.unit in numerals.RATIOS and spec.contrast:
         template = RATIO_BELOW if below else RATIO
         if "times" not in slots:  # one of the two counts is 0, and no number says how often
-            template = NEVER if below else NEVER_AT_BASELINE
+            template = NEVER_BY_SIDE.get(slots.get("never", ""), OTHER)
     elif spec.unit == "share" and spec.null is not None and not spec.signed:
         template = SHARE
     return template if _fits(template, slots) else OTHER
@@ -126,6 +129,8 @@ def slots(
     found |= _levels(protocol, spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
+    if row.cells is not None:
+        found |= _named_cell(protocol, spec, row, row.cells)
     for level in nuisance.values():
         found["order"] = level
     return found
@@ -151,9 +156,24 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
         found["points"] = numerals.points(value - null).partition(" ")[0]
-    if row.unit in numerals.RATIOS and value > 0 and CautionKind.ZERO_COUNT not in row.cautions:
-        found["times"] = numerals.odds(max(value, 1 / value), 1)
+    if row.unit in numerals.RATIOS:
+        found |= _times(row, value)
     return found
+
+
+def _times(row: Estimate, value: float) -> dict[str, str]:
+    """How many times as often; if it was not once at one of the levels, which. A count that gold
+    corrects to nothing is not such a level.
+    """
+    for kind, side in (
+        (CautionKind.ZERO_COUNT, "level"),
+        (CautionKind.ZERO_AT_BASELINE, "baseline"),
+    ):
+        if kind in row.cautions:
+            return {"never": side}
+    if value > 0:
+        return {"times": numerals.odds(max(value, 1 / value), 1)}
+    return {"never": "level"} if row.correction == "none" else {}
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
@@ -211,6 +231,34 @@ def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str
         "other_share": numerals.percent(found.other.value),
         "share_interval": _ends(found.share),
         "other_interval": _ends(found.other),
+    }
+
+
+def _named_cell(
+    protocol: Protocol, spec: MeasureSpec, row: Estimate, cells: CellClaim
+) -> dict[str, str]:
+    """The strongest cell that a claim names; without one, whom the claim is about."""
+    contrast = spec.contrast or {}
+    factor = contrast.get("factor", "")
+    if not cells["named"]:
+        whom = row.condition.get(factor) or row.condition.get(contrast.get("within", ""))
+        return {
+            "for_whom": f" by {whom}"
+            if whom and factor not in row.condition
+            else f" for {wording.title(protocol, factor, whom)}"
+            if whom
+            else ""
+        }
+    cell = cells["named"][0]
+    base = cell["base"]
+    return {
+        "attribute": wording.title(protocol, "attribute", cell["attribute"]),
+        "changed": wording.title(protocol, cell["attribute"], cell["value"]),
+        "changed_in": wording.title(protocol, factor, cell["group"]),
+        "others": wording.title(protocol, factor, base) if base else "all others",
+        "where": f"the {cell['object']}" if cell["object"] else "objects",
+        "share": numerals.percent(cell["share"]),
+        "other_share": numerals.percent(cell["base_share"]),
     }
 
 

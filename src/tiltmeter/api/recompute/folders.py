@@ -13,7 +13,7 @@ from ... import intake
 from ...errors import TiltmeterError
 from ...formats import seals
 from ...formats.completed import is_completed
-from ...formats.crate import MANIFEST, files_of
+from ...formats.crate import MANIFEST, TO_COMPLETE, files_of
 from ...records import Json
 from ..handover.deposits import export_audit, export_crate
 from .findings import Findings
@@ -61,7 +61,7 @@ def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str
         ours, theirs = (intake.read_bytes(place / name) for place in (made, folder))
         if ours == theirs:
             continue
-        if name not in seals.TO_COMPLETE:
+        if name not in TO_COMPLETE:
             faults.append(("a file does not follow from the run", name))
         elif not is_completed(_text(ours), _text(theirs)):
             faults.append(("a document was changed outside what is to be filled in", name))

@@ -24,7 +24,7 @@ from ...store import Store
 from ...store.queries.state import fingerprint
 from ..options.options import Asking
 
-WORKED_OUT = ("detect", "test_items")  # functions, which no file holds
+WORKED_OUT = ("detect", "test_items", "name_cells")  # functions, which no file holds
 # all of a row but how it was worked out, which is done
 KEPT = tuple(one.name for one in fields(Estimate) if one.name not in WORKED_OUT)
 

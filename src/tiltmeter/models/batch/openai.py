@@ -115,9 +115,10 @@ class OpenAIBatches:
 
 def endpoint(path: str) -> str:
     """The endpoint of a line, by the path of the single call (Azure's has more before it):
-    /v1/chat/completions.
+    /v1/chat/completions or /v1/responses.
     """
-    return "/v1/" + "/".join(path.partition("?")[0].split("/")[-2:])
+    parts = path.partition("?")[0].split("/")
+    return "/v1/responses" if parts[-1] == "responses" else "/v1/" + "/".join(parts[-2:])
 
 
 def results(body: Json) -> tuple[str, ...]:

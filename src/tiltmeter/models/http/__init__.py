@@ -21,7 +21,16 @@ from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key, message
 from .connection import MAX_TEXT, Answer, Connection
-from .dialect import Describing, Dialect, HttpRequest, Reserving, Speech, Translating
+from .dialect import (
+    CHAT,
+    Describing,
+    Dialect,
+    HttpRequest,
+    Reserving,
+    Speech,
+    Translating,
+    left_out,
+)
 from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 
@@ -38,6 +47,8 @@ __all__ = [
     "usage_if_possible",
 ]
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
+NOT_SERVED = 404
+_REFUSING = (400, 422, NOT_SERVED)  # statuses that may say which parameter is refused
 ALWAYS_POSSIBLE = 1024  # tokens, that a server may say it used whatever it was sent
 T = TypeVar("T")
 
@@ -114,7 +125,9 @@ class Exchange:
         refused = self._dialect.refused(request, answer.body)
         if refused is not None:
             return replace(refused, text=self._connection.clean(refused.text))
-        parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
+        parameter = self._dialect.unwelcome(answer.body) if answer.status in _REFUSING else ""
+        if answer.status == NOT_SERVED and parameter != CHAT:
+            parameter = ""
         omitted = self._omitted | {parameter}
         if not parameter or self._dialect.build(request, omitted) == wanted:
             meant, wait = self.translate_status(answer)
@@ -181,9 +194,9 @@ class HttpModel(Model):
         if not isinstance(writing, Describing):
             return {}
         said = await writing.describe(self.connection)
-        refused = self._exchanges["text"].omitted - {"max_tokens"}
-        left_out: list[Json] = [*sorted(refused)]
-        return {**said, "reserve": self.reserve, "left_out": left_out}
+        refused = self._exchanges["text"].omitted
+        kept: dict[str, Json] = {"reserve": self.reserve, "left_out": [*left_out(refused)]}
+        return {**said, **kept} | ({"interface": "responses"} if CHAT in refused else {})
 
     def sends_temperature(self, request: Request) -> bool:
         """True for text; for a picture, True if the request's body has a temperature."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from ...records import Json, Reply, Request
 from .connection import Connection
 from .fetching import Link
+
+# What is "left out" of a model that is served at another path of its provider: the dialect then
+# builds a request in that path's format, and nothing that was asked for is missing.
+CHAT = "chat"
+# Nothing is missing either if the limit goes by another name; log-probabilities are never left out.
+_AS_ASKED = {CHAT, "max_tokens", "logprobs"}
+
+
+def left_out(omitted: Collection[str]) -> list[str]:
+    """What an endpoint is asked without, in order, of what its model is known to refuse."""
+    return sorted(set(omitted) - _AS_ASKED)
 
 
 class HttpRequest(NamedTuple):

@@ -17,16 +17,19 @@ from ...errors import MissingKey, UsageError
 from ...records import Request
 from ..batch.openai import OpenAIBatches
 from ..http import HttpModel, HttpRequest
+from ..http.dialect import CHAT
 from ..http.provider import Place, Provider
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
 from ..reasoning import chat_fields
 from .openai import OpenAIChat
+from .openai_responses import PATH as RESPONSES
 
 VERSION = "2024-10-21"
 ENDPOINT, VERSION_NAME = "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION"
 _VERSION = "?version="
 _NEW = "/openai/v1"
+_COMPLETIONS = "/chat/completions"
 EXAMPLE = "--model azure:DEPLOYMENT --base-url azure=https://RESOURCE.openai.azure.com"
 
 
@@ -47,8 +50,11 @@ class AzureChat(OpenAIChat):
         self._headers["api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """As OpenAI's, at the deployment's own path."""
-        return super().build(request, omitted)._replace(path=self._path)
+        """As OpenAI's, at the deployment's own path; responses are not parted by deployment."""
+        path = self._path
+        if CHAT in omitted:
+            path = RESPONSES if path == _COMPLETIONS else f"{_NEW}{RESPONSES}"
+        return super().build(request, omitted)._replace(path=path)
 
 
 AZURE = Provider("azure", "", ("AZURE_OPENAI_API_KEY",), "DEPLOYMENT")
@@ -74,7 +80,7 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
 
 def _path(base: str, deployment: str, version: str) -> str:
     if base.endswith(_NEW):
-        return "/chat/completions"
+        return _COMPLETIONS
     version = version or os.environ.get(VERSION_NAME, "").strip() or VERSION
     path = f"/openai/deployments/{quote(deployment, safe='')}/chat/completions"
     return f"{path}?api-version={quote(version, safe='')}"

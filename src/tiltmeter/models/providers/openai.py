@@ -13,18 +13,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request, Token
+from ...errors import Incapable
+from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request
 from .. import reasoning
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
 from ..endings import ended_by, thought_tokens
-from ..http import HttpModel, HttpRequest, endpoint, usage_if_possible
-from ..http.body import at, count_at, list_at, needed, text_at, word_at
+from ..http import NO_LOGPROBS, HttpModel, HttpRequest, endpoint, usage_if_possible
+from ..http.body import at, count_at, list_at, text_at, word_at
 from ..http.connection import Connection
+from ..http.dialect import CHAT
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
+from ..table import LOGPROBS
+from . import openai_responses as responses
 from .openai_images import OpenAIImages
 
 # What can be left out when a server refuses it; what is left out is recorded as the provider's
@@ -46,7 +50,6 @@ _OPTIONAL = (
     "stop",
 )
 _REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
-MOST_ALTERNATIVES = 20  # alternatives
 _THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
@@ -93,7 +96,21 @@ class OpenAIChat:
         return {**asked, **said, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """A POST to /chat/completions, and the names of the parameters left out."""
+        """A POST to /chat/completions, or to /responses if the model refuses that, and the names of
+        the parameters left out.
+        """
+        if request.logprobs and LOGPROBS in omitted:
+            raise Incapable(f"{self._model} {NO_LOGPROBS}")
+        if CHAT in omitted:
+            return responses.build(
+                request,
+                omitted,
+                model=self._model,
+                headers=self._headers,
+                read=self._read,
+                fields=self._fields,
+                reserve=self.reserve,
+            )
         messages: list[Json] = [
             {
                 "role": message.role,
@@ -135,7 +152,7 @@ class OpenAIChat:
             few = not self._local or "top_logprobs" in omitted
             body |= {
                 "logprobs": True,
-                "top_logprobs": min(request.logprobs, MOST_ALTERNATIVES)
+                "top_logprobs": min(request.logprobs, responses.MOST_ALTERNATIVES)
                 if few
                 else request.logprobs,
             }
@@ -152,6 +169,8 @@ class OpenAIChat:
 
     def parse(self, request: Request, body: Json) -> Reply:
         """The text without the begun answer, or a refusal; ValueError without `choices`."""
+        if responses.is_response(body):
+            return responses.parse(request, body, self.reserve)
         choices = body.get("choices") if isinstance(body, dict) else None
         if not isinstance(body, dict) or not isinstance(choices, list) or not choices:
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
@@ -173,7 +192,9 @@ class OpenAIChat:
         return Reply(
             text,
             outcome,
-            alternatives=_alternatives(choice) if request.logprobs else (),
+            alternatives=responses.alternatives(list_at(choice, "logprobs", "content"))
+            if request.logprobs
+            else (),
             served=word_at(body, "model"),
             fingerprint=word_at(body, "system_fingerprint"),
             usage=usage_if_possible(prompt, completion, request, self.reserve),
@@ -189,9 +210,12 @@ class OpenAIChat:
     def unwelcome(self, body: Json) -> str:
         """The parameter that the error names, or ""; top_logprobs if it speaks of logprobs."""
         parameter = text_at(body, "error", "param")
+        parameter = responses.NAMES.get(parameter, parameter)
         if parameter in _OPTIONAL:
             return parameter
         said = word_at(body, "error", "message")
+        if "only supported in v1/responses" in said:
+            return CHAT
         # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
         if "logprobs" in said:
             return "top_logprobs"
@@ -212,25 +236,6 @@ def _thoughts(message: Json) -> str:
     beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
     parts = (list_at(part, "thinking") for part in list_at(message, "content"))
     return beside or "".join(text_at(piece, "text") for part in parts for piece in part)
-
-
-def _alternatives(choice: Json) -> tuple[tuple[Token, ...], ...]:
-    return tuple(
-        tuple(Token(_bytes(entry), _logprob(entry)) for entry in list_at(place, "top_logprobs"))
-        for place in list_at(choice, "logprobs", "content")
-    )
-
-
-def _bytes(entry: Json) -> bytes:
-    given = [byte for byte in list_at(entry, "bytes") if isinstance(byte, int)]
-    return bytes(given) if given else needed(entry, "token").encode("utf-8", "replace")
-
-
-def _logprob(entry: Json) -> float:
-    logprob = float(needed(entry, "logprob"))
-    if not logprob <= 1e-3:  # NaN, or above what rounding explains
-        raise ValueError(f"the log-probability {logprob} is none")
-    return logprob
 
 
 def chat_kind(

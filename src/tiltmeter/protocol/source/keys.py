@@ -120,6 +120,7 @@ class MeasureKeys(TypedDict, total=False):
     parts: Texts
     reference: str | Mapping[str, float]
     expected: Mapping[str, Mapping[str, str]]
+    scores: Mapping[str, float]
     contrast: Mapping[str, str]
     band: BandKeys
     sentence: SentenceKeys
@@ -148,6 +149,7 @@ class VariantKeys(TypedDict, total=False):
     intervals: bool
     measures: Texts
     only: Texts
+    headline: Texts
     text: str
     reads: Mapping[str, str]
     says: Mapping[str, str]

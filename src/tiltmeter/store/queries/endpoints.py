@@ -10,6 +10,7 @@ from .. import Store
 ENDPOINTS = "endpoints"
 NAMES = {  # of what a record holds → in words
     "server": "server",
+    "interface": "interface",
     "template": "template",
     "hidden_prompt": "hidden system prompt",
     "quantisation": "quantisation",

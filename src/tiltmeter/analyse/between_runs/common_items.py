@@ -1,0 +1,100 @@
+"""The items that two runs have in common, by group: those that both were asked, and of these those
+with an answer that counts on every side of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from ...protocol import MeasureSpec
+from ...stats.results import join_notes
+from ..correction.corrected_rows import side_cuts_of
+from ..counts.count_table import Cut, Key, Table
+from ..measures.controlled_effects import TESTED, shared_items
+
+Tables = tuple[Table, Table]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonItems:
+    """asked: the tables of both runs with the items that both have; counted: with those alone that
+    have an answer in the denominator on every side. alone, unanswered: by group, how many items are
+    left out of each.
+    """
+
+    asked: Tables
+    counted: Tables
+    by: Sequence[str]
+    alone: Mapping[Key, int]
+    unanswered: Mapping[Key, int]
+
+    @property
+    def some_unanswered(self) -> bool:
+        """True if some group has items that were asked in both runs and do not count."""
+        return any(self.unanswered.values())
+
+    def note(self, condition: Mapping[str, str]) -> str | None:
+        """The number of items that are not compared in a group; None if all are."""
+        place = tuple((name, condition[name]) for name in self.by)
+        alone, unanswered = self.alone.get(place, 0), self.unanswered.get(place, 0)
+        return join_notes(
+            f"items that one run alone has: {alone}" if alone else None,
+            f"items of which a run has no answer that counts: {unanswered}" if unanswered else None,
+        )
+
+
+def common_items(
+    tables: Tables, measure: MeasureSpec, by: Sequence[str], against: str = TESTED
+) -> CommonItems:
+    """The common items of each group of a grouping. against: the side that the tested one is held
+    against, of a difference or an effect.
+
+    Items that share their controls are common, or not, together.
+    """
+    cuts = [side_cuts_of(table, measure, by) for table in tables]
+    shared, sides = shared_items(tables[0]), dict.fromkeys((TESTED, against))
+    asked, counted, alone, unanswered = [], [], {}, {}
+    for key in (key for key in cuts[0] if key in cuts[1]):
+        corners = [run[key].get(side) for run in cuts for side in sides]
+        there = [cut for cut in corners if cut is not None]
+        if len(there) < len(corners):
+            continue
+        items = dict.fromkeys(item for cut in there for item in cut.items)
+        every = {shared.get(item, item) for item in items}
+        known = set.intersection(*({shared.get(i, i) for i in cut.items} for cut in there))
+        full = set.intersection(
+            *({shared.get(i, i) for i in _counting(cut, measure)} for cut in there)
+        )
+        levels = [level for _, level in key]
+        asked += [(*levels, item) for item in items if shared.get(item, item) in known]
+        counted += [(*levels, item) for item in items if shared.get(item, item) in full]
+        alone[key], unanswered[key] = len(every) - len(known), len(known) - len(full)
+    kept = [_keep(tables, by, places) for places in (asked, counted)]
+    return CommonItems(kept[0], kept[1], by, alone, unanswered)
+
+
+def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
+    """The items with something in the denominator."""
+    sums = cut.sum(measure.among or tuple(cut.values))
+    return (item for item, n in zip(cut.items, sums, strict=True) if n > 0)
+
+
+def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
+    """Both tables with the rows of these (levels, item) alone."""
+    item = tables[0].protocol.item
+    names = [f"{number}" for number in range(len(by))] + ["item"]
+    frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")
+    columns = [*by, item]
+    first, second = (
+        replace(
+            table,
+            rows=table.split_levels(by).join(
+                frame, left_on=columns, right_on=names, how="semi", maintain_order="left"
+            ),
+        )
+        for table in tables
+    )
+    return first, second

@@ -1,0 +1,320 @@
+"""Shares, differences and effects of two runs: the kinds of measures that one run has, over both
+tables joined, as a contrast on the factor `run`.
+
+A share of two runs is a `difference` between the levels of `run`; a difference of two runs is the
+interaction of its own contrast with `run`. Only items that both runs have on every side count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...protocol import MeasureSpec, few_items
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from ...stats import association, independent, rates
+from ...stats.results import ALPHA, join_notes
+from ..correction import corrected_rows
+from ..correction.correct import Sense, Side, correct
+from ..counts.count_table import Group, Key, Pair, Table
+from ..counts.prompt_counts import change_of_prompts
+from ..measures import shares
+from ..measures.controlled_effects import TESTED, Sides, item_sides, shared_items
+from ..measures.cue_word_rows import PromptsByValue, with_cue_words
+from ..measures.estimate_rows import bounds_of_pair, estimate_row, with_sign_flip
+from ..measures.interactions import double_difference
+from ..words.reading import BOUNDS, CORRECTED, MISSING
+from .common_items import CommonItems, common_items
+from .paired_runs import RUN, ComparisonRow, Pairing
+
+Values = tuple[float | None, float | None]  # of the first run and of the second
+NARROW = 0.90  # confidence of the interval that is held to the margin
+OPEN = 1e-9  # bounds that are not wider leave nothing open
+
+
+@dataclass(frozen=True)
+class JoinedRuns:
+    """One measure of two runs in one grouping."""
+
+    pairing: Pairing
+    by: Sequence[str]
+
+    @property
+    def measure(self) -> MeasureSpec:
+        """The measure that is compared."""
+        return self.pairing.measure
+
+    def rows(self) -> Iterator[ComparisonRow]:
+        """A comparison per group that both runs have, second run less first."""
+        sides = measure_kind(self.measure.kind).sides
+        if sides == "one":
+            yield from self._shares(common_items(self.pairing.tables, self.measure, self.by))
+            return
+        contrast = self.measure.contrast or {}
+        several = contrast["controls"].split("|") if sides == "controls" else [contrast["baseline"]]
+        for name in several:
+            found = common_items(self.pairing.tables, self.measure, self.by, name)
+            yield from self._gaps(name, found)
+
+    def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
+        """The share as a difference between the levels of `run`."""
+        first, second = self.pairing.names
+        contrast = {"factor": RUN, "level": second, "baseline": first}
+        spec = replace(self.measure, kind="difference", contrast=contrast, null=0.0, unit="share")
+        joined = self.pairing.join(items.counted)
+        values = dict(_shares_by_run(joined, spec, self.by, self.pairing.names))
+        every = list(shares.difference(joined, spec, self.by))
+        beside, groups_asked = every, values
+        if self.measure.headline and items.some_unanswered:
+            asked = self.pairing.join(items.asked)
+            beside = list(shares.difference(asked, spec, self.by))
+            groups_asked = dict(_shares_by_run(asked, spec, self.by, self.pairing.names))
+        for row in every:
+            groups = values.get(_place(row))
+            if row.measure != spec.name or groups is None:
+                continue
+            if row.clusters == 1:
+                if few_items(joined.protocol) and joined.drawn:
+                    yield self._of_outputs(row, groups)
+                continue
+            about = {name: level for name, level in row.condition.items() if name not in self.by}
+            row = self._over_words(replace(row, outcomes={}), items.counted, about)
+            row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
+            yield self._held(row, _ratios(groups))
+            for other in (other for other in beside if _place(other) == _place(row)):
+                if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
+                    missing = other.measure == spec.name + MISSING
+                    own = groups_asked[_place(other)]
+                    yield from self._beside(row, other, _missing_shares(own) if missing else None)
+            yield from self._corrected(row, items)
+
+    def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
+        """The row of a group that is one item: its outputs are the sample."""
+        (xa, na), (xb, nb) = (
+            (round(float(one.hits.sum())), round(float(one.among.sum()))) for one in groups.values()
+        )
+        narrow = independent.difference(
+            successes_a=xb, n_a=nb, successes_b=xa, n_b=na, confidence=NARROW
+        )
+        within = None
+        if narrow.low is not None and narrow.high is not None:
+            within = -self.pairing.margin < narrow.low and narrow.high < self.pairing.margin
+        own = replace(row, outcomes={}, clusters=None)
+        return self.pairing.row(own, _ratios(groups), within)
+
+    def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
+        """The difference or effect as an interaction of its contrast with `run`."""
+        spec = replace(self.measure, unit="share", null=0.0)
+        before, after = (dict(_pairs(table, spec, self.by, name)) for table in items.counted)
+        asked = [dict(_pairs(table, spec, self.by, name)) for table in items.asked]
+        for key in (key for key in before if key in after):
+            pairs = [before[key], after[key]]
+            row = self._gap_row(spec, pairs)
+            if row is None or (row.clusters or 0) < 2:
+                continue
+            about = {name: level for name, level in row.condition.items() if name not in self.by}
+            row = self._over_words(row, items.counted, about)
+            row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
+            yield self._held(row, (_gap(pairs[0]), _gap(pairs[1])))
+            first, second = (one.get(key) for one in asked)
+            if self.measure.headline and first is not None and second is not None:
+                for other in self._beside_gap(spec, [first, second]):
+                    missing = other.measure == spec.name + MISSING
+                    own = (_gap(_missing(first)), _gap(_missing(second))) if missing else None
+                    yield from self._beside(row, other, own)
+            if self.measure.attribute in self.pairing.gold:
+                yield self._uncorrected(row, "a difference of differences is not corrected")
+
+    def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
+        """The second run's difference less the first's; None if a side of either is empty."""
+        double = double_difference(pairs[1], pairs[0])
+        if double is None:
+            return None
+        found = replace(rates.clustered_mean(values=double.differences), value=double.value)
+        group = Group(pairs[0].condition, (), np.zeros_like(double.n), double.n, {})
+        row = estimate_row(group, spec, found, self.pairing.before, pairs[0].contrast)
+        return with_sign_flip(row, double.differences, found, self.pairing.before)
+
+    def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
+        """Between which values the difference lies whatever is in no denominator would have been,
+        and how much more of that one level of the second run has.
+        """
+        ends = []
+        for pair in pairs:
+            group = Group(pair.condition, (), pair.hits[0], pair.among[0], pair.outcomes)
+            ends.append(bounds_of_pair(pair, group, spec))
+        first, second = ends
+        if None not in (first.low, first.high, second.low, second.high):
+            low, high = second.low - first.high, second.high - first.low  # type: ignore[operator]
+            yield replace(first, low=low, high=high)
+        if self.pairing.before.drawn and any(part.sum() for pair in pairs for part in pair.missing):
+            named = replace(spec, name=spec.name + MISSING)
+            row = self._gap_row(named, [_missing(pair) for pair in pairs])
+            if row is not None:
+                yield row
+
+    def _over_words(
+        self, row: Estimate, tables: Sequence[Table], about: Mapping[str, str]
+    ) -> Estimate:
+        """The row over items and cue words, of each prompt the second run less the first."""
+        first, second = (
+            PromptsByValue(table, self.measure, self.by).of(row.condition, about)
+            for table in tables
+        )
+        change = None if first is None or second is None else change_of_prompts(first, second)
+        return with_cue_words(row, change, null=0.0)
+
+    def _beside(
+        self, row: Estimate, other: Estimate, values: Values | None = None
+    ) -> Iterator[ComparisonRow]:
+        """A row of bounds, or of what is in no denominator, beside the row that it bears on."""
+        if other.measure.endswith(BOUNDS):
+            if (other.high or 0.0) - (other.low or 0.0) <= OPEN:
+                return
+            other = replace(other, value=row.value, n=row.n, clusters=row.clusters, note="")
+        elif other.p is None:
+            return
+        yield self.pairing.row(
+            replace(other, outcomes={}), values or (None, None), None, headline=False
+        )
+
+    def _corrected(self, row: Estimate, items: CommonItems) -> Iterator[ComparisonRow]:
+        """The share as the gold of both runs corrects it, each by its own judge's errors."""
+        attribute, gold = self.measure.attribute, self.pairing.gold
+        if attribute not in gold:
+            return
+        lacking = [part.name for part in self.pairing.parts if attribute not in part.gold]
+        if lacking:
+            yield self._uncorrected(row, f"no gold in {' and '.join(lacking)}")
+            return
+        random = all(corrected_rows.is_random(table, attribute) for table in items.counted)
+        place = tuple((name, row.condition[name]) for name in self.by)
+        sides = [
+            corrected_rows.sides(table, self.measure, self.by)[place][TESTED]
+            for table in items.counted
+        ]
+        hits = corrected_rows.hits(self.measure, row.condition, self.by)
+        sense = Sense(
+            hits, self.measure.among, self.measure.without, shared_items(self.pairing.before)
+        )
+        chosen = corrected_rows.with_errors_of(sides, self._wholes, sense, random)
+        if chosen is None:
+            yield self._uncorrected(row, "too little gold of a class in one of the runs")
+            return
+        sides, random, alike = chosen
+        made = correct(sides[::-1], Side({}), sense, random)
+        if made.name == "none":
+            yield self._uncorrected(row, made.note)
+            return
+        values = [correct((side,), Side({}), sense, random).found.value for side in sides]
+        fixed = corrected_rows.corrected_row(row, made, 0.0)
+        fixed = replace(fixed, note=join_notes(made.note, alike) or "")
+        yield self._held(fixed, (values[0], values[1]))
+
+    def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
+        clear = row.without_value(row.measure + CORRECTED)
+        return self._held(replace(clear, note=f"uncorrected: {reason}"), (None, None))
+
+    @cached_property
+    def _wholes(self) -> list[Side]:
+        """The labels of all conditions of either run, with their gold."""
+        share = replace(self.measure, kind="share")
+        return [
+            corrected_rows.sides(table, share, ()).get((), {}).get(TESTED, Side({}))
+            for table in self.pairing.tables
+        ]
+
+    def _held(self, row: Estimate, values: Values) -> ComparisonRow:
+        """The row held to the margin."""
+        within = None
+        if row.value is not None and row.spread is not None:
+            se, df = row.spread
+            held = association.equivalence(
+                value=row.value, se=se, df=df, margin=self.pairing.margin
+            )
+            within = held.p is not None and held.p <= ALPHA
+        return self.pairing.row(row, values, within)
+
+
+def _place(row: Estimate) -> Key:
+    return tuple(row.condition.items())
+
+
+def _shares_by_run(
+    joined: Table, spec: MeasureSpec, by: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[Key, dict[str, Group]]]:
+    """(condition, {run: its group}) of the conditions that both runs have, first run first."""
+    cuts = joined.contrast_groups(spec, by).values()
+    for more, values in joined.values(spec):
+        for sides in cuts:
+            if len(sides) == len(names):
+                groups = {name: joined.group(sides[name], spec, values) for name in names}
+                place = {**groups[names[0]].condition, **more}
+                yield tuple(place.items()), groups
+
+
+def _ratios(groups: Mapping[str, Group]) -> Values:
+    first, second = (
+        float(one.hits.sum() / one.among.sum()) if one.among.sum() > 0 else None
+        for one in groups.values()
+    )
+    return first, second
+
+
+def _missing_shares(groups: Mapping[str, Group]) -> Values:
+    """The share of each run's labels that is in no denominator."""
+    first, second = (one.missing / sum(one.outcomes.values()) for one in groups.values())
+    return first, second
+
+
+def _pairs(
+    table: Table, spec: MeasureSpec, by: Sequence[str], name: str
+) -> Iterator[tuple[Key, Pair]]:
+    """(condition, the tested side and what it is held against) of one run."""
+    if measure_kind(spec.kind).sides == "level":
+        for more, pair in table.pairs(spec, by):
+            own = replace(pair, condition={**pair.condition, **more})
+            yield tuple(own.condition.items()), own
+        return
+    for sides in item_sides(table, spec, by):
+        if name in sides.hits:
+            yield tuple(sides.condition.items()), _pair_of(sides, spec, name)
+
+
+def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
+    """The tested side and one control, by cluster of items."""
+    hits, among, total = (
+        tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
+        for values in (sides.hits, sides.among, sides.total)
+    )
+    left = tuple(every - counted for every, counted in zip(total, among, strict=True))
+    about = {(spec.contrast or {})["factor"]: control}
+    outcomes = {
+        value: sum(sides.outcomes[side].get(value, 0.0) for side in (TESTED, control))
+        for side in (TESTED, control)
+        for value in sides.outcomes[side]
+    }
+    return Pair(
+        sides.condition,
+        about,
+        (hits[0], hits[1]),
+        (among[0], among[1]),
+        (left[0], left[1]),
+        outcomes,
+        sides.names,
+    )
+
+
+def _missing(pair: Pair) -> Pair:
+    """The pair with what is in no denominator as hits, among all labels."""
+    (a, b), (na, nb) = pair.missing, pair.among
+    return replace(pair, hits=pair.missing, among=(a + na, b + nb))
+
+
+def _gap(pair: Pair) -> float | None:
+    (xa, xb), (na, nb) = pair.hits, pair.among
+    return float(xa.sum() / na.sum() - xb.sum() / nb.sum()) if na.sum() and nb.sum() else None

@@ -1,0 +1,158 @@
+"""Cues of gender: pronouns, given names, titles, kin, partners and words for a role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from ..matched import Picker
+from ..records import Cue, like
+from . import pronouns
+from .given_names import Given, genders_of, given_names
+from .tables import MAN, OTHER, WOMAN, names, not_cues, words
+from .tokens import WORD, inside
+
+# Mr says nothing of a marriage, so its counterpart is Ms: unless both spouses are there.
+_TITLES = {"mr": (MAN, "ms"), "ms": (WOMAN, "mr"), "mrs": (WOMAN, "mr"), "miss": (WOMAN, "mr")}
+_TITLE = re.compile(r"\b(mr|mrs|ms|miss)\b(?=\.?\s+[^\W\d_])", re.IGNORECASE)
+_CONTRACTION = re.compile(r"[’']")
+_NAMED_SO = re.compile(
+    r"\b(Father|Mother|Sister|Brother|Lady|Lord|Sir|King|Queen|Prince|Princess) ([A-Z][a-z]+)"
+)
+
+
+def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[list[Cue], str]:
+    """Finds the cues of gender in a text. Returns a reason too if one is not sure."""
+    spans = [*spans, *(match.span() for match in not_cues().finditer(text))]
+    tokens = [match for match in WORD.finditer(text) if not inside(match.start(), spans)]
+    lower = [match.group().lower() for match in tokens]
+    genders = genders_of(lower)
+    given = given_names(text, spans, genders)
+    named = [(one.start, one.end) for one in given]
+    cues = [_name_cue(one, picker) for one in given]
+    genders |= {one.gender for one in given}
+    cues += _titles(text, spans, lower)
+    cues += _words(text, [*spans, *named], genders, lower)
+    taken = [(cue.start, cue.end) for cue in cues]
+    more, unsure = _pronouns(text, tokens, taken)
+    cues += more
+    return sorted(cues, key=lambda cue: cue.start), unsure or _doubt(text, cues)
+
+
+def _cue(match: re.Match[str], gender: str, other: str, same: str = "") -> Cue:
+    word = match.group()
+    same = like(word, same) if same and same != word.lower() else word
+    return Cue(match.start(), match.end(), gender, OTHER[gender], same, like(word, other))
+
+
+def _name_cue(given: Given, picker: Picker) -> Cue:
+    person = given.text.lower()
+    named = picker.pick("gender", person).names
+    own, other = ("women", "men") if given.gender == WOMAN else ("men", "women")
+    same, exchanged = named["younger", own], named["younger", other]
+    if given.text.islower():
+        same, exchanged = same.lower(), exchanged.lower()
+    elif given.text.isupper() and len(given.text) > 1:
+        same, exchanged = same.upper(), exchanged.upper()
+    return Cue(given.start, given.end, given.gender, OTHER[given.gender], same, exchanged, person)
+
+
+def _titles(text: str, spans: Sequence[tuple[int, int]], lower: Sequence[str]) -> Iterator[Cue]:
+    shouting = text.isupper()
+    couple = "mr" in lower and "mrs" in lower
+    for match in _TITLE.finditer(text):
+        word = match.group()
+        title = word.lower()
+        if inside(match.start(), spans) or word == "miss" or (word == "MS" and not shouting):
+            continue  # to miss somebody; a manuscript
+        gender, other = _TITLES[title]
+        other = "mrs" if couple and title == "mr" else other
+        same = "ms" if title in ("mrs", "miss") and not couple else ""
+        capital = word[:1].isupper() and not shouting
+        yield Cue(
+            match.start(),
+            match.end(),
+            gender,
+            OTHER[gender],
+            (same.capitalize() if capital else like(word, same)) if same else word,
+            other.capitalize() if capital else like(word, other),
+        )
+
+
+@lru_cache
+def _pattern() -> re.Pattern[str]:
+    longest = sorted(words(), key=len, reverse=True)
+    return re.compile(
+        rf"(?<![\w])(?<!\w-)(?:{'|'.join(map(re.escape, longest))})(?![\w]|-\w)", re.IGNORECASE
+    )
+
+
+def _words(
+    text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str], lower: Sequence[str]
+) -> Iterator[Cue]:
+    table = words()
+    for match in _pattern().finditer(text):
+        if inside(match.start(), spans):
+            continue
+        word = match.group().lower()
+        row = table[word]
+        if row.when == "never" or (
+            row.when and row.gender not in genders and row.other not in lower
+        ):
+            continue
+        if row.when and _CONTRACTION.match(text[match.end() :]) and row.gender not in genders:
+            continue
+        other = row.other
+        if word == "sir" and re.match(r" [A-Z][a-z]", text[match.end() :]):
+            other = "lady"
+        if (
+            word == "lady"
+            and match.group()[0].isupper()
+            and re.match(r" [A-Z][a-z]", text[match.end() :])
+        ):
+            other = "sir"
+        yield _cue(match, row.gender, other, row.same)
+
+
+def _pronouns(
+    text: str, tokens: Sequence[re.Match[str]], taken: Sequence[tuple[int, int]]
+) -> tuple[list[Cue], str]:
+    cues, unsure = [], ""
+    for index, match in enumerate(tokens):
+        word = match.group().lower()
+        if word not in ("him", "his", "her", "hers") or inside(match.start(), taken):
+            continue
+        if word == "him":
+            cues.append(_cue(match, MAN, "her"))
+        elif word == "hers":
+            cues.append(_cue(match, WOMAN, "his"))
+        elif word == "his":
+            alone = pronouns.his(text, tokens, index) == pronouns.OBJECT
+            cues.append(_cue(match, MAN, "hers" if alone else "her"))
+        else:
+            kind = pronouns.her(text, tokens, index)
+            cues.append(_cue(match, WOMAN, "his" if kind == pronouns.POSSESSIVE else "him"))
+            if kind == pronouns.UNSURE:
+                unsure = f"grammar not sure: “{text[match.start() : match.end() + 18].strip()}”"
+    return cues, unsure
+
+
+def _doubt(text: str, cues: Sequence[Cue]) -> str:
+    """Names a reason if the words of a text do not agree."""
+    starts = {cue.start for cue in cues}
+    for hit in _NAMED_SO.finditer(text):
+        if hit.start() in starts and hit[2].lower() not in names().gender:
+            return f"a title that is part of a name: “{hit.group()}”"
+    titled = [(cue, _titled_name(text, cue, cues)) for cue in cues if cue.same.lower() in _TITLES]
+    for cue, name in titled:
+        if name is not None and name.group != cue.group:
+            return f"title and name disagree: “{text[cue.start : name.end]}”"
+    return ""
+
+
+def _titled_name(text: str, title: Cue, cues: Sequence[Cue]) -> Cue | None:
+    for cue in cues:
+        if cue.person and re.fullmatch(r"\.?\s+", text[title.end : cue.start] or "-"):
+            return cue
+    return None

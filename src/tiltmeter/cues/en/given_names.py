@@ -1,0 +1,179 @@
+"""Given names in a text, with the gender that most people read in them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .tables import MAN, WOMAN, Names, names, words
+from .tokens import inside
+
+_NAME = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CONTEXT = tomllib.loads((Path(__file__).parent / "context.toml").read_text("utf-8"))
+_LISTS = {name: frozenset(text.split()) for name, text in _CONTEXT.items()}
+
+
+def _before(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(alternatives)})\s*$", re.IGNORECASE)
+
+
+def _any_of(name: str) -> str:
+    return "|".join(_CONTEXT[name].split())
+
+
+_TITLE = _before(rf"\b(?:{_any_of('titles')})\.?\s")
+_TITLE_OF_GIVEN = _before(rf"\b(?:{_any_of('titles_of_given_names')})\s")
+_SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
+_INTRODUCED = _before(
+    rf"(?:{_CONTEXT['introductions']})\s",
+    rf"(?:{_any_of('fields')})\"?\s*:\s*\"?",
+    rf"\b(?:{_any_of('kin')}),?\s",
+)
+_ORGANISATION = re.compile(rf"(?:['’]s)? (?:{_any_of('organisations')})\b")
+_LONGEST_CONTEXT = 60  # characters before a name that are looked at
+
+
+class Given(NamedTuple):
+    """A given name: its place, its text without a genitive, and its gender."""
+
+    start: int
+    end: int
+    text: str
+    gender: str
+
+
+def given_names(
+    text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]
+) -> list[Given]:
+    """Returns the given names of a text. genders: those of the pronouns and words in it."""
+    table, found = names(), []
+    last_end, last_was_name = -1, False
+    for match in _NAME.finditer(text):
+        adjacent = text[last_end : match.start()] == " "
+        surname = adjacent and last_was_name
+        given = None
+        if not inside(match.start(), spans) and not surname:
+            given = _read(text, match, table, genders)
+        # "Ana Maria Lopez": all after the first name is surname; a lower-case word ends the name
+        last_was_name = given is not None or (surname and match.group()[:1].isupper())
+        if given is not None and given.end != match.end():
+            last_was_name = False
+        last_end = match.end()
+        if given:
+            found.append(given)
+    return found
+
+
+def _read(text: str, match: re.Match[str], table: Names, genders: frozenset[str]) -> Given | None:
+    whole = match.group()
+    low = whole.lower()
+    if "-" in whole and low not in table.gender:
+        head = whole.split("-")[0]
+        tail = whole[len(head) + 1 :]
+        if not (tail[:1].isupper() and whole[:1].isupper() and head.lower() in table.gender):
+            return None
+        gender = table.gender[head.lower()]
+    else:
+        gender = table.gender.get(low, "")
+    if not gender or low in words() or not _stands_as_name(text, match, table, gender, genders):
+        return None
+    return Given(match.start(), match.end(), whole, gender)
+
+
+def _stands_as_name(
+    text: str, match: re.Match[str], table: Names, gender: str, genders: frozenset[str]
+) -> bool:
+    whole, low = match.group(), match.group().lower()
+    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    before = re.search(r"([^\W\d_]+)\s+$", head)
+    word = before[1] if before else ""
+    capital = whole[0].isupper() and (not whole.isupper() or text.isupper())
+    if _TITLE.search(head) and not _TITLE_OF_GIVEN.search(head):
+        # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
+        return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
+    if low in table.evidence:
+        return capital and _has_evidence(text, match, gender, genders, word)
+    if not capital:
+        return whole.islower() and _lower_case_name(low, word)
+    if _is_surname_after(text, match.start(), word, table):
+        return False
+    if word.lower() in _LISTS["before_places"] and low in _LISTS["places"]:
+        return False
+    return not _ORGANISATION.match(text[match.end() :])
+
+
+def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
+    """True if the word before is a capitalised one that is no name: of a person or a company."""
+    head, low = text[:start], word.lower()
+    return bool(
+        word[:1].isupper()
+        and head.endswith(" ")
+        and _within_sentence(head, word)
+        and low not in table.gender
+        and low not in _LISTS["object_of"]
+        and low not in words()
+        and not _INTRODUCED.search(head[-_LONGEST_CONTEXT:])
+    )
+
+
+def _within_sentence(head: str, word: str) -> bool:
+    """True if the capital of the word before is not that of a sentence's beginning."""
+    rest = head.rstrip()[: -len(word)].rstrip(" ")
+    return bool(rest) and rest[-1] not in ".!?:\n\"“'(-"
+
+
+def _lower_case_name(low: str, before: str) -> bool:
+    return len(low) > 2 and before.lower() not in (
+        "a",
+        "an",
+        "the",
+        "my",
+        "your",
+        "this",
+        "that",
+        "in",
+        "at",
+        "on",
+    )
+
+
+def _has_evidence(
+    text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
+) -> bool:
+    """True if the words around say that a word which may be another is a name."""
+    low, tail = match.group().lower(), text[match.end() :]
+    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    if _SIGNATURE.search(head):
+        return True
+    if _INTRODUCED.search(head) and not re.match(r"\s+\d|-\w", tail):
+        return True
+    place = low in _LISTS["places"]
+    if before.lower() in _LISTS["before_places"] or (
+        place and re.match(r",? [A-Z][a-z]+(?:[,.]|$)", tail)
+    ):
+        return False
+    if gender not in genders:
+        return False
+    following = re.match(r"\s+([^\W\d_]+)", tail)
+    verb = following[1].lower() if following else ""
+    if verb in _LISTS["verbs"] or re.match(r"['’]s\b", tail):
+        return not (low == "may" or (low == "will" and verb == "never"))
+    surname = bool(re.match(r" [A-Z][a-zà-ÿ]+", tail))
+    return not place and (before.lower() in _LISTS["object_of"] or surname)
+
+
+def genders_of(tokens: Sequence[str]) -> frozenset[str]:
+    """Returns the genders of the pronouns, titles and gendered words among some words."""
+    table = words()
+    found = set()
+    for token in tokens:
+        if token in ("her", "hers", "mrs", "ms"):
+            found.add(WOMAN)
+        elif token in ("him", "his", "mr"):
+            found.add(MAN)
+        elif token in table and not table[token].when:
+            found.add(table[token].gender)
+    return frozenset(found)

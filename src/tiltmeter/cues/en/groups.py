@@ -1,0 +1,163 @@
+"""Cues of the other attributes: adjectives beside a person, names that cue race, and ages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..matched import Picker
+from ..records import Cue, like
+from .given_names import given_names
+from .tables import names
+from .tokens import WORD, inside
+
+_DATA = tomllib.loads((Path(__file__).parent / "groups.toml").read_text("utf-8"))
+_PERSON = f"(?:{re.sub(chr(10), '', _DATA['people'])})"
+_SUBJECT = rf"(?:{_DATA['subjects']}|{_PERSON},? (?:is|are|who is))"
+# a word or two between an adjective and its noun: "a Black first-year student"
+_BETWEEN = rf"(?:,? (?!(?:{_DATA['apart']})\b)[\w-]+)?"
+
+
+def _race(word: str) -> tuple[str, str, str]:
+    white = word.lower() in ("white", "caucasian")
+    if white:
+        return "white", "Black", "Black"
+    return "Black", "white", "white"
+
+
+def _age(word: str) -> tuple[str, str, str]:
+    if word.lower() == "young":
+        return "younger", "older", like(word, "elderly")
+    return "older", "younger", like(word, "young")
+
+
+def _religion(word: str) -> tuple[str, str, str]:
+    name = word.capitalize()
+    return (name, "Muslim", "Muslim") if name == "Christian" else (name, "Christian", "Christian")
+
+
+def _orientation(word: str) -> tuple[str, str, str]:
+    if word.lower() in ("straight", "heterosexual"):
+        return "straight", "gay", like(word, "gay")
+    return "gay", "straight", like(word, "straight")
+
+
+def _disability(word: str) -> tuple[str, str, str]:
+    return "named", "left out", ""
+
+
+# a word → (its group, the other group, the word of that one)
+_GROUPS: Mapping[str, Callable[[str], tuple[str, str, str]]] = {
+    "race": _race,
+    "age": _age,
+    "religion": _religion,
+    "disability": _disability,
+    "orientation": _orientation,
+}
+_AGE = re.compile(
+    r"\b([6-9]\d)(?=[- ]years?[- ]old\b|[- ]?(?:yo|y/o)\b)"
+    rf"|\b(?:{_DATA['aged']}) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))",
+    re.IGNORECASE,
+)
+_THING = re.compile(rf"\b(?:{_DATA['things']})\b[^.?!]{{0,20}}$", re.IGNORECASE)
+_OTHER_AGE = "27"
+_COMMON = ("straight", "young", "older")  # words that mostly speak of something else
+
+
+@lru_cache
+def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    words = _DATA[attribute]
+    beside = re.compile(rf"(?<![\w-])({words})(?={_BETWEEN}{_BETWEEN} {_PERSON}\b)", re.IGNORECASE)
+    said = re.compile(
+        rf"\b{_SUBJECT} (?:an? |also |very |the only )?({words})(?![\w-])"
+        r"(?! (?:and white|as|up|on|to|from|out|forward)\b)",
+        re.IGNORECASE,
+    )
+    return beside, said
+
+
+def mentions(text: str, attribute: str) -> bool:
+    """True if a text has a word of the attribute's groups, though not beside a person."""
+    if attribute == "gender":
+        return False
+    if attribute == "race":
+        people = rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{_PERSON}|Americans?|Britons?)\b"
+        return bool(re.search(people, text))
+    plain = [word for word in _DATA[attribute].split("|") if word not in _COMMON]
+    if re.search(rf"(?<![\w-])(?:{'|'.join(plain)})(?![\w-])", text, re.IGNORECASE):
+        return True
+    aged = r"\b(?:i['’]m|i am|is|aged?) [6-9]\d\b(?! (?:a good|out))"
+    return attribute == "age" and bool(re.search(aged, text, re.IGNORECASE))
+
+
+def find(
+    text: str, spans: Sequence[tuple[int, int]], attribute: str, picker: Picker
+) -> tuple[list[Cue], str]:
+    """Finds the cues of an attribute in a text. Returns a reason too if one is not sure."""
+    cues = {cue.start: cue for cue in _adjectives(text, spans, attribute)}
+    if attribute == "race":
+        cues |= {cue.start: cue for cue in _names(text, spans, picker)}
+    if attribute == "age":
+        cues |= {cue.start: cue for cue in _ages(text, spans)}
+    ordered = [cues[start] for start in sorted(cues)]
+    groups = {(cue.group, cue.other) for cue in ordered}
+    if len(groups) > 1 and attribute in ("religion", "disability", "age", "orientation"):
+        return ordered, "people of several groups"
+    return ordered, ""
+
+
+def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> Iterator[Cue]:
+    beside, said = _patterns(attribute)
+    group_of = _GROUPS[attribute]
+    for pattern in (beside, said):
+        for match in pattern.finditer(text):
+            start, end = match.span(1)
+            if inside(start, spans) or _is_name(text, match[1], end, attribute):
+                continue
+            group, other, new = group_of(match[1])
+            if not new and text[end : end + 1] == " ":
+                noun = rf" (?:[\w-]+ )?{_PERSON}\b"
+                if pattern is said and not re.match(noun, text[end:], re.IGNORECASE):
+                    continue  # "I am deaf": without the word there is no sentence
+                end += 1
+            elif not new:
+                continue
+            yield Cue(start, end, group, other, text[start:end], new)
+
+
+def _is_name(text: str, word: str, end: int, attribute: str) -> bool:
+    """True for a word that is part of a name: Christian Dior, Mr Black."""
+    return bool(
+        attribute in ("religion", "race")
+        and word[:1].isupper()
+        and re.match(r" [A-Z][a-z]+", text[end:])
+        and not re.match(rf" (?:{_PERSON})\b", text[end:])
+        and word.lower() in ("christian", "white")
+    )
+
+
+def _names(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> Iterator[Cue]:
+    lower = frozenset(match.group().lower() for match in WORD.finditer(text))
+    if not lower & names().black:
+        return
+    for given in given_names(text, spans, frozenset(("woman", "man"))):
+        person = given.text.lower()
+        if person not in names().black:
+            continue
+        named = picker.pick("race", person).names
+        side = "women" if given.gender == "woman" else "men"
+        same, other = named["Black", side], named["White", side]
+        if given.text.islower():
+            same, other = same.lower(), other.lower()
+        yield Cue(given.start, given.end, "Black", "white", same, other, person)
+
+
+def _ages(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Cue]:
+    for match in _AGE.finditer(text):
+        place = 1 if match[1] else 2
+        start, end = match.span(place)
+        if not inside(start, spans) and not _THING.search(text[:start]):
+            yield Cue(start, end, "older", "younger", match[place], _OTHER_AGE)

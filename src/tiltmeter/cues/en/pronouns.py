@@ -1,0 +1,80 @@
+"""“her” is him or his, “his” is her or hers: told by the words around, or not at all."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+OBJECT, POSSESSIVE, UNSURE = "object", "possessive", "unsure"
+_ENDS = re.compile(r"[.,;:!?)\]\"”\n—–/*|…]|\s-\s")
+
+
+@lru_cache
+def _grammar() -> dict[str, frozenset[str]]:
+    text = (Path(__file__).parent / "grammar.toml").read_text("utf-8")
+    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
+
+
+def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
+    """Tells whether the “her” at a token is an object or a possessive; UNSURE if it cannot."""
+    words = _grammar()
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    end = tokens[index].end()
+    gap = text[end : following.start()] if following else text[end:]
+    before = tokens[index - 1].group().lower() if index else ""
+    digits = re.search(r"\d", gap)
+    if following is None and not digits:
+        return OBJECT
+    if not digits and _ENDS.search(gap):
+        return OBJECT
+    if digits:
+        clause = re.match(r"\s*[.,;:!?)\n—–]|\s*[$€£]?[\d.,]+[%k]?\s*(?:[.,;:!?)\n]|$)", gap)
+        return OBJECT if clause or before in words["give"] else POSSESSIVE
+    assert following is not None
+    word = following.group().lower()
+    after = tokens[index + 2].group().lower() if index + 2 < len(tokens) else ""
+    if word == "own" or (word == "all" and not after):
+        return POSSESSIVE
+    if word == "all" and _ENDS.search(text[following.end() : tokens[index + 2].start()]):
+        return POSSESSIVE  # "gave her all."
+    if word in words["function"]:
+        return OBJECT
+    if before in words["always_verb"]:
+        return OBJECT
+    if word.endswith("ly") and word not in words["not_adverb"]:
+        return OBJECT if not after or after in words["function"] else UNSURE
+    if before in words["perceive"] and (word in words["verb"] or after in words["article"]):
+        return OBJECT
+    if word in words["gerund"] or (
+        word.endswith("ing") and before in words["keep"] | words["perceive"]
+    ):
+        return OBJECT
+    if before in words["consider"] and word in words["predicative"]:
+        return OBJECT
+    if before in words["give"] | words["tell"]:
+        return _given(words, before, word, after)
+    return POSSESSIVE
+
+
+def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str) -> str:
+    """Reads the noun after a verb of giving: a gift to her, or something of hers."""
+    if word in words["number"]:
+        return POSSESSIVE if word in ("last", "next") and before in words["tell"] else OBJECT
+    if word in words["given"]:
+        return OBJECT
+    if word in words["either"]:
+        return UNSURE
+    return POSSESSIVE
+
+
+def his(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
+    """Tells whether “his” stands before a noun (POSSESSIVE) or for one (OBJECT)."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    gap = text[tokens[index].end() : following.start()] if following else ""
+    if following is None or _ENDS.search(gap):
+        return OBJECT
+    word = following.group().lower()
+    return OBJECT if word in _grammar()["after_his"] else POSSESSIVE

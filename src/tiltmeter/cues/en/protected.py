@@ -1,0 +1,16 @@
+"""Stretches of a text that are never edited: code, addresses, and phrases that name nobody."""
+
+from __future__ import annotations
+
+import re
+
+_KEPT = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]+`|https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.[\w.-]+|@\w+|(?:[\w-]+/){2,}[\w.-]+|"
+    r"\b\w+\s*=\s*(?:'[^'\n]*'|\"[^\"\n]*\")|\b\w+\([^()\n]*\)|\b\w+\.(?:py|js|ts|pdf|docx?|xlsx?|csv|png|jpe?g|com|org|net)\b|#\w+",
+    re.DOTALL,
+)
+
+
+def protected_spans(text: str) -> list[tuple[int, int]]:
+    """Returns the spans of code, addresses, handles and file names."""
+    return [match.span() for match in _KEPT.finditer(text)]

@@ -1,0 +1,115 @@
+"""The tables of words beside this file, read once."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ..matched import sets
+
+_HERE = Path(__file__).parent
+WOMAN, MAN = "woman", "man"
+OTHER = {WOMAN: MAN, MAN: WOMAN}
+_WHEN = {  # (in the table, gender) → of the word: an actor may be anybody, an actress may not
+    ("agrees", MAN): "agrees",
+    ("title", WOMAN): "agrees",
+    ("title", MAN): "agrees",
+    ("never", MAN): "never",
+}
+
+
+class Word(NamedTuple):
+    """A gendered word: its gender, the word of the other one, and on what it depends.
+
+    when: "" always; "agrees" beside a pronoun or name of the same gender, or its own other word;
+    "never". same: the word of the same gender and the register of the other one.
+    """
+
+    gender: str
+    other: str
+    when: str
+    same: str
+
+
+class Names(NamedTuple):
+    """Given names in lower case.
+
+    gender: name → gender; evidence: those that are other words too; black: those that cue race.
+    """
+
+    gender: Mapping[str, str]
+    evidence: frozenset[str]
+    black: frozenset[str]
+
+
+@lru_cache
+def words() -> dict[str, Word]:
+    """Returns the gendered words in lower case."""
+    table: dict[str, Word] = {}
+    with (_HERE / "pairs.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            woman, man, when = row["woman"], row["man"], row["when"]
+            table.setdefault(woman, Word(WOMAN, man, _WHEN.get((when, WOMAN), ""), woman))
+            table.setdefault(man, Word(MAN, woman, _WHEN.get((when, MAN), ""), man))
+            if when == "informal":  # hubby and wife differ in more than the gender
+                for word in (woman, man):
+                    partner = table[table[word].other]
+                    table[word] = table[word]._replace(same=partner.other)
+    return table
+
+
+@lru_cache
+def names() -> Names:
+    """Returns the given names, those of the matched sets among them."""
+    data = tomllib.loads((_HERE / "names.toml").read_text("utf-8"))
+    both = set(data["both"].split())
+    gender = dict.fromkeys(data["women"].split(), WOMAN)
+    clash = gender.keys() & set(data["men"].split())
+    gender |= dict.fromkeys(data["men"].split(), MAN)
+    for name in both | clash:
+        gender.pop(name, None)
+    for value, key in ((WOMAN, "women"), (MAN, "men")):
+        gender |= dict.fromkeys(data["compounds"][key], value)
+    black = set(data["black"].split())
+    for attribute in ("gender", "race"):
+        for named in sets(attribute):
+            for (group, sex), name in named.names.items():
+                gender[name.lower()] = WOMAN if sex == "women" else MAN
+                if group == "Black":
+                    black.add(name.lower())
+    return Names(gender, frozenset(data["evidence"].split()), frozenset(black))
+
+
+def _lines(name: str) -> list[str]:
+    text = (_HERE / name).read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@lru_cache
+def not_cues() -> re.Pattern[str]:
+    """Returns one pattern of the phrases in which a gendered word names nobody."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(_lines('not_cues.txt'))})(?!\w)", re.IGNORECASE)
+
+
+@lru_cache
+def known_people() -> re.Pattern[str]:
+    """Returns one pattern of the known people."""
+    people = [name for line in _lines("known_people.txt") for name in line.split("|")]
+    people.sort(key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, people))})(?!\w)", re.IGNORECASE)
+
+
+@lru_cache
+def matters(attribute: str) -> list[tuple[str, re.Pattern[str]]]:
+    """Returns (reason, pattern) of what makes a cue matter to a right answer."""
+    rows = [line.split(",", 2) for line in _lines("matters.csv")[1:]]
+    return [
+        (reason, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE))
+        for name, reason, pattern in rows
+        if name == attribute
+    ]

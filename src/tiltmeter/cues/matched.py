@@ -1,0 +1,79 @@
+"""Names of matched sets, from which both versions of a prompt take theirs.
+
+Never the name as written against a name of a list, which would compare familiarity. A set is chosen
+by the prompt and a seed: many names average out, the same in every run.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+# Lists that protocols share: `protocols/data/README.md` says how they were matched.
+_LISTS = Path(__file__).parents[1] / "protocols" / "data"
+_MOSTLY_READ_AS_WORDS = frozenset(("amber", "paige", "drake", "madison", "cade", "chaim", "haley"))
+
+
+class Named(NamedTuple):
+    """The names of a matched set that a cue is exchanged between: (group, gender) → name."""
+
+    names: MappingProxyType[tuple[str, str], str]
+
+
+@lru_cache
+def sets(attribute: str) -> tuple[Named, ...]:
+    """Returns the matched sets of an attribute, gender or race."""
+    file, column = (
+        ("cue_names_age.csv", "cohort")
+        if attribute == "gender"
+        else ("cue_names_ethnicity.csv", "ethnicity")
+    )
+    rows: dict[str, dict[tuple[str, str], str]] = {}
+    with (_LISTS / file).open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            rows.setdefault(row["set"], {})[row[column], row["gender"]] = row["name"]
+    kept = [
+        {key: name for key, name in names.items() if attribute != "gender" or key[0] == "younger"}
+        for names in rows.values()
+    ]
+    return tuple(
+        Named(MappingProxyType(names))
+        for names in kept
+        if not _MOSTLY_READ_AS_WORDS & {name.lower() for name in names.values()}
+    )
+
+
+class Picker:
+    """Chooses names for the people of one prompt, each from a set of its own."""
+
+    def __init__(self, text: str, seed: int) -> None:
+        self._text, self._key = text.casefold(), f"{seed}\n{text}"
+        self._chosen: dict[tuple[str, str], Named] = {}
+
+    def pick(self, attribute: str, person: str) -> Named:
+        """Returns the set for a person: that of the name if it is in one, else one by hash whose
+        names are not in the text.
+        """
+        key = attribute, person.casefold()
+        if key not in self._chosen:
+            self._chosen[key] = self._find(attribute, key[1])
+        return self._chosen[key]
+
+    def _find(self, attribute: str, person: str) -> Named:
+        everyone = sets(attribute)
+        taken = list(self._chosen.values())
+        for named in everyone:
+            if person in {name.lower() for name in named.names.values()} and named not in taken:
+                return named
+        start = int(hashlib.sha256(f"{self._key}\n{person}".encode()).hexdigest(), 16)
+        for step in range(len(everyone)):
+            named = everyone[(start + step) % len(everyone)]
+            if named not in taken and not any(
+                name.lower() in self._text for name in named.names.values()
+            ):
+                return named
+        return everyone[start % len(everyone)]

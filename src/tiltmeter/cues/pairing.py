@@ -1,0 +1,75 @@
+"""A prompt → its two versions, or why there are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..errors import UsageError
+from .en import english
+from .matched import Picker
+from .records import (
+    AS_WRITTEN,
+    ATTRIBUTES,
+    EXCHANGED,
+    MIRRORED,
+    NO_CUE,
+    PAIRED,
+    SET_ASIDE,
+    Cue,
+    Pairing,
+    apply,
+)
+
+LANGUAGES = ("en",)
+
+
+def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: int = 0) -> Pairing:
+    """Finds the cues of an attribute in a prompt and writes both versions.
+
+    seed: with the text it chooses the matched sets that names are taken from.
+    """
+    if attribute not in ATTRIBUTES:
+        raise UsageError(f"'{attribute}' is not a cue. Choose of: {', '.join(ATTRIBUTES)}")
+    if language not in LANGUAGES:
+        return Pairing(attribute, SET_ASIDE, reason=f"no cues are known for language {language}")
+    reading = english.read(text, attribute, Picker(text, seed))
+    if not reading.cues:
+        if reading.reason:
+            return Pairing(attribute, SET_ASIDE, reason=reading.reason)
+        return Pairing(attribute, NO_CUE)
+    if reading.reason:
+        return Pairing(attribute, SET_ASIDE, cues=reading.cues, reason=reading.reason)
+    cues = reading.cues
+    groups = list(dict.fromkeys(cue.group for cue in cues))
+    versions = (
+        _version(text, [(cue.start, cue.end, cue.same) for cue in cues]),
+        _version(text, [(cue.start, cue.end, cue.other_text) for cue in cues]),
+    )
+    if reason := _left_over(versions[1], cues):
+        return Pairing(attribute, SET_ASIDE, cues=cues, reason=reason)
+    if len(groups) > 1:
+        return Pairing(attribute, MIRRORED, (AS_WRITTEN, EXCHANGED), versions, cues)
+    return Pairing(attribute, PAIRED, (groups[0], cues[0].other), versions, cues)
+
+
+def mask(text: str, attributes: Sequence[str], language: str = "en") -> str:
+    """Returns a text in which the cues of some attributes are one placeholder each, so that two
+    answers do not differ for having been told of different people.
+    """
+    if language not in LANGUAGES:
+        return text
+    edits = english.masked(text, attributes)
+    return apply(text, edits)
+
+
+def _version(text: str, edits: list[tuple[int, int, str]]) -> str:
+    return apply(text, [*english.articles(text, edits), *edits])
+
+
+def _left_over(text: str, cues: tuple[Cue, ...]) -> str:
+    """Names a reason if a name that was swapped is still in the other version, in any form."""
+    for name in {cue.person for cue in cues if cue.person}:
+        if re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text, re.IGNORECASE):
+            return f"the name is left over in another form: “{name.title()}”"
+    return ""

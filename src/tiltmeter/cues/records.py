@@ -1,0 +1,71 @@
+"""The rows of this room: a cue in a text, and a prompt in two versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ATTRIBUTES = ("gender", "race", "age", "religion", "disability", "orientation")
+
+# The states of a prompt.
+PAIRED = "paired"  # its cues are all of one group: the other version has the other group
+MIRRORED = "mirrored"  # it has cues of both groups: the other version exchanges them
+SET_ASIDE = "set aside"  # it has a cue that was not swapped; the reason says why
+NO_CUE = "no cue"
+
+AS_WRITTEN, EXCHANGED = "as written", "exchanged"  # the groups of a mirrored prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A stretch of a text that tells a group.
+
+    group: the group that it tells; other: the one that the other version has. same: the text for
+    its place in the version of its own group, other_text in the other version. person: the name, in
+    lower case, if it is one.
+    """
+
+    start: int
+    end: int
+    group: str
+    other: str
+    same: str
+    other_text: str
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A prompt with what was decided of it, and its two versions.
+
+    groups: of the two versions, that of the prompt as it was written first; the texts in the same
+    order. reason: why it was set aside.
+    """
+
+    attribute: str
+    status: str
+    groups: tuple[str, str] = ("", "")
+    texts: tuple[str, str] = ("", "")
+    cues: tuple[Cue, ...] = ()
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        """The version of the other group; "" if there is none."""
+        return self.texts[1]
+
+
+def apply(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Returns a text with stretches of it replaced."""
+    parts, last = [], 0
+    for start, end, new in sorted(edits):
+        parts += [text[last:start], new]
+        last = end
+    return "".join((*parts, text[last:]))
+
+
+def like(model: str, word: str) -> str:
+    """Returns a word in capitals, with a capital or as it is, as a model word is written."""
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
