@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
+from ...protocol.measures import measure_kind
 from ...records import CellClaim, Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
@@ -128,7 +129,7 @@ def slots(
     found |= _levels(protocol, spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
-    if row.cells is not None:
+    if row.cells is not None and measure_kind(spec.kind).detectable == "cells":
         found |= _named_cell(protocol, spec, row, row.cells)
     for level in nuisance.values():
         found["order"] = level
