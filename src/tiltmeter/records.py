@@ -329,7 +329,8 @@ class Population(TypedDict):
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
     differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
-    se: of the test for words like these; se_items: of that over items alone; p_these: of the
+    se: of the test for words like these; se_items: of that over items alone; se_within: if the same
+    prompts were asked again, None if none was answered twice; p_these: of the
     narrower population (these words; with few items these items too), p_these_adjusted in its own
     family; p_like_these: for items and words like these.
     """
@@ -342,6 +343,7 @@ class Population(TypedDict):
     df: float | None
     se: float
     se_items: float
+    se_within: float | None
     p_these: float | None
     p_these_adjusted: float | None
     p_like_these: float | None

@@ -89,7 +89,8 @@ def as_ratio(null: float | None) -> Protocol:
         (1.0, 2.0, (), "bot gives accepted 2.0 times as often for women as for men."),
         (None, 0.5, (), "bot gives accepted 2.0 times as often for men as for women."),
         (1.0, 0.01, ("zero_count",), "bot gives accepted for men, and never for women."),
-        (1.0, 90.0, ("zero_count",), "bot gives accepted for women, and never for men."),
+        (1.0, 90.0, ("zero_at_baseline",), "bot gives accepted for women, and never for men."),
+        (1.0, 6.7, ("zero_count",), "bot gives accepted for men, and never for women."),
     ],
 )
 def test_a_ratio_below_one_is_told_the_other_way_round(

@@ -264,7 +264,8 @@ class Protocol:
         """
         told = fill(self.system, cell, self.source) if system is None else system
         turns = (Message(role, fill(text, cell, self.source)) for role, text, _ in self.turns)
-        return (*((Message("system", told),) if told else ()), *turns)
+        spoken = (turn for turn in turns if turn.content)  # conversations differ in length
+        return (*((Message("system", told),) if told else ()), *spoken)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
         """The begun answer of a mode for one cell; it may have slots as the prompt has, for each

@@ -21,6 +21,7 @@ RATIO = "{subject} gives {counted} {times} times as often for {level} as for {ba
 RATIO_BELOW = "{subject} gives {counted} {times} times as often for {baseline} as for {level}."
 NEVER = "{subject} gives {counted} for {baseline}, and never for {level}."
 NEVER_AT_BASELINE = "{subject} gives {counted} for {level}, and never for {baseline}."
+NEVER_BY_SIDE = {"level": NEVER, "baseline": NEVER_AT_BASELINE}
 OTHER = "{subject}: {what} is {value}."
 # of a claim of many cells, none of which is shown to differ by itself
 UNNAMED = "Answers of {subject} differ{for_whom}; in which attribute cannot be said."
@@ -103,7 +104,7 @@ def _usual(spec: MeasureSpec, slots: Mapping[str, str], below: bool) -> str:
     elif spec.unit in numerals.RATIOS and spec.contrast:
         template = RATIO_BELOW if below else RATIO
         if "times" not in slots:  # one of the two counts is 0, and no number says how often
-            template = NEVER if below else NEVER_AT_BASELINE
+            template = NEVER_BY_SIDE.get(slots.get("never", ""), OTHER)
     elif spec.unit == "share" and spec.null is not None and not spec.signed:
         template = SHARE
     return template if _fits(template, slots) else OTHER
@@ -156,9 +157,24 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
         found["points"] = numerals.points(value - null).partition(" ")[0]
-    if row.unit in numerals.RATIOS and value > 0 and CautionKind.ZERO_COUNT not in row.cautions:
-        found["times"] = numerals.odds(max(value, 1 / value), 1)
+    if row.unit in numerals.RATIOS:
+        found |= _times(row, value)
     return found
+
+
+def _times(row: Estimate, value: float) -> dict[str, str]:
+    """How many times as often; if it was not once at one of the levels, which. A count that gold
+    corrects to nothing is not such a level.
+    """
+    for kind, side in (
+        (CautionKind.ZERO_COUNT, "level"),
+        (CautionKind.ZERO_AT_BASELINE, "baseline"),
+    ):
+        if kind in row.cautions:
+            return {"never": side}
+    if value > 0:
+        return {"times": numerals.odds(max(value, 1 / value), 1)}
+    return {"never": "level"} if row.correction == "none" else {}
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:

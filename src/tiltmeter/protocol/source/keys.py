@@ -120,6 +120,7 @@ class MeasureKeys(TypedDict, total=False):
     parts: Texts
     reference: str | Mapping[str, float]
     expected: Mapping[str, Mapping[str, str]]
+    scores: Mapping[str, float]
     contrast: Mapping[str, str]
     band: BandKeys
     sentence: SentenceKeys
