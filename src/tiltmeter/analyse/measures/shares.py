@@ -26,6 +26,7 @@ from .estimate_rows import (
     one_item,
     shift_as_odds,
     with_shuffled_items,
+    with_sides,
     with_sign_flip,
     with_studentised_shuffle,
     with_test,
@@ -159,7 +160,7 @@ def _of_outputs(
     group = Group(
         {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
     )
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.null is None or not table.variant.intervals:
         return estimate
     return with_test(estimate, independent.shuffled_difference(**sides), found)
@@ -264,7 +265,7 @@ def _pair_estimate(
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.per == "outputs":
         return estimate
     both = (na > 0) & (nb > 0)
