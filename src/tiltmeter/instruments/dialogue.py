@@ -42,7 +42,7 @@ from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser, Settings
 from .dialogue_json import from_json
-from .dialogue_speakers import BRACKETS, CJK, CLOSE, OPEN, patterns, words
+from .dialogue_speakers import CJK, CLOSE, OPEN, patterns, words
 from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
@@ -66,6 +66,7 @@ _SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speec
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
+_TAG = re.compile(r"</?(?:b|em|i|span|strong|u|ul)>", re.I)
 _BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
@@ -222,7 +223,7 @@ def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
-        text = _BREAK.sub("\n", text)
+        text = _TAG.sub("", _BREAK.sub("\n", text))
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
@@ -256,12 +257,12 @@ def _match_label(text: str) -> re.Match[str] | None:
     """
     labels = patterns()
     found = labels["colon"].match(text) if ":" in text or "：" in text else None
+    if not found and text.startswith(("[", "【")):
+        found = labels["bracket"].match(text)
     if not found and _OPENING.search(text):
         found = labels["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
         found = labels["dash"].match(text)
-    if not found and text[:1] in BRACKETS:
-        found = labels["bracket"].match(text)
     return found
 
 

@@ -39,6 +39,7 @@ _MARKS = {
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
 PHRASE = 60  # characters of a text that may well come again
+_ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
@@ -89,8 +90,12 @@ class Language:
         return f" {' '.join(word for word in words if word[0].isalnum() or word in '.?,:/')} "
 
     def phrase(self, text: str) -> str:
-        """A regular expression for one phrase in canonical text; `@` in it stands for a mention."""
-        parts = (re.escape(self.canonical(part).strip()) for part in text.split("@"))
+        """A regular expression for one phrase in canonical text; `@` in it stands for a mention,
+        `*` for any letters of a word.
+        """
+        wild = text.replace("*", _ANY_LETTERS)
+        canonical = (self.canonical(part).strip() for part in wild.split("@"))
+        parts = (re.escape(part).replace(_ANY_LETTERS, r"\S*") for part in canonical)
         return " @\\S+ ".join(parts).strip().replace("\\S+  @", "\\S+ @")
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:

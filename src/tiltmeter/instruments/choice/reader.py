@@ -198,6 +198,8 @@ class Reader:
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
         stated = self._final_statement(clauses)
+        if stated and self._is_taken_back(clauses):
+            return INVALID
         alone = _union(mention for mention in stated if len(mention) == 1)
         options = {self._options[int(value)] for value in alone if value.isdigit()}
         if len(options) == 1 and THIRD not in alone:
@@ -228,6 +230,9 @@ class Reader:
         }
         rejected = _union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
+            return NEITHER
+        denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
+        if not named and not rejected and denied:
             return NEITHER
         begun = _union(self._begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
@@ -268,7 +273,7 @@ class Reader:
         stated = [self._states(clause) for clause in clauses]
         for number, clause in enumerate(clauses):
             answered = any(not later.question for later in clauses[number + 1 :])
-            if clause.question and answered:
+            if clause.question and answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
         start = max(
@@ -281,11 +286,28 @@ class Reader:
         )
         return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
 
+    def _agrees(self, clause: Clause) -> bool:
+        """True if a clause says nothing but that what was asked before it holds."""
+        rest, number = self._language.role("approve").subn(" ", clause.text)
+        return number > 0 and not clause.question and not self._marker.content(rest)
+
     def _corrects(self, clause: Clause) -> bool:
         found = self._language.role("correction").search(clause.text)
         return found is not None and not self._marker.content(
             clause.text[: found.start()] + clause.text[found.end() :]
         )
+
+    def _is_taken_back(self, clauses: Sequence[Clause]) -> bool:
+        """True if an option is named behind a correction that is the last to say anything: it may
+        be the one that is meant, and what was stated before no longer counts.
+        """
+        last = max((n for n, clause in enumerate(clauses) if self._states(clause)), default=-1)
+        corrected = False
+        for clause in clauses[last + 1 :]:
+            corrected = corrected or self._corrects(clause)
+            if corrected and values(clause.text):
+                return True
+        return False
 
     def _concludes(self, clause: Clause) -> bool:
         return self._language.has(clause.lead, "conclusion") or self._language.has(
