@@ -60,7 +60,8 @@ class Marker:
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
-        listing = language.role("listing").pattern if language.data.get("named") else NEVER
+        self._lists = bool(language.data.get("named"))
+        listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
         self._listed = re.compile(
             rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
@@ -167,13 +168,18 @@ class Marker:
         for pairs, change in self._pairs if "@" in text else ():
             text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
-        text = self._rejected.sub(
-            lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-        )
-        text = self._several.sub(lambda found: _together(found[0].split()), text)
-        text = self._listed.sub(lambda found: "," if self._names_all(found[0]) else found[0], text)
+        if "@" in text:
+            text = self._rejected.sub(
+                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
+            )
+            text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if self._lists and "@" in text:
+            text = self._listed.sub(self._without_list, text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
+
+    def _without_list(self, found: re.Match[str]) -> str:
+        return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
