@@ -78,8 +78,8 @@ def one_run(folder: Path, number: int, share: float) -> tuple[str, set[str], flo
     write_answers(answers, np.random.default_rng([number, 43]), share)
     run = api.run(protocol, f"file:{answers}", folder / f"{number}-{share}")
     (verdict,) = run.verdicts()
-    cut = (run.outputs["ended"] == "cut").mean()
-    return verdict.word.value, {caution.kind.value for caution in verdict.cautions}, float(cut or 0)
+    cut = run.outputs["ended"].to_list().count("cut") / len(run.outputs)
+    return verdict.word.value, {caution.kind.value for caution in verdict.cautions}, cut
 
 
 def main() -> int:
