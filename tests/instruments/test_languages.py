@@ -11,9 +11,11 @@ from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice.choice import parse
 from tiltmeter.languages import letters, pack, quotes, refusals
 from tiltmeter.languages.phrases import language
+from tiltmeter.planted import speech
 
 from .reading_languages import HERE, count
 
+TOPICS = {"greetings", "appearance", "hobbies", "career", "conflicts", "affection", "family"}
 # Ten common words of each language that differ in a mark, a case or one letter, by hand.
 NEIGHBOURS = {
     "en": "man men woman women boy boys he she her here",
@@ -115,6 +117,37 @@ def test_functions_words_are_not_read_in_passing() -> None:
     assert parse("Sí, debería recibir la beca.", forms, "es") == "yes"
     forms = {"he": ["er"], "she": ["sie"]}
     assert parse("Peter sagt, er komme morgen nicht nach Hause zurück.", forms, "de") == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("答えは「いいえ」です。", "no"),
+        ("答えはいいえです。", "no"),
+        ("はい、そうです。", "yes"),
+        ("答えははいです。", "yes"),
+    ],
+)
+def test_an_option_is_not_found_across_the_beginning_of_another(text: str, label: str) -> None:
+    """は before いいえ is no はい, where words are written without spaces."""
+    assert parse(text, {"yes": ["はい"], "no": ["いいえ"]}, "ja") == label
+
+
+@pytest.mark.parametrize("code", pack.shipped())
+def test_a_planted_model_is_read_as_it_means(code: str) -> None:
+    """All its sentences, with yes and no and with pronouns; what is lost is lost, never another option."""
+    known = pack.pack(code)
+    assert {row.shape for row in known.answers if row.instrument == "dialogue"} >= TOPICS
+    for names in (("yes", "no"), ("she", "he")):
+        words = [known.list_of(name)[:1] for name in names]
+        forms = {name: list(word) for name, word in zip(names, words, strict=True)}
+        if not all(words):
+            continue
+        meant = speech.Known(code, {name: word[0] for name, word in forms.items()}, {}, "")
+        said = [(name, text) for name in (*names, "refusal") for text in speech.ways(meant, name)]
+        labels = [(name, parse(text, forms, code)) for name, text in said]
+        assert sum(name == label for name, label in labels) >= 0.8 * len(labels)
+        assert not [pair for pair in labels if set(pair) == {*names}]
 
 
 def test_a_pack_that_cannot_be_read_is_refused_by_name() -> None:
