@@ -78,8 +78,9 @@ def one_run(folder: Path, number: int, share: float) -> tuple[str, set[str], flo
     write_answers(answers, np.random.default_rng([number, 43]), share)
     run = api.run(protocol, f"file:{answers}", folder / f"{number}-{share}")
     (verdict,) = run.verdicts()
-    cut = (run.outputs["ended"] == "cut").mean()
-    return verdict.word.value, {caution.kind.value for caution in verdict.cautions}, float(cut or 0)
+    ended = run.outputs["ended"].to_list()
+    cut = ended.count("cut") / len(ended)
+    return verdict.word.value, {caution.kind.value for caution in verdict.cautions}, cut
 
 
 def main() -> int:

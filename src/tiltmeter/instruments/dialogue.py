@@ -65,7 +65,7 @@ _SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speec
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
-_TAG = re.compile(r"</?(?:b|em|i|span|strong|u)>", re.I)
+_TAG = re.compile(r"</?(?:b|em|i|span|strong|u|ul)>", re.I)
 _BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"

@@ -66,7 +66,9 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
-        "bracket": re.compile(rf"^[{re.escape(BRACKETS)}]({known})[\])）】>]\s*[:：]?\s*(.+)$"),
+        "bracket": re.compile(
+            rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
+        ),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"

@@ -148,7 +148,8 @@ class Marker:
                 found[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
         found += [text for text in brackets if self._names_all(self.mark(text))]
-        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        ends = [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
