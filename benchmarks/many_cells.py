@@ -42,6 +42,7 @@ from tiltmeter.analyse.counts.whole_outputs import (
     LabelledOutputs,
     read_labelled_outputs,
 )
+from tiltmeter.analyse.scores import many_cells
 from tiltmeter.analyse.whole_run import measure_run
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
@@ -315,9 +316,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rho", type=float, default=0.3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--power", action="store_true")
+    parser.add_argument("--draws", type=int, default=many_cells.DRAWS, help="shuffles of a claim")
     parser.add_argument("--out", default="")
     chosen = parser.parse_args(arguments)
-    worst = 0
+    many_cells.DRAWS, worst = chosen.draws, 0
     with tempfile.TemporaryDirectory() as chosen.folder:
         for name, runs, group, cell in settings(chosen):
             tally = Tally()

@@ -352,9 +352,9 @@ class Population(TypedDict):
 class NamedCell(TypedDict):
     """One value of one attribute, whose share a claim of many cells names.
 
-    object: None if it is over all objects. base: the level that it is held against; None if that is
-    all other groups. share and base_share: the raw shares of n and base_n outputs with a value of
-    the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
+    object: None if it is over all of several objects. base: the level that it is held against; None
+    if that is all other groups. share and base_share: the raw shares of n and base_n outputs with a
+    value of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
     """
 
     attribute: str
@@ -456,14 +456,17 @@ class Estimate:
     # of an interval by t: its standard error and degrees of freedom
     spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # tests whether its items differ more than chance lets them, until it is known which rows claim
-    test_items: Callable[[], Mapping[str, float] | None] | None = field(
+    test_items: Callable[[], Mapping[str, Any] | None] | None = field(
         default=None, repr=False, compare=False
     )
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
-    # `above` and `below` no tilt
+    # `above` and `below` no tilt, and if they differ which are `exceptions` (NamedItem)
     between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)
+    # of what compares two sides, both raw numbers: `level` and `baseline`; of a joint effect those
+    # of each group (`masculine`) and of its controls (`masculine_en`) too
+    sides: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of claims of many cells: which cells they name
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
     # names its cells at a level, if it is rejected, until it is known over how many claims
@@ -498,6 +501,7 @@ class Estimate:
             test_items=None,
             between_items=None,
             population=None,
+            sides=None,
             cells=None,
             name_cells=None,
             cautions=(),

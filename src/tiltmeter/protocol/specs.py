@@ -90,6 +90,8 @@ class MeasureSpec:
               grouping by itself.
     parts: measures whose rows are parts of its claim: where tested ones point both ways, its
               direction is not settled.
+    nuisance: what it measures, if that is no question of the audit (a place, an order): its claims
+              are a family of their own, and no tilts.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
     sentence: what a report says first of its claims, by verdict (wording.py).
@@ -117,6 +119,7 @@ class MeasureSpec:
     reference: str | Mapping[str, float] = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+    nuisance: str = ""
     sentence: SentenceKeys = field(default_factory=SentenceKeys)
 
     @property

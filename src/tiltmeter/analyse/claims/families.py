@@ -123,7 +123,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
         leads = row.key in first or (is_corrected and _uncorrected_key(row) in led)
-        own = spec.family if spec else ""
+        own = (spec.family or spec.nuisance) if spec else ""
         family = (HEADLINE, own) if leads else (own or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)
@@ -170,6 +170,8 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
     adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
     for (place, one), p in zip(found.items(), adjusted, strict=True):
         known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
+        if known["p_adjusted"] >= ALPHA:
+            known["exceptions"] = []
         made[place] = replace(made[place], between_items=known)
 
 

@@ -26,12 +26,14 @@ from .estimate_rows import (
     one_item,
     shift_as_odds,
     with_shuffled_items,
+    with_sides,
     with_sign_flip,
     with_studentised_shuffle,
     with_test,
 )
 from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
+from .rest_follows import with_rest
 
 
 def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -158,7 +160,7 @@ def _of_outputs(
     group = Group(
         {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
     )
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.null is None or not table.variant.intervals:
         return estimate
     return with_test(estimate, independent.shuffled_difference(**sides), found)
@@ -171,6 +173,10 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
     """
+    yield from with_rest(table, measure, by, _ratios)
+
+
+def _ratios(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
@@ -259,7 +265,7 @@ def _pair_estimate(
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.per == "outputs":
         return estimate
     both = (na > 0) & (nb > 0)
