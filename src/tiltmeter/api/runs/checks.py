@@ -18,7 +18,7 @@ from ...store import Store, served_models
 from ...store.queries import batches, endpoints, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
-    from ...analyse.claims.gate import Gate, GateResult
+    from ...analyse.claims.gate import GateResult
     from ...analyse.claims.thresholds import Outcome
     from ...analyse.claims.verdicts import Verdict
 
@@ -71,7 +71,7 @@ class CheckResult:
         """
         from ...analyse.claims.thresholds import FAILED
 
-        codes = [self._of_thresholds(), self.gate.decision.value if self.gate else 0]
+        codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
         return FAILED if FAILED in codes else max(codes)
 
     def _of_thresholds(self) -> int:
@@ -160,15 +160,16 @@ def check_all(
     named: Sequence[Threshold],
     estimates: Sequence[Estimate],
     verdicts: Sequence[Verdict],
-    gate: Gate | None = None,
+    gate: GateResult | None = None,
 ) -> CheckResult:
-    """Holds thresholds against the estimates that they speak of, and a gate against the claims."""
-    from ...analyse.claims.gate import hold
+    """Holds thresholds against the estimates that they speak of. gate: its result, if one is
+    set.
+    """
     from ...analyse.claims.thresholds import judge
     from ...analyse.words.verdict_words import Word
 
     return CheckResult(
         tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
-        hold(gate, verdicts) if gate else None,
+        gate,
         sum(claim.word is Word.TILT for claim in verdicts),
     )

@@ -181,3 +181,8 @@ def has_answered(store: Store, model: str) -> bool:
 def number_answered(store: Store) -> int:
     """How many calls were answered, of subjects and of judges."""
     return int(store.first("SELECT count(*) FROM calls WHERE outcome IS NOT NULL")[0])
+
+
+def number(store: Store) -> int:
+    """Counts the calls that were answered, of subjects and judges."""
+    return int(store.first("SELECT count(*) FROM calls")[0])

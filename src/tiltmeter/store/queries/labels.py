@@ -335,3 +335,16 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     """(output, annotator, attribute, position, value) of all labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))
+
+
+def with_prompts(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[tuple[Mapping[str, str], str, str, float]]:
+    """Yields (factors, prompt, value, weight) of each current label of a subject's answers."""
+    query = (
+        "SELECT t.factors, t.prompt, l.value, l.weight FROM labels l JOIN trials t"
+        " ON t.id = l.output WHERE l.current AND t.subject = ? AND l.annotator = ?"
+        " AND l.attribute = ?"
+    )
+    for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
+        yield levels(factors), str(prompt), str(value), float(weight)
