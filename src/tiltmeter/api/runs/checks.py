@@ -15,7 +15,7 @@ from ...records import UNRESOLVED, Estimate
 from ...stages.steps import injection_count
 from ...stats.results import count_of
 from ...store import Store, served_models
-from ...store.queries import batches, endpoints, settings
+from ...store.queries import batches, endpoints, labels, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
     from ...analyse.claims.gate import GateResult
@@ -105,6 +105,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *endpoints.warnings(store),
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
+        *_of_people(store, protocol),
         *_unread(estimates),
         *thin_design(protocol),
     )
@@ -127,6 +128,13 @@ def _batches_out(store: Store) -> str:
         return ""
     said = f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
     return f"{said} The command that handed them in collects them."
+
+
+def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
+    """What is to be known of people who label without a judge."""
+    from ...gold import majority
+
+    return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from ...errors import RunError, UsageError
+from ...gold import majority
 from ...protocol import Protocol
 from ...records import Estimate
 from ...stages.steps import protocol_snapshot
@@ -87,6 +88,7 @@ class Run:
         """The estimates of a variant from the labels: computed anew only where something that they
         depend on is new (`kept`).
         """
+        majority.refresh(self.folder, self.protocol)
         with Store(self.folder) as store:
             return cached_results.estimates(store, self.protocol, variant)
 

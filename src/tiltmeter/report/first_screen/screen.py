@@ -61,7 +61,7 @@ def screen(
     line = tuple(_with_short(part, names) for part in about if part)
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or lead is None:
-        said = NO_HEADLINE if audit and audit.estimates else "Nothing was measured yet."
+        said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
         return Screen(line, told, said, (), (), None, None, CAUTION)
     lede = tuple(_lede(protocol, judged, lead))
     shown = Screen(
@@ -403,3 +403,13 @@ def _levels(judged: Sequence[Judged], lead: Judged, cue: str) -> list[str]:
     own = [one.claim.row.condition.get(cue, "") for one in tilts]
     told = (lead.claim.row.contrast or {}).get(cue, "").split(BETWEEN)
     return [level for level in dict.fromkeys([base, *reversed(told), *own]) if level]
+
+
+def _nothing_measured(store: Store) -> str:
+    """Says that there is no number yet, and what to type if people are to label."""
+    kept = settings.definition(store)
+    instruments = kept["declared"].get("instruments") if kept else None
+    listed = instruments if isinstance(instruments, Sequence) else ()
+    if not any(isinstance(one, Mapping) and one.get("kind") == "people" for one in listed):
+        return "Nothing was measured yet."
+    return f"Nobody has labelled yet. Type: tiltmeter annotate {store.folder} --annotator NAME"

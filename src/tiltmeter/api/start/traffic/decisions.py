@@ -162,7 +162,7 @@ def write(path: Path, decisions: Sequence[Decision]) -> None:
 
 
 def _cell(text: str) -> str:
-    """Returns a conversation as a cell: its turns with ⁂ between, a system prompt first after ⁂⁂."""
+    """Returns a conversation as a cell: turns with ⁂ between, a system prompt first after ⁂⁂."""
     system, _, spoken = text.partition(BETWEEN)
     return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
 
