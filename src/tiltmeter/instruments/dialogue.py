@@ -7,7 +7,7 @@ twice or more:
   marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：",
            "Sarah (smiling):"), a label
            on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”",
-           "女性「…」");
+           "女性「…」"), a word for a speaker in brackets ("[Woman] …");
   quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
            parts them ("…," she said, "…"), and several where they touch or where each has a
            narration of its own;
@@ -66,7 +66,8 @@ _SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speec
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
-_BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
+_TAG = re.compile(r"</?(?:b|em|i|span|strong|u|ul)>", re.I)
+_BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
 )
@@ -222,7 +223,7 @@ def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
-        text = _BREAK.sub("\n", text)
+        text = _TAG.sub("", _BREAK.sub("\n", text))
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
@@ -256,6 +257,8 @@ def _match_label(text: str) -> re.Match[str] | None:
     """
     labels = patterns()
     found = labels["colon"].match(text) if ":" in text or "：" in text else None
+    if not found and text.startswith(("[", "【")):
+        found = labels["bracket"].match(text)
     if not found and _OPENING.search(text):
         found = labels["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
@@ -285,7 +288,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "2"
+    version = "3"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

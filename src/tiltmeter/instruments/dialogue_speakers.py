@@ -41,11 +41,12 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
     number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
     known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
     label = rf"(?:{known}(?![^\W\d_{CJK}])(?:\s+[^\W\d_]+){{0,3}}|{named}|{_RUN}|{_SIGN})"
-    end = f".!?…。！？{CLOSE}"  # of what the one before said
+    end = f".!?…。！？؟।{CLOSE}"  # of what the one before said
     return {
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "bracket": re.compile(rf"^[\[【]\s*({known})\s*[\]】]\s*(.*)$"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"

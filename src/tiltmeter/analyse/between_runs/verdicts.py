@@ -16,8 +16,9 @@ from ..claims import background, verdicts
 from ..claims.background import Background, GoldFacts
 from ..claims.evidence import Claim, gather
 from ..claims.verdicts import Verdict
-from ..words import headlines, numerals, reading, sentences
+from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
+from .cell_claims import KINDS
 from .paired_runs import FACTOR, ComparisonRow, Part
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
@@ -29,7 +30,9 @@ SENTENCE: SentenceKeys = {
     "unsettled": LEVELS + "which way {what} differs cannot be said.",
 }
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
-WITHIN = LEVELS + "{what} differs by less than {margin}."
+# of a claim of many cells that names one
+NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_share}."
+WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class Pair(NamedTuple):
@@ -71,6 +74,7 @@ def _judge(
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
     if set(claim.row.contrast or ()) <= {FACTOR}:  # of differences no run has one number of these
         slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
+    slots["for_levels"] = f" ({levels})" if levels else ""
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
@@ -83,7 +87,9 @@ def _judge(
         return replace(
             made,
             word=Word.EQUIVALENT,
-            headline=WITHIN.format_map({**slots, "margin": margin}),
+            headline=WITHIN.format_map(
+                {**slots, "margin": margin, "over": populations.over(claim.row, claim.nouns)}
+            ),
             sentence=sentences.equivalent(spec, claim.row, about, number, margin),
         )
     return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made
@@ -99,7 +105,7 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         unit=unit,
         contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
-        sentence={**SENTENCE},
+        sentence={**SENTENCE, "tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 
 

@@ -177,6 +177,7 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
     """Holds the headline claims of a run against a gate. cost: of the run, "so far"."""
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
+    claims = [claim for claim in claims if not claim.nuisance]
     return together([_decide(gate, claim, len(claims), cost) for claim in claims])
 
 

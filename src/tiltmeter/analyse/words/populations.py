@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol import MeasureSpec, Protocol
+from ...protocol import MeasureSpec, Protocol, wording
 from ...protocol.design.cue_words import lineup_column
 from ...records import Estimate, Json, Population
 from ...stats.crossed.words import ADVISED_WORDS, LEAST_WORDS
@@ -19,7 +19,9 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
     if spec.contrast is None and lineup_column(protocol):
         return "names", "line-ups"
     cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
-    return "words" if cue is None else cue.noun, f"{protocol.item.replace('_', ' ')}s"
+    if spec.contrast is None and len({one.column for one in protocol.cues.values()}) == 1:
+        cue = next(iter(protocol.cues.values()))
+    return "words" if cue is None else cue.noun, f"{wording.item_noun(protocol)}s"
 
 
 def of_verdict(row: Estimate) -> dict[str, Json]:
@@ -40,6 +42,20 @@ def of_verdict(row: Estimate) -> dict[str, Json]:
     }
 
 
+def over(row: Estimate, named: tuple[str, str]) -> str:
+    """The population of a number that is no tilt, such as ", over names and jobs like these"; "" if
+    all cue words are there. named: cue words and items.
+    """
+    population, (words, items) = row.population, named
+    if population is None:
+        return ""
+    if population["cue_words"] == THESE:
+        return f", with these {words}"
+    if population["items"] == THESE:
+        return f", in these {population['items_n']} {items}"
+    return f", over {words} and {items} like these"
+
+
 def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> str:
     """A tilt's sentence with the population that it speaks of. named: cue words and items."""
     population, (words, items) = row.population, named
@@ -55,7 +71,8 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
     if word == Word.TILT_OF_THESE:
         number = min(population["words"])
         each = f"one {words.removesuffix('s')}" if number == 1 else f"these {number} {words}"
-        return f"With {each} a group {text}"
+        open_ = f"; {words} like these are not settled."
+        return f"With {each} a group {text.removesuffix('.')}{open_}"
     return text
 
 

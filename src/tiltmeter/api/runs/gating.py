@@ -67,7 +67,7 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
     from ...analyse.claims.worse import hold_against
 
     with Store(folder) as store:
-        cost = Cost(calls.number(store), store.spent())
+        cost = Cost(calls.number_answered(store), store.spent())
         items = baselines.item_differences(store, protocol, claims)
     baselines.keep(folder / baselines.FILE, protocol.name, items)
     found = hold_claims(gates.gate, claims, cost)

@@ -60,6 +60,11 @@ class Marker:
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
+        listing = language.role("listing").pattern if language.data.get("named") else NEVER
+        two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
+        self._listed = re.compile(
+            rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
+        )
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         steps = (
@@ -104,7 +109,7 @@ class Marker:
         """Mentions after a negation, with a few words between, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        after = rf"(?<= ){mentions}(?: ,)? {role('reject_after').pattern}"
+        after = rf"(?<= ){mentions}(?: ,(?!(?: \S+){{1,2}} @))? {role('reject_after').pattern}"
         return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
@@ -142,7 +147,8 @@ class Marker:
                 found[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
         found += [text for text in brackets if self._names_all(self.mark(text))]
-        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        ends = [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
@@ -165,6 +171,7 @@ class Marker:
             lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
         )
         text = self._several.sub(lambda found: _together(found[0].split()), text)
+        text = self._listed.sub(lambda found: "," if self._names_all(found[0]) else found[0], text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 

@@ -5,6 +5,7 @@ changed or withdrawn.
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 from .. import Store
@@ -14,18 +15,32 @@ PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
 # Labels are added and withdrawn, which the sums tell; whoever changes one by hand changes the date
 # of the file.
+_LABELLED = (
+    "SELECT count(*) FROM trials",
+    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
+)
 _WHOLE = (
     "SELECT key, value FROM meta ORDER BY key",
     "SELECT kind, group_concat(name || char(31) || content, char(30)) FROM artefacts"
     " GROUP BY kind ORDER BY kind",
-    "SELECT count(*) FROM trials",
     "SELECT count(*), max(rowid), total(cost) FROM calls",
-    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
+    *_LABELLED,
 )
 _OUTPUTS = (
     "SELECT max(trial),"
     " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
     " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)"
+)
+# Of every row that a result rests on, by key and without dates and row ids: runs that were put
+# together of parts have the rows of these parts.
+_ROWS = (
+    "SELECT id, subject, mode, factors, sample, prompt, begin, sampling FROM trials ORDER BY id",
+    "SELECT key, purpose, model, request, outcome, text, alternatives, blob, raw, served, ended,"
+    " thought FROM calls WHERE outcome IS NOT NULL ORDER BY key",
+    "SELECT trial, outcome, text, call, blob, ended, thought FROM outputs ORDER BY trial",
+    "SELECT output, annotator, attribute, position, value, weight FROM labels WHERE current"
+    " ORDER BY output, annotator, attribute, position, value",
+    "SELECT trial, look FROM trial_looks ORDER BY trial",
 )
 _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
@@ -52,3 +67,20 @@ def _compute(store: Store, files: Files) -> str:
         last, text = store.first(_OUTPUTS, (last, PIECE_ROWS))
         digest.update((text or "").encode())
     return digest.hexdigest()
+
+
+def digest(store: Store) -> str:
+    """The SHA-256 of all rows that a result rests on, sorted by key: the same for a run and for one
+    that was merged of the same parts.
+    """
+    found = hashlib.sha256()
+    for query in _ROWS:
+        for row in store.rows(query):
+            found.update(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
+def labels_mark(store: Store) -> str:
+    """12 hexadecimal digits over the labels and the number of trials, wherever the file lies."""
+    rows = [row for query in _LABELLED for row in store.rows(query)]
+    return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()
