@@ -132,7 +132,7 @@ def test_a_margin_is_missed_before_anything_is_asked(
     model = bot(tmp_path / "bot.py", 0.1, 0.1)
     gate = ("--fail-on", "tilt", "--margin", "5")
     assert audit(str(file), "--model", model, "--yes", *gate, "--out", str(out)) == 2
-    assert "--margin 5,length=10%" in capsys.readouterr().err
+    assert "--margin 5,length_gender=10%" in capsys.readouterr().err
     assert not (out / "run.sqlite").exists()
 
 

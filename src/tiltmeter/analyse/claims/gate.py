@@ -154,7 +154,7 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str, ty
         return size / 100
     if named and not per_cent:
         return size
-    example = f"{kind if '_' in measure else measure}={'10%' if unit in RATIOS else '1'}"
+    example = f"{measure}={'10%' if unit in RATIOS else '1'}"
     raise UsageError(
         f"No size is named for {measure}, which is not a share. Type for instance: "
         f"{typed},{example}"

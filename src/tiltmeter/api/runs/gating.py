@@ -68,7 +68,8 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
 
     with Store(folder) as store:
         cost = Cost(calls.number_answered(store), store.spent())
-        items = baselines.item_differences(store, protocol, claims)
+        compared = [claim for claim in claims if not claim.nuisance]
+        items = baselines.item_differences(store, protocol, compared)
     baselines.keep(folder / baselines.FILE, protocol.name, items)
     found = hold_claims(gates.gate, claims, cost)
     if gates.earlier is None:
