@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...records import Json
 from .. import Store
@@ -47,6 +47,20 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
         said = "; ".join(told)
         unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
         yield model, "; ".join(filter(None, (said, unknown)))
+
+
+def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
+    """{thing: what the endpoints of these models said of it}; each model by name if several have
+    a record.
+    """
+    known = {model: record for model, record in endpoints(store).items() if model in models}
+    found: dict[str, str] = {}
+    for key, name in NAMES.items():
+        told = {model: _text(record[key]) for model, record in known.items() if record.get(key)}
+        each = (f"{model} {text}" if len(known) > 1 else text for model, text in told.items())
+        if told:
+            found[name] = "; ".join(each)
+    return found
 
 
 def warnings(store: Store) -> Iterator[str]:
