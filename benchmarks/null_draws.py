@@ -173,7 +173,10 @@ def draw_lineups(names_sd: float, prompt_sd: float = 0.0) -> Begin:
 
 
 def draw_around(
-    item: str, values: tuple[str, str], centres: Mapping[str, float] | None = None, prompt_sd=1.0
+    item: str,
+    values: tuple[str, str],
+    centres: Mapping[str, float] | None = None,
+    prompt_sd: float = 1.0,
 ) -> Begin:
     """Every answer drawn anew with the share of its item on either side of no tilt with equal
     chances, and of its prompt (logits). centres: the share of each item that is no tilt (one half);

@@ -183,7 +183,7 @@ NULLS = (
         measures=("from_labour",),
     ),
     Null("roles", f"order=0.3,refuse={REFUSED}", deal_answers(""), RUNS, True),
-    Null("decisions", f"refuse={REFUSED}", deal_answers("scenario"), RUNS, True),
+    Null("decisions", f"refuse={REFUSED}", deal_answers("scenario")),
 )
 
 
@@ -240,8 +240,8 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
             "decisions_names", "planted:protocol=decisions_names", folder / "run", limit=20
         )
     if null.protocol == "decisions":
-        own = null.planted if "=" in null.planted else ""
-        model = ",".join(filter(None, ("planted:protocol=decisions,yes=0.6,spread=1", own)))
+        settings = null.planted if "=" in null.planted else ""
+        model = ",".join(filter(None, ("planted:protocol=decisions,yes=0.6,spread=1", settings)))
         return tiltmeter.run("decisions", model, folder / "run", samples=1, limit=30 * 135)
     if null.protocol == "occupations":
         copy = with_small_pictures("occupations", folder)

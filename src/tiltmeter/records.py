@@ -329,7 +329,8 @@ class Population(TypedDict):
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
     differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
-    se: of the test for words like these; se_items: of that over items alone; p_these: of the
+    se: of the test for words like these; se_items: of that over items alone; se_within: if the same
+    prompts were asked again, None if none was answered twice; p_these: of the
     narrower population (these words; with few items these items too), p_these_adjusted in its own
     family; p_like_these: for items and words like these.
     """
@@ -342,6 +343,7 @@ class Population(TypedDict):
     df: float | None
     se: float
     se_items: float
+    se_within: float | None
     p_these: float | None
     p_these_adjusted: float | None
     p_like_these: float | None
@@ -350,9 +352,9 @@ class Population(TypedDict):
 class NamedCell(TypedDict):
     """One value of one attribute, whose share a claim of many cells names.
 
-    object: None if it is over all objects. base: the level that it is held against; None if that is
-    all other groups. share and base_share: the raw shares of n and base_n outputs with a value of
-    the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
+    object: None if it is over all of several objects. base: the level that it is held against; None
+    if that is all other groups. share and base_share: the raw shares of n and base_n outputs with a
+    value of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
     """
 
     attribute: str
@@ -454,18 +456,23 @@ class Estimate:
     # of an interval by t: its standard error and degrees of freedom
     spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # tests whether its items differ more than chance lets them, until it is known which rows claim
-    test_items: Callable[[], Mapping[str, float] | None] | None = field(
+    test_items: Callable[[], Mapping[str, Any] | None] | None = field(
         default=None, repr=False, compare=False
     )
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
-    # `above` and `below` no tilt
+    # `above` and `below` no tilt, and if they differ which are `exceptions` (NamedItem)
     between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)
+    # of what compares two sides, both raw numbers: `level` and `baseline`; of a joint effect those
+    # of each group (`masculine`) and of its controls (`masculine_en`) too
+    sides: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of claims of many cells: which cells they name
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
-    # names its cells at a level (0: none may be), until it is known over how many claims
-    name_cells: Callable[[float], CellClaim] | None = field(default=None, repr=False, compare=False)
+    # names its cells at a level, if it is rejected, until it is known over how many claims
+    name_cells: Callable[[float, bool], CellClaim] | None = field(
+        default=None, repr=False, compare=False
+    )
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
@@ -494,6 +501,7 @@ class Estimate:
             test_items=None,
             between_items=None,
             population=None,
+            sides=None,
             cells=None,
             name_cells=None,
             cautions=(),

@@ -15,11 +15,11 @@ from tiltmeter import registry
 from tiltmeter.analyse.counts import label_counts
 from tiltmeter.analyse.counts.label_counts import count_labels
 from tiltmeter.analyse.estimates import estimates
-from tiltmeter.analyse.measures.estimate_rows import from_each_other
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label
 from tiltmeter.stats import association, rates
+from tiltmeter.stats.shuffles.resampling import parts_of_difference
 from tiltmeter.store.queries import label_sets
 
 ROLES = registry.protocol("roles")
@@ -297,8 +297,8 @@ def test_what_a_flip_turns_sums_to_the_difference_that_is_told() -> None:
     numbers each item's part is the difference of its own shares.
     """
     xa, na, xb, nb = map(np.array, ((3, 1, 2), (4, 4, 2), (1, 1, 0), (4, 4, 0)))
-    parts = from_each_other(xa, na, xb, nb)
+    parts = parts_of_difference(xa, na, xb, nb)
     assert parts.sum() / 3 == pytest.approx(0.35)
     assert parts / 3 == pytest.approx([0.3 - 1 / 8 + 2 / 45, 0.1 - 1 / 8 + 2 / 45, 0.2 - 4 / 45])
-    even = from_each_other(xa[:2], na[:2], xb[:2], nb[:2])
+    even = parts_of_difference(xa[:2], na[:2], xb[:2], nb[:2])
     assert even == pytest.approx([3 / 4 - 1 / 4, 0.0]) and even[1] == 0

@@ -88,7 +88,10 @@ def run(folder: Path, command: Sequence[str]) -> str:
 def test_codes_of_cautions_are_one_record_each() -> None:
     """Every mark that statistics give an interval has a record with a text."""
     marks = {kind.value for kind in CautionKind if kind.mark}
-    assert marks | {"zero_count"} == {*re.findall(r'Caution\(\s*"(\w+)"', STATS), "few_cue_words"}
+    assert marks | {"zero_count", "zero_at_baseline"} == {
+        *re.findall(r'Caution\(\s*"(\w+)"', STATS),
+        "few_cue_words",
+    }
     named = Caution(CautionKind.REVERSES, "It matters more.", "order")
     assert named.as_dict() == {"code": "order_reverses", "text": "It matters more."}
     assert Caution(CautionKind.FEW_GOLD, "Little.").code == "few_gold"

@@ -125,6 +125,7 @@ CASES = [
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
+    ("letters", "planted:protocol=letters", (), {"limit": 2, "where": {"age": ("20",)}}),
     ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",
@@ -231,7 +232,7 @@ def test_size_by_hand() -> None:
         begin="Ah",
     )
     found = cost.size(request)
-    assert found.tokens == 4 / 4 + (2 + 3 / 4) + 2 / 4 + 2 * 8
+    assert found.tokens == 4 / 4 + (2 * 0.75 + 3 / 4) + 2 / 4 + 2 * 8
     assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
     assert (found.limit, found.longest, found.drawn) == (7, 7, 0)
 
@@ -497,12 +498,12 @@ def test_an_exact_reading_has_no_sampling_error() -> None:
     assert exact["detectable"] == pytest.approx(0.0646, rel=0.02)
 
 
-def test_divergences_are_simulated() -> None:
+def test_the_largest_cell_is_simulated() -> None:
     few, many = (
-        row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence")
+        row(planned("dialogues", "planted:", language="en", samples=n), "topics_differ")
         for n in (20, 100)
     )
-    assert few["unit"] == "bits" and 0 < many["detectable"] < few["detectable"] < 1
+    assert few["unit"] == "share" and 0 < many["detectable"] < few["detectable"] < 1
 
 
 def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
@@ -510,7 +511,7 @@ def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
 
     Four pairings of seven topics are 28 claims; a sign flip about 1/7 is the row's own test.
     """
-    divergence = row(planned("dialogues", "planted:", language="en"), "topic_divergence")
+    divergence = row(planned("dialogues", "planted:", language="en"), "topics_differ")
     assert (divergence["clusters"], divergence["per_cluster"]) == (None, 100)
     protocol = registry.protocol("dialogues")
     headline = [replace(m, headline=True) for m in protocol.measures if m.name == "topic_share"]

@@ -70,7 +70,8 @@ def count(half: str) -> dict[tuple[str, str], Counter[str]]:
     table: dict[tuple[str, str], Counter[str]] = {}
     for case in cases(half):
         label = read(case)
-        result = "read" if label == case.expected else "lost" if label in UNCOUNTED else "wrong"
+        lost = label in UNCOUNTED and case.expected != "answer"
+        result = "read" if label == case.expected else "lost" if lost else "wrong"
         table.setdefault((case.instrument.partition(":")[0], case.language), Counter())[result] += 1
         if half == "looked" and result != "read" and len(sys.argv) > 2:
             print(

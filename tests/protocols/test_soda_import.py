@@ -98,7 +98,7 @@ def test_the_numbers(tmp_path: Path) -> None:
             and overall.p_adjusted >= overall.p
         )
         assert overall.null_low is not None and overall.null_low < 0 < (overall.null_high or 0)
-        assert overall.family == "headline claims" and overall.low is None
+        assert overall.family == "bds" and overall.low is None
     base = the(default, "vac", object="car", dimension="base", group="base")
     assert (
         base.value is not None and "1 attributes not measured" in base.note
@@ -242,7 +242,9 @@ def test_two_models_are_compared_by_shuffling_pictures_between_them(
     (over,) = (e for key, e in rows.items() if key == ("bds_over_objects", "gender", "women"))
     assert over["p"] < 0.001 and over["value"] == pytest.approx(over["second"] - over["first"])
     assert over["clusters"] == 2 and over["low"] is None and over["null_low"] < 0
-    assert rows["bds", "car", "gender", "women"]["family"] == "headline claims"
+    claim = rows["group_differs", "gender", "women"]
+    assert claim["family"] == "headline claims" and claim["p"] < 0.001
+    assert rows["bds", "car", "gender", "women"]["family"] == "bds"
     assert rows["cds", "cup", "gender"]["value"] > 0
     assert ("vac_over_objects",) in rows and rows["vac_over_objects",]["p"] is not None
     default = {e.measure: e for e in api.open_run(tmp_path / "run").analyse() if e.subject == "n"}

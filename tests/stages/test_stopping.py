@@ -13,8 +13,9 @@ import pytest
 from tiltmeter import Protocol, api, registry
 from tiltmeter.analyse.stopping.claims import planned_families
 from tiltmeter.analyse.stopping.compared import looks_price, paying
+from tiltmeter.analyse.stopping.estimates import _Stopped
 from tiltmeter.analyse.stopping.looks import check_looks, read_looks
-from tiltmeter.analyse.stopping.plan import read_plan
+from tiltmeter.analyse.stopping.plan import key_of, read_plan
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.errors import ProtocolError, RunMismatch, StoreError, UsageError
 from tiltmeter.records import Estimate, Label
@@ -107,6 +108,30 @@ def test_verdicts_follow_the_looks_and_what_is_given_up_is_no_finding(stopped: P
     text = run.report(stopped / "page.md").read_text("utf-8")
     assert "not pursued" in text and "o difference was found" not in text
     assert "When the run knew" in text and "were not asked" in text
+
+
+def test_an_interval_of_what_is_given_up_agrees_with_its_p(stopped: Path) -> None:
+    """An interval that excludes one half beside "not pursued, adjusted p = 1" contradicts it."""
+    with Store(stopped) as store:
+        plan = read_plan(store)
+        assert plan is not None
+        made, protocol = read_looks(store, plan), api.open_run(stopped).protocol
+        last = _Stopped(store, protocol, plan, made, [])
+        key, decision = next(
+            (key, one) for key, one in made[-1].decisions.items() if json.loads(key)[1] == EVEN
+        )
+        (row,) = [r for r in api.open_run(stopped).analyse() if key_of(r) == key]
+        assert decision.state == "not pursued" and row.low is not None and row.low < 0.5
+        near = last._as_given_up(
+            replace(row, value=0.56, low=0.51, high=0.61), plan.families[0], decision
+        )
+        assert (
+            near.low is not None and near.low < 0.5 and near.confidence == pytest.approx(0.99375)
+        )  # .05·.25/2
+        far = last._as_given_up(
+            replace(row, value=0.8, low=0.79, high=0.81), plan.families[0], decision
+        )
+        assert (far.low, far.high) == (None, None) and "given up before its last look" in far.note
 
 
 def test_tests_that_did_not_stop_the_run_pay_for_the_looks(stopped: Path) -> None:

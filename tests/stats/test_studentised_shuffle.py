@@ -33,6 +33,19 @@ def test_level_where_the_sign_flip_has_none(sizes: tuple[int, int], alike: bool)
     assert (p <= 0.05).mean() <= 0.05 + 2 * (0.05 * 0.95 / tables) ** 0.5
 
 
+def test_it_weighs_items_as_the_difference_of_pooled_shares_does() -> None:
+    """One large item, 18 of 40 against all of 40, and 20 of 1 against 2 outputs, 11 of them 1 of 1
+    against 0 of 2: pooled 29 of 60 less 40 of 80, the items' own differences +.50 on average.
+    """
+    xa, na = np.array([18, *[1] * 11, *[0] * 9]), np.array([40, *[1] * 20])
+    xb, nb = np.array([40, *[0] * 20]), np.array([40, *[2] * 20])
+    found = resampling.studentised_shuffle(
+        hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=np.random.default_rng(2)
+    )
+    assert found.statistic == pytest.approx(29 / 60 - 40 / 80)
+    assert (xa / na - xb / nb).mean() == pytest.approx(0.4976, abs=0.0001)
+
+
 def test_which_sides_are_unequal() -> None:
     assert resampling.sides_are_unequal(n_a=[2, 3, 2], n_b=[20, 20, 20])
     assert not resampling.sides_are_unequal(n_a=[2, 3, 2], n_b=[2, 3, 2])

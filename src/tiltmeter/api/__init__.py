@@ -34,8 +34,10 @@ __all__ = [
     "import_outputs",
     "jobs",
     "label",
+    "label_anew",
     "log_to_mlflow",
     "merge",
+    "money",
     "open_run",
     "plan",
     "report",
@@ -44,6 +46,7 @@ __all__ = [
     "trials",
     "use_copy",
     "validate",
+    "verify",
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
@@ -59,8 +62,9 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .handover.trackers import log_to_mlflow
     from .planning.plan import plan, trials
     from .planning.plan_page import Plan
+    from .recompute.verify import label_anew, verify
     from .runs import checks
-    from .runs.batch_jobs import Job, cancel_jobs, jobs
+    from .runs.batch_jobs import Job, cancel_jobs, jobs, money
     from .runs.checks import CheckResult, ThresholdCheck
     from .runs.execute import label, run
     from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
@@ -70,7 +74,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.run_folder import Run, frame, open_run, report
 else:
     _NAMES = {  # of each file
-        "runs.batch_jobs": ("Job", "cancel_jobs", "jobs"),
+        "runs.batch_jobs": ("Job", "cancel_jobs", "jobs", "money"),
         "runs.checks": ("CheckResult", "ThresholdCheck"),
         "handover.deposits": (
             "check_folder",
@@ -96,6 +100,7 @@ else:
         "runs.results": ("compare", "history", "validate"),
         "runs.run_folder": ("Run", "frame", "open_run", "report"),
         "handover.trackers": ("log_to_mlflow",),
+        "recompute.verify": ("label_anew", "verify"),
     }
     _FILES = {name: file for file, names in _NAMES.items() for name in names}
 

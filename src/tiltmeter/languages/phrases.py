@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
@@ -38,6 +38,8 @@ _MARKS = {
     for mark in marks
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+_ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
+PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
@@ -59,12 +61,16 @@ class Language:
     """The phrases of one language. `roles` are patterns over canonical text."""
 
     def __init__(self, known: Pack) -> None:
+        # options that come with each row ask for the pack's phrases again and again
+        self._recent = lru_cache(maxsize=32_768)(self._canonical)
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
-        self._contractions = [(_ending(short), full) for short, full in pairs]
+        self._contractions = [
+            (short.removeprefix("-"), _ending(short), full) for short, full in pairs
+        ]
         self._roles: dict[str, re.Pattern[str]] = {}
         self.persons = [
             [self.canonical(word).strip() for word in strings(words)]
@@ -74,17 +80,27 @@ class Language:
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
+        return self._recent(text) if len(text) <= PHRASE else self._canonical(text)
+
+    def _canonical(self, text: str) -> str:
         if not self._reads_boxes and "\\" in text:
             text = _BOX.sub(" ", text)
-        text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)
-        for short, full in self._contractions:
-            text = short.sub(full, text)
+        text = _STRUCK.sub(" ", text) if "~~" in text else text
+        text = _TAG.sub(" ", text) if "<" in text or "[" in text else text
+        text = fold(straight(text), self._turkish)
+        for sign, short, full in self._contractions:
+            if sign in text:  # to look for it first is quicker
+                text = short.sub(full, text)
         words = (_MARKS.get(token, token) for token in _TOKEN.findall(text))
         return f" {' '.join(word for word in words if word[0].isalnum() or word in '.?,:/')} "
 
     def phrase(self, text: str) -> str:
-        """A regular expression for one phrase in canonical text; `@` in it stands for a mention."""
-        parts = (re.escape(self.canonical(part).strip()) for part in text.split("@"))
+        """A regular expression for one phrase in canonical text; `@` in it stands for a mention,
+        `*` for any letters of a word.
+        """
+        wild = text.replace("*", _ANY_LETTERS)
+        canonical = (self.canonical(part).strip() for part in wild.split("@"))
+        parts = (re.escape(part).replace(_ANY_LETTERS, r"\S*") for part in canonical)
         return " @\\S+ ".join(parts).strip().replace("\\S+  @", "\\S+ @")
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:

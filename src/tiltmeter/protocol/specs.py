@@ -51,7 +51,8 @@ class InstrumentSpec:
     told: settings of the judges that label beside it, over its own (those of a variant).
     unsure: settings over its own with which it says where it is unsure: its judges are asked there
           alone, and label with it as one instrument. None: they label everything, beside it.
-    unread: True if its judges label what it leaves unread, with it as one instrument.
+    unread: the question and the values of judges that label what it leaves unread, with it as one
+          instrument; None if there are none.
     """
 
     name: str
@@ -61,7 +62,7 @@ class InstrumentSpec:
     also: tuple[str, ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
     unsure: Mapping[str, Any] | None = None
-    unread: bool = False
+    unread: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class MeasureSpec:
               the run has one of each.
     expected: {factor: {level: value}}: the one value that counts as a hit at each level of a
               factor.
+    scores:   {value: number} of labels that are no numbers themselves, for a mean of them; a value
+              without a score has none.
     figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
               headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
@@ -87,6 +90,8 @@ class MeasureSpec:
               grouping by itself.
     parts: measures whose rows are parts of its claim: where tested ones point both ways, its
               direction is not settled.
+    nuisance: what it measures, if that is no question of the audit (a place, an order): its claims
+              are a family of their own, and no tilts.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
     sentence: what a report says first of its claims, by verdict (wording.py).
@@ -112,13 +117,16 @@ class MeasureSpec:
     over: tuple[str, ...] = ()
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reference: str | Mapping[str, float] = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+    nuisance: str = ""
     sentence: SentenceKeys = field(default_factory=SentenceKeys)
 
     @property
     def signed(self) -> bool:
         """True if its values are differences, which have a sign."""
-        return self.contrast is not None or measure_kind(self.kind).signed
+        scored = any(score < 0 for score in self.scores.values())
+        return self.contrast is not None or scored or measure_kind(self.kind).signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +138,7 @@ class Variant:
     papers do.
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
+    headline:  its headline measures where they are others than by default.
     reads:     {attribute: another that is counted in its place, where the run has it}.
     says:      {measure: its text}, of measures that are other numbers here than by default; in them
     no value stands for no tilt.
@@ -143,6 +152,7 @@ class Variant:
     intervals: bool = True
     measures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
     text: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     says: Mapping[str, str] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from string import Formatter
 
 from ..errors import ProtocolError
 from . import FIGURES, MeasureSpec, Protocol
+from .design.tables import SEVERAL
 from .names import refuse_unknown, refuse_unknown_levels
 from .source.source_lines import SourceLocation
 
@@ -30,9 +31,13 @@ SLOTS = {
     "level": "what a contrast compares",
     "baseline": "what it compares that with",
     "changed": "the value that moved most",
+    "where": "the objects in which it moved",
+    "others": "the groups that it is held against",
     "changed_in": "the attribute, or the level, in which it did",
     "share": "its share there",
     "other_share": "its share elsewhere",
+    "items": "the item that it is about, or the word for several",
+    "slightly": "“ slightly” where the whole interval lies within what matters",
     "order": "the level of a nuisance factor with the higher number",
 }
 # of the sentences `between` and `over_time` of two runs, which have no `subject`
@@ -95,8 +100,9 @@ def _text_fault(text: str) -> str:
 
 
 def item_noun(protocol: Protocol) -> str:
-    """Returns the word for an item: the name of its column, if that is one."""
-    return "item" if protocol.item == "id" else protocol.item
+    """Returns the word for an item: the protocol's own, else the name of its column."""
+    own = protocol.first.get("item", "")
+    return own or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:
@@ -122,10 +128,18 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
     for number, measure in enumerate(protocol.measures):
         for verdict, text in measure.sentence.items():
             here = place.at("measures", number, "sentence", verdict)
-            own = SLOTS_OF_RUNS if verdict in OF_RUNS else SLOTS
+            own = SLOTS_OF_RUNS if verdict in OF_RUNS else (*SLOTS, *_joint_sides(measure))
             _slots(str(text), (*own, *named), here)
     if protocol.first:
         _first(protocol, place.at("first"))
+
+
+def _joint_sides(measure: MeasureSpec) -> Iterator[str]:
+    """The groups of a joint effect, and each in its controls: `masculine`, `masculine_en`."""
+    controls = (measure.contrast or {}).get("controls", "").split(SEVERAL)
+    for levels in measure.expected.values():
+        yield from levels
+        yield from (f"{level}_{control}" for level in levels for control in controls)
 
 
 def _slots(text: str, known: Collection[str], place: SourceLocation) -> None:

@@ -88,7 +88,7 @@ def _row(
     pair = _ratio(side, top, confidence)
     low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
     note = pair.note if side is not top else None
-    zero = tuple(code for code in pair.cautions if code == association.ZERO.code and note)
+    zero = tuple(code for code in pair.cautions if code in association.ZEROS and note)
     if low is None or high is None:
         note, low, high, se = join_notes(note, "no interval"), None, None, None
     else:

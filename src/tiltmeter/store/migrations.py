@@ -101,6 +101,28 @@ UPDATE outputs SET (ended, thought) = (SELECT ended, thought FROM calls WHERE ke
 WHERE call IN (SELECT key FROM calls WHERE coalesce(alternatives, '') = ''
   AND (ended <> 'unknown' OR thought IS NOT NULL));
 """
+# A batch as a state machine of money (queries/batches.py). sent: the provider's time when it was
+# last asked to make the batch; billed: results that were read and that the provider charges for;
+# lost: US dollars at the most that were written off.
+_MONEY = """
+ALTER TABLE batches ADD COLUMN sent TEXT NOT NULL DEFAULT '';
+ALTER TABLE batches ADD COLUMN billed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batches ADD COLUMN lost REAL NOT NULL DEFAULT 0;
+UPDATE batches SET state = CASE state
+  WHEN 'intended' THEN 'reserved' WHEN 'uploaded' THEN 'sent' WHEN 'open' THEN 'accepted'
+  WHEN 'ended' THEN 'collected' ELSE 'written off' END,
+  billed = requests - (SELECT count(*) FROM batch_requests WHERE batch = batches.key);
+"""
+# Nobody says the same of the same place twice; what two processes did without working locks counts
+# once. An annotator may give several values with weights to one position.
+_ONCE = """
+UPDATE labels SET current = 0 WHERE current AND id NOT IN (
+  SELECT min(id) FROM labels WHERE current
+  GROUP BY output, annotator, attribute, value, weight, position);
+DROP INDEX labels_by_output;
+CREATE UNIQUE INDEX labels_by_output
+  ON labels (output, annotator, attribute, value, weight, position) WHERE current;
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
@@ -108,6 +130,7 @@ STEPS: tuple[Step, ...] = (
     Step("which of several servers answered a call", _SERVERS),
     Step("the calls that labels rest on", _LABEL_CALLS),
     Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
+    Step("the money of batches, and labels that count once", _MONEY + _ONCE),
 )
 
 

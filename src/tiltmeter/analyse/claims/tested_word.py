@@ -37,9 +37,11 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if a run stopped by its items, and its cue words as a sample do not show the tilt: by
-    their p over all looks and claims (Bonferroni), since flips over items decide when it stops.
+    """True if the tilt is not one of cue words like these. Of a run that stopped by flips over its
+    items (a plan of an earlier version) by their p over all looks and claims (Bonferroni).
     """
+    if row.stopped and row.stopped.get("statistic") == "words":
+        return _of_these_words(row)
     named = row.population
     p = None if named is None else named["p_like_these"]
     looks = int(row.stopped["looks"]) if row.stopped else 1

@@ -82,6 +82,7 @@ def with_cue_words(
         df=None,
         se=fit.both.se,
         se_items=fit.items.se,
+        se_within=None if fit.these is None else fit.these.se,
         p_these=(None if these is None else these.p) if few_items else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,

@@ -87,6 +87,15 @@ def estimate_row(
     )
 
 
+def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
+    """With the pooled share of each of the two levels, where both have answers."""
+    totals = [float(among.sum()) for among in pair.among]
+    if not all(totals):
+        return estimate
+    level, baseline = (float(x.sum()) / n for x, n in zip(pair.hits, totals, strict=True))
+    return replace(estimate, sides={"level": level, "baseline": baseline})
+
+
 def spread_of(found: Interval) -> tuple[float, float] | None:
     """Standard error and degrees of freedom of an interval by t; None of any other."""
     return (found.se, found.df) if found.se and found.df else None
@@ -179,7 +188,8 @@ def with_studentised_shuffle(
     )
 
     def detect(level: float) -> float | None:
-        shift = observed_shift(differences=xa / na - xb / nb, level=level)
+        parts = resampling.parts_of_difference(xa, na, xb, nb)
+        shift = observed_shift(differences=parts, level=level)
         return None if shift is None else as_unit(shift)
 
     return with_test(estimate, test, found, detect)
@@ -296,22 +306,6 @@ def from_null(group: Group, null: float) -> Floats:
         return np.zeros(0)
     found: Floats = (group.hits - null * group.among) * (group.among.size / total)
     return found
-
-
-def from_each_other(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Floats:
-    """Each item's part in the difference of two pooled shares (mean weight 1), of the items that
-    have something on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
-
-    What an item has beyond a share p that both sides have in common counts, so that a flip of its
-    sign leaves the null as it is whatever its numbers are. Source: Hemerik, Goeman & Finos (2020),
-    JRSS B 82. Where all items have the same numbers: the difference of the item's two shares.
-    """
-    here = (na + nb) > 0
-    xa, na, xb, nb = xa[here], na[here], xb[here], nb[here]
-    total_a, total_b = na.sum(), nb.sum()
-    common = (xa.sum() + xb.sum()) / (total_a + total_b)
-    parts: Floats = xa / total_a - xb / total_b - common * (na / total_a - nb / total_b)
-    return parts * parts.size
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:

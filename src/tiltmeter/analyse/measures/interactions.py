@@ -14,9 +14,10 @@ from ...protocol import MeasureSpec
 from ...protocol.design.contrasts import each_contrast, nuisance_measures
 from ...records import Estimate
 from ...stats import rates
+from ...stats.shuffles.resampling import parts_of_difference
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..words.reading import INTERACTION
-from .estimate_rows import estimate_row, from_each_other, with_sign_flip
+from .estimate_rows import estimate_row, with_sign_flip
 
 
 class DoubleDifference(NamedTuple):
@@ -73,7 +74,7 @@ def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
         places = [items.index(item) for item in pair.items]
         here = np.zeros(len(items))
         kept = (na + nb) > 0
-        here[np.array(places)[kept]] = from_each_other(xa, na, xb, nb) / max(1, int(kept.sum()))
+        here[np.array(places)[kept]] = parts_of_difference(xa, na, xb, nb) / max(1, int(kept.sum()))
         parts.append(here * len(items))
         values.append(float(xa.sum() / na.sum() - xb.sum() / nb.sum()))
     n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])

@@ -127,6 +127,7 @@ def with_lineups(
             df=round(pooled.df, 3),
             se=own.se,
             se_items=found.se or own.se,
+            se_within=None,
             p_these=estimate.p,
             p_these_adjusted=None,
             p_like_these=pooled.p,

@@ -1,5 +1,5 @@
-"""Measures of labels that are numbers: lengths, scores of a rubric. What is no number (a refusal)
-is counted and has none.
+"""Measures of labels that are numbers (lengths, scores of a rubric) or that the measure scores, as
++1, −1 and 0. What is neither (a refusal) is counted and has no number.
 
 Every output counts alike; the items are the clusters, as for shares. With readings of probabilities
 a number counts by its probability, so the mean is the expected one.
@@ -17,6 +17,7 @@ from ...protocol import MeasureSpec
 from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
+from ...stats.shuffles.resampling import parts_of_difference
 from ..counts.count_table import Cut, Floats, Group, Table, together
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
@@ -87,13 +88,35 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         )
         both = (na > 0) & (nb > 0)
         if both.any():
-            gaps = sa[both] / na[both] - sb[both] / nb[both]
-            row = with_sign_flip(estimate, gaps, found, table)
+            parts = parts_of_difference(sa, na, sb, nb)
+            row = with_sign_flip(estimate, parts, found, table)
             yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
         else:
             yield with_shuffled_items(
                 estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
             )
+
+
+def mean_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The mean at one level of a factor by the mean at its baseline: the geometric mean over items.
+
+    By hand: items with 110 by 100 and 100 by 110 words: the ratio is 1.
+    """
+    contrast = measure.contrast or {}
+    factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
+    for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
+        a, b = (_sums(cuts[side], measure) for side in (level, baseline))
+        items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
+        (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
+        found = means.geometric_ratio(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
+        cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
+        row = replace(
+            _estimate(measure, cut, na + nb, found, table),
+            contrast={factor: f"{level} − {baseline}"},
+        )
+        both = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
+        logs = np.log(sa[both] / na[both]) - np.log(sb[both] / nb[both])
+        yield with_sign_flip(row, logs, found, table, math.expm1)
 
 
 def number(value: str) -> float | None:
@@ -110,10 +133,10 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
     counts: dict[float, float] = {}
     odd = []
     for value, weights in cut.values.items():
-        known = number(value)
+        known = measure.scores.get(value) if measure.scores else number(value)
         if known is None:
-            odd += [value] if value not in OUTCOMES else []
-        elif not measure.values or value in measure.values:
+            odd += [value] if value not in OUTCOMES and not measure.scores else []
+        elif measure.scores or not measure.values or value in measure.values:
             sums, n = sums + known * weights, n + weights
             counts[known] = counts.get(known, 0.0) + float(weights.sum())
     note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None

@@ -20,7 +20,8 @@ from ...store import Store
 from ..claims import families
 from ..claims.output_query import query_of
 from ..whole_run.measure_run import measured_rows
-from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
+from ..words.populations import LIKE
+from .plan import PlannedClaim, PlannedFamily, Statistic, StoppingPlan, key_of
 from .sums import Data, ItemSums, alone_with, claim_data
 
 Labellers = Mapping[str, str]  # attribute → the annotator whose labels of it the run stops by
@@ -130,12 +131,21 @@ def _claim(protocol: Protocol, spec: MeasureSpec, row: Estimate, data: Data | No
         instrument=row.instrument,
         condition=dict(row.condition),
         contrast=None if row.contrast is None else dict(row.contrast),
-        statistic="plain" if data is None else "items" if items else "outputs",
+        statistic=_statistic(row, data),
         items=items,
         null=data.null if isinstance(data, ItemSums) else 0.0,
         subjects=query.subjects,
         levels={name: tuple(levels) for name, levels in query.levels.items()},
     )
+
+
+def _statistic(row: Estimate, data: Data | None) -> Statistic:
+    """Flips over items are not valid for other cue words than those asked."""
+    if row.population is not None and row.population["cue_words"] == LIKE:
+        return "words"
+    if data is None:
+        return "plain"
+    return "items" if isinstance(data, ItemSums) and data.items else "outputs"
 
 
 def with_widening(plan: StoppingPlan) -> StoppingPlan:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from ...protocol import Protocol
 from ...protocol.measures import measure_kind
-from ...records import Estimate
+from ...records import Estimate, Population
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import join_notes
 from ...stats.shuffles.resampling import OVER_LOOKS
@@ -75,6 +75,14 @@ class _Stopped:
         return [{key_of(row): row.p for row in rows} for rows in self.rows]
 
     @cached_property
+    def populations(self) -> list[dict[str, Population]]:
+        """Of each look, the populations of its rows."""
+        return [
+            {key_of(row): row.population for row in rows if row.population is not None}
+            for rows in self.rows
+        ]
+
+    @cached_property
     def ended(self) -> list[tuple[str, str, Mapping[str, str], int]]:
         """Prompts that were not asked through the last look: (subject, mode, levels, last look)."""
         last = len(self.made)
@@ -88,16 +96,51 @@ class _Stopped:
             return self._other(row)
         claim, family = known
         decision = self.made[-1].decisions[claim.key]
-        about = {
+        about: dict[str, int | str] = {
             "look": decision.look,
             "looks": len(self.plan.looks),
             "round": self.plan.looks[decision.look - 1],
             "rounds": self.plan.looks[-1],
             "state": decision.state,
         }
+        if claim.statistic == "words":
+            about["statistic"] = claim.statistic
         note = join_notes(row.note or None, self._note_of_bias(row, claim, family, decision))
         made = replace(row, p=decision.p, stopped=about, note=note or "")
-        return self._widen(replace(made, test=f"{row.test}{OVER_LOOKS}"), family)
+        made = replace(made, population=self._population(row, family, decision))
+        made = self._widen(replace(made, test=f"{row.test}{OVER_LOOKS}"), family)
+        given_up = decision.state == "not pursued"
+        return self._as_given_up(made, family, decision) if given_up else made
+
+    def _population(
+        self, row: Estimate, family: PlannedFamily, decision: Decision
+    ) -> Population | None:
+        """The population of a row, with p of these words (or items) over the looks so far."""
+        named, key = row.population, key_of(row)
+        if named is None:
+            return None
+        design, found = self.plan.design(family), []
+        for rows in self.populations[: decision.look]:
+            own = rows.get(key)
+            p = None if own is None else own["p_these"]
+            found.append(1.0 if p is None else p)
+        return {**named, "p_these": bonferroni_over_looks(found, design) if found else None}
+
+    def _as_given_up(self, row: Estimate, family: PlannedFamily, decision: Decision) -> Estimate:
+        """With an interval that agrees with its adjusted p, which is no finding: at the level of
+        its look and family, and none if even that excludes the null value.
+        """
+        spec = next((one for one in self.protocol.measures if one.name == row.measure), None)
+        null = None if spec is None else spec.null
+        if null is None or row.low is None or row.high is None or row.low <= null <= row.high:
+            return row
+        level = self.plan.alpha * self.plan.weights[decision.look - 1] / len(family.claims)
+        wider = _quantile(1 - level / 2, row.clusters) / _quantile(0.975, row.clusters)
+        low, high = stretch_interval(row, wider)
+        if low <= null <= high:
+            return replace(row, low=low, high=high, confidence=round(1 - level, 6))
+        note = join_notes(row.note or None, "no interval: given up before its last look") or ""
+        return replace(row, low=None, high=None, confidence=None, note=note)
 
     def _other(self, row: Estimate) -> Estimate:
         """A test that did not stop the run."""

@@ -1,5 +1,6 @@
 """A look: made once, when all outputs and labels of its rounds are final, from these alone, and
-stored. What was stored is never computed again.
+stored. Its decisions are computed again from what is stored whenever they are read; what they rest
+on is computed again by `export --verify`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ...errors import RunMismatch, StoreError
 from ...protocol import Protocol
-from ...records import Json
+from ...records import Estimate, Json
 from ...stats.stopping.blocks import OutputBlocks
 from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
@@ -30,7 +31,8 @@ Counts = Sequence[Sequence[float]]
 
 class StoredSums(TypedDict, total=False):
     """What a claim had at a look: hits and outcomes by item and condition, cumulated; or the
-    outputs of the groups in this look's rounds alone; or the p of a test without flips.
+    outputs of the groups in this look's rounds alone; or the p of a test without flips, and of cue
+    words the part of its variance that would be left at the last look.
     """
 
     hits: Counts
@@ -38,6 +40,7 @@ class StoredSums(TypedDict, total=False):
     groups: Sequence[Sequence[Mapping[str, str]]]
     attributes: Sequence[str]
     p: float
+    left: float
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     """The looks that a run made, in their order. StoreError where one is of another plan, or not of
     the trials and labels that it was made from.
     """
-    found = []
+    found: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
         try:
             look = parse_look(text)
@@ -84,6 +87,8 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
             why = "is no look"
         elif look.plan != plan.hash:
             why = "was made by another plan than the run holds"
+        elif not _follows(look.decisions, _decisions(plan, found, look.sums)):
+            why = "decided what does not follow from what it saw"
         else:
             found.append(look)
             continue
@@ -123,17 +128,18 @@ def open_claims(plan: StoppingPlan, made: Sequence[Look]) -> list[PlannedClaim]:
 
 def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
     """Makes the next look from the labels of its rounds, and stores it."""
+    look = look_again(store, protocol, plan, made)
+    stored.keep_look(store, look.number, look.as_dict())
+    return look
+
+
+def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
+    """The look after those that were made, from the labels of its rounds."""
     number = len(made) + 1
-    wanted = open_claims(plan, made)
-    sums = _read_sums(store, protocol, wanted, number)
-    decisions: dict[str, Decision] = {}
-    for family in plan.families:
-        before = [look.sums for look in made]
-        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
-        decisions |= {one.key: one for one in found}
+    sums = _read_sums(store, protocol, plan, open_claims(plan, made), number)
     outputs, cost = stored.calls_up_to(store, number)
     annotators = {claim.instrument for claim in plan.claims}
-    look = Look(
+    return Look(
         plan.hash,
         number,
         plan.looks[number - 1],
@@ -142,42 +148,80 @@ def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequen
         outputs,
         cost,
         sums,
-        decisions,
+        _decisions(plan, made, sums),
     )
-    stored.keep_look(store, number, look.as_dict())
-    return look
+
+
+def _decisions(
+    plan: StoppingPlan, made: Sequence[Look], sums: Mapping[str, StoredSums]
+) -> dict[str, Decision]:
+    """What follows from the sums of a look and of those before it."""
+    decisions: dict[str, Decision] = {}
+    for family in plan.families:
+        before = [look.sums for look in made]
+        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
+        decisions |= {one.key: one for one in found}
+    return decisions
+
+
+def _follows(given: Mapping[str, Decision], found: Mapping[str, Decision]) -> bool:
+    """True if decisions are the same, but for what processors round otherwise."""
+
+    def alike(a: object, b: object) -> bool:
+        numbers = isinstance(a, float) and isinstance(b, float)
+        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if numbers else a == b  # type: ignore
+
+    return given.keys() == found.keys() and all(
+        alike(a, b)
+        for key, one in given.items()
+        for a, b in zip(asdict(one).values(), asdict(found[key]).values(), strict=True)
+    )
 
 
 def _read_sums(
-    store: Store, protocol: Protocol, wanted: Sequence[PlannedClaim], number: int
+    store: Store,
+    protocol: Protocol,
+    plan: StoppingPlan,
+    wanted: Sequence[PlannedClaim],
+    number: int,
 ) -> dict[str, StoredSums]:
     names = {claim.measure for claim in wanted}
     alone = alone_with(protocol, [spec for spec in protocol.measures if spec.name in names])
     kinds = {claim.statistic for claim in wanted}
     cumulated: dict[str, Data] = {}
     block: dict[str, Data] = {}
-    p: dict[str, float | None] = {}
+    rows: dict[str, Estimate] = {}
     with stored.RunAtLook(store.folder, number) as view:
         if "items" in kinds:
             cumulated = claim_data(view, alone)
-        if "plain" in kinds:
-            p = {key_of(row): row.p for row in measured_rows(view, alone)}
+        if kinds & {"plain", "words"}:
+            rows = {key_of(row): row for row in measured_rows(view, alone)}
     if "outputs" in kinds:
         with stored.RunAtLook(store.folder, number, first=number) as view:
             block = claim_data(view, alone)
     return {
-        claim.key: _sums_to_store(
-            claim, cumulated.get(claim.key), block.get(claim.key), p.get(claim.key)
-        )
+        claim.key: _p_to_store(claim, rows.get(claim.key), plan.looks[number - 1] / plan.looks[-1])
+        if claim.statistic in ("plain", "words")
+        else _sums_to_store(claim, cumulated.get(claim.key), block.get(claim.key))
         for claim in wanted
     }
 
 
-def _sums_to_store(
-    claim: PlannedClaim, cumulated: Data | None, block: Data | None, p: float | None
-) -> StoredSums:
-    if claim.statistic == "plain":
-        return {"p": 1.0 if p is None else p}
+def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> StoredSums:
+    """p of a test without flips. part: of all rounds, those up to this look. Of cue words also
+    V_K/V_k: the variance V_k less what the variance within prompts still falls by.
+    """
+    found: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
+    named = None if row is None else row.population
+    if claim.statistic == "plain" or named is None or not named["se"]:
+        return found
+    within = named["se_within"]
+    if within is not None:
+        found["left"] = round(1 - (within / named["se"]) ** 2 * (1 - part), 9)
+    return found
+
+
+def _sums_to_store(claim: PlannedClaim, cumulated: Data | None, block: Data | None) -> StoredSums:
     if claim.statistic == "outputs":
         if not isinstance(block, OutputGroups):
             return {"groups": (), "attributes": ()}
@@ -213,8 +257,8 @@ def _path(
     claim: PlannedClaim, looks: Sequence[StoredSums]
 ) -> ItemPaths | OutputBlocks | PlainTests:
     """What a claim has by the last of these looks."""
-    if claim.statistic == "plain":
-        return PlainTests([one["p"] for one in looks])
+    if claim.statistic in ("plain", "words"):
+        return PlainTests([one["p"] for one in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":
         return _blocks(looks)
     wide = max((len(one["hits"][0]) for one in looks if len(one["hits"])), default=1)

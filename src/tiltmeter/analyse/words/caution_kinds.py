@@ -80,7 +80,8 @@ class CautionKind(StrEnum):
         "few_cue_words",
         "Fewer than five words on a side are a small sample of words like them.",
     )
-    ZERO_COUNT = "zero_count"  # of a ratio: no caution, but it is not said how often
+    ZERO_COUNT = "zero_count"  # of a ratio, at the level: it is never, and not so many times
+    ZERO_AT_BASELINE = "zero_at_baseline"
     FEW_GOLD = ("few_gold", "Little gold of a class: the corrected interval may be off.")
 
 

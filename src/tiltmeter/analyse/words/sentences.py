@@ -11,8 +11,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol import MeasureSpec, Protocol
 from ...records import Estimate
 from ...stats.multiplicity import Reach
 from ...stats.results import count_of
@@ -25,11 +26,6 @@ CONSTANT = (
     "other wordings may give other answers."
 )
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
-# why a mean over attributes has no smallest detectable difference
-ATTRIBUTES = (
-    "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
-    "plan has that of one"
-)
 INTERVAL_AFTER_STOPPING = (
     "The interval holds the null value: it is longer for having stopped early, and p alone decides."
 )
@@ -139,7 +135,7 @@ def _capital(text: str) -> str:
 
 def _power(spec: MeasureSpec, row: Estimate) -> str:
     if row.detectable is None:
-        return ATTRIBUTES if spec.attribute == EVERY and row.p is not None else ""
+        return ""
     smallest = reading.detectable(row, spec, 2)
     if smallest == "none":
         return "; so few items could not have shown any difference with 80 % power"
@@ -270,8 +266,18 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
     return (
         f"Items differ in this more than chance lets them, {chance(tested)}: of "
         f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
-        f"{numerals.count(found['below'])} {below}.{CONSTANT if found.get('constant') else ''}"
+        f"{numerals.count(found['below'])} {below}.{_exceptions(found)}"
+        f"{CONSTANT if found.get('constant') else ''}"
     )
+
+
+def _exceptions(found: Mapping[str, Any]) -> str:
+    """The items that differ from all others together, each with its count."""
+    each = [
+        f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
+        for one in found.get("exceptions", ())
+    ]
+    return f" Exceptions: {', '.join(each)}." if each else ""
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...analyse.stopping.plan import PlannedClaim, StoppingPlan
 from ...protocol import MeasureSpec, Protocol
+from ...protocol.design.cue_words import CueWords
 from ...records import Trial
 from ...stages.planning import plan as planning
 from ...stages.planning.cost import Totals
@@ -21,6 +22,7 @@ from ...stages.planning.plan import Choices
 from ...stages.planning.planned_claims import labels_of
 from ...stages.planning.power import POWER, share_of, sides_of
 from ...stats.arguments import Floats
+from ...stats.crossed.planned import WordsDesign, planned_shift_of_words, sampling_ratio, words_part
 from ...stats.power.detectable import Design, planned_shift
 from ...stats.stopping.design import StoppingDesign, items_needed
 from ...stats.stopping.planned import (
@@ -63,7 +65,8 @@ class StoppingForecast:
     decide by itself, and how many none can. fixed_rounds: of a shorter run without looks, held
     beside. items_gain: by how much the standard error falls with twice the items and half the
     samples of each, at the same calls. saves: True if a tenth of the calls or more is expected to
-    be saved.
+    be saved. words_limit: the cue words, in plain words, if they are most of what is not known at
+    the end, else "".
     """
 
     looks: tuple[int, ...]
@@ -77,6 +80,7 @@ class StoppingForecast:
     rows: tuple[StoppingRow, ...]
     items_gain: float
     saves: bool
+    words_limit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +133,20 @@ class _ClaimSize:
     correlation: float
     ratio: float
     rounds: int
+    cue: CueWords | None = None
+
+    @property
+    def words(self) -> WordsDesign | None:
+        """The design of a claim whose cue words are a sample."""
+        if self.claim.statistic != "words" or self.cue is None:
+            return None
+        answers = max(1, round(self.outputs * self.rounds / self.cue.fewest))
+        return WordsDesign(self.cue.fewest, len(self.claim.items), answers)
 
     def shift(self, design: StoppingDesign) -> float | None:
         """The difference that the full run detects, None where that is not known."""
+        if self.words is not None:
+            return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
             return None
         items, each = len(self.claim.items), self.outputs * self.rounds
@@ -146,7 +161,7 @@ def _size_of(
 ) -> _ClaimSize:
     measure = _measure(asked.protocol, claim)
     labels = labels_of(asked.protocol, measure, claim.condition.get("language", ""))
-    is_items = claim.statistic == "items"
+    is_items = claim.statistic in ("items", "words")
     conditions = sides_of(measure) if is_items else _groups(measure, claim)
     places = conditions * (len(claim.items) if is_items else 1)
     outputs = trials / plan.rounds_a_sample / places * labels.an_output
@@ -155,7 +170,9 @@ def _size_of(
     ratio = (1 - alike) / alike if alike else math.inf
     paired = asked.correlation if is_items and conditions == 2 else 0.0
     share, rounds = share_of(measure, labels), plan.looks[-1]
-    return _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds)
+    cue = asked.protocol.cues.get((measure.contrast or {}).get("factor", ""))
+    sized = _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds, cue)
+    return sized if sized.words is None else replace(sized, ratio=sampling_ratio(sized.words))
 
 
 def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
@@ -177,7 +194,7 @@ def _to_simulate(plan: StoppingPlan, one: _ClaimSize) -> ForecastClaim:
         smallest = _smallest_of_blocks(plan.looks, one.conditions, one.outputs)
     else:
         smallest = (0.0,) * len(plan.looks)
-    flipped = claim.statistic != "plain"
+    flipped = claim.statistic in ("items", "outputs")
     return ForecastClaim(one.ratio, smallest, flipped, claim.calls, len(claim.items))
 
 
@@ -249,6 +266,14 @@ def _nearest_half(looks: Sequence[int]) -> int:
     return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
 
 
+def _limiting_words(sized: Sequence[_ClaimSize]) -> str:
+    """The cue words of a claim in which these are most of the variance at the end."""
+    for one in sized:
+        if one.words is not None and one.cue is not None and words_part(one.words) > 0.5:
+            return one.cue.noun
+    return ""
+
+
 def _summary(
     plan: StoppingPlan,
     families: Sequence[ForecastFamily],
@@ -282,4 +307,5 @@ def _summary(
             1 - twice_the_items(samples=plan.looks[-1], ratio=one.ratio) for one in sized
         ),
         saves=any(row.calls <= 1 - WORTH_STOPPING for row in rows),
+        words_limit=_limiting_words(sized),
     )

@@ -68,6 +68,12 @@ def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
             "The same calls on twice the items, half as often each: standard errors "
             f"{forecast.items_gain:.0%} smaller."
         )
+    if forecast.words_limit:
+        yield (
+            f"How {forecast.words_limit} of one group differ is most of what stays unknown here, "
+            "and asking on tells nothing of it, so stopping saves little of what matters: more "
+            f"{forecast.words_limit}, each asked less often, find more."
+        )
     if not forecast.saves:
         yield (
             "--stop saves nothing here: less than a tenth of the calls, whatever is true. Leave "

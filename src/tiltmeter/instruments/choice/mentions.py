@@ -60,6 +60,12 @@ class Marker:
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
+        self._lists = bool(language.data.get("named"))
+        listing = language.role("listing").pattern
+        two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
+        self._listed = re.compile(
+            rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
+        )
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         steps = (
@@ -104,7 +110,7 @@ class Marker:
         """Mentions after a negation, with a few words between, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        after = rf"(?<= ){mentions}(?: ,)? {role('reject_after').pattern}"
+        after = rf"(?<= ){mentions}(?: ,(?!(?: \S+){{1,2}} @))? {role('reject_after').pattern}"
         return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
@@ -142,7 +148,8 @@ class Marker:
                 found[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
         found += [text for text in brackets if self._names_all(self.mark(text))]
-        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        ends = [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
@@ -161,12 +168,18 @@ class Marker:
         for pairs, change in self._pairs if "@" in text else ():
             text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
-        text = self._rejected.sub(
-            lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-        )
-        text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if "@" in text:
+            text = self._rejected.sub(
+                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
+            )
+            text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if self._lists and "@" in text:
+            text = self._listed.sub(self._without_list, text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
+
+    def _without_list(self, found: re.Match[str]) -> str:
+        return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")

@@ -56,7 +56,7 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ...languages import refusals
@@ -64,13 +64,14 @@ from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from ..text.thought import without_thought
-from .blank import Blank
+from .blank import QUOTED, Blank
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
+QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 Stated = list[set[str]]  # the values of each mention that states a choice
 
@@ -101,6 +102,7 @@ class Reader:
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._yes_no = self._options_of_yes_and_no(forms)
         passing = {
             word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
         }
@@ -110,6 +112,16 @@ class Reader:
         # short answers recur
         self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
+
+    def _options_of_yes_and_no(self, forms: Forms) -> tuple[str, str] | None:
+        """The options that stand for yes and no; None if they are others."""
+        meant = [
+            option
+            for role in ("yes", "no")
+            for option, written in forms.items()
+            if {form.casefold() for form in written} & {*self._language.pack.list_of(role)}
+        ]
+        return (meant[0], meant[1]) if len(meant) == len(forms) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> str:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
@@ -124,17 +136,45 @@ class Reader:
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
             return begun
-        return (self._filled(canonical, prompt) or value) if value == INVALID else value
-
-    def _filled(self, canonical: str, prompt: str) -> str:
-        """What fills the prompt's blank; else the only option that is named, unless the prompt
-        itself has sentences that name one option: it would be read less readily than the other.
-        """
-        value = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        if value or not self._language.data or self._marker.favours(prompt):
+        if value != INVALID:
             return value
-        told = self._marker.without(canonical, prompt)
-        return self._named_alone(canonical, list(self._marker.clauses(self._marker.mark(told))))
+        filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+        return filled or self._only(text, canonical, prompt) or value
+
+    def _only(self, text: str, canonical: str, prompt: str) -> str:
+        """The only option that is named, or `neither` for another word that is quoted as the
+        answer; "" if the prompt itself has sentences that name one option: it would be read less
+        readily than the other.
+        """
+        if not self._language.data or self._marker.favours(prompt):
+            return ""
+        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
+        marked = self._marker.mark(self._marker.without(canonical, prompt))
+        clauses = list(self._marker.clauses(marked))
+        options = _union(values(self._marker.mark(words)) for words in quoted)
+        if named := self._named_alone(canonical, clauses, options):
+            return named
+        answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
+        new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
+        other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
+        if other and answers and not MENTION.search(marked):
+            return NEITHER
+        return self._in_other_words(clauses)
+
+    def _in_other_words(self, clauses: Sequence[Clause]) -> str:
+        """Yes or no as a decision says it without either word ("I would grant it", "Denied"), where
+        no clause is a condition or a guess and all of them agree.
+        """
+        if self._yes_no is None:
+            return ""
+        said = set[bool]()
+        for clause in clauses:
+            if clause.question or clause.barred or self._language.has(clause.text, "guess"):
+                continue
+            for role, meant in (("assent", True), ("dissent", False)):
+                if self._language.has(clause.text, role):
+                    said.add(meant != self._denies(clause))
+        return self._yes_no[not said.pop()] if len(said) == 1 else ""
 
     def _quoted(self, reply: str, opened: str) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
@@ -158,6 +198,8 @@ class Reader:
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
         stated = self._final_statement(clauses)
+        if stated and self._is_taken_back(clauses):
+            return INVALID
         alone = _union(mention for mention in stated if len(mention) == 1)
         options = {self._options[int(value)] for value in alone if value.isdigit()}
         if len(options) == 1 and THIRD not in alone:
@@ -189,16 +231,21 @@ class Reader:
         rejected = _union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER
+        denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
+        if not named and not rejected and denied:
+            return NEITHER
         begun = _union(self._begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
         return BOTH if len(named) > 1 else INVALID
 
-    def _named_alone(self, canonical: str, clauses: Sequence[Clause]) -> str:
+    def _named_alone(
+        self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
+    ) -> str:
         """The only option that is named, without a condition, a reason, a doubt or a negation in
         its clause. In a language whose pack has phrases instead (English) it counts in an answer
         of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
-        an end of a short answer only.
+        an end of a short answer only, or if they are quoted.
         """
         whole = self._language.data.get("named") or len(_SENTENCE.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
@@ -208,7 +255,8 @@ class Reader:
             if clause in free and not self._denies(clause, before)
         )
         options = {self._options[int(value)] for value in named if value.isdigit()}
-        passing = self._in_passing and not (self._language.data.get("named") and _short(clauses))
+        passing = self._in_passing and not named <= {*quoted}
+        passing = passing and not (self._language.data.get("named") and _short(clauses))
         if len(options) != 1 or THIRD in named or passing or not whole:
             return ""
         return options.pop()
@@ -225,7 +273,7 @@ class Reader:
         stated = [self._states(clause) for clause in clauses]
         for number, clause in enumerate(clauses):
             answered = any(not later.question for later in clauses[number + 1 :])
-            if clause.question and answered:
+            if clause.question and answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
         start = max(
@@ -238,11 +286,28 @@ class Reader:
         )
         return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
 
+    def _agrees(self, clause: Clause) -> bool:
+        """True if a clause says nothing but that what was asked before it holds."""
+        rest, number = self._language.role("approve").subn(" ", clause.text)
+        return number > 0 and not clause.question and not self._marker.content(rest)
+
     def _corrects(self, clause: Clause) -> bool:
         found = self._language.role("correction").search(clause.text)
         return found is not None and not self._marker.content(
             clause.text[: found.start()] + clause.text[found.end() :]
         )
+
+    def _is_taken_back(self, clauses: Sequence[Clause]) -> bool:
+        """True if an option is named behind a correction that is the last to say anything: it may
+        be the one that is meant, and what was stated before no longer counts.
+        """
+        last = max((n for n, clause in enumerate(clauses) if self._states(clause)), default=-1)
+        corrected = False
+        for clause in clauses[last + 1 :]:
+            corrected = corrected or self._corrects(clause)
+            if corrected and values(clause.text):
+                return True
+        return False
 
     def _concludes(self, clause: Clause) -> bool:
         return self._language.has(clause.lead, "conclusion") or self._language.has(

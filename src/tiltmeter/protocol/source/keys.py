@@ -74,6 +74,9 @@ class SentenceKeys(TypedDict, total=False):
 
     tilt: str
     below: str
+    plain: str
+    also: str
+    strata: str
     none: str
     undecided: str
     unsettled: str
@@ -91,6 +94,7 @@ class FirstKeys(TypedDict, total=False):
     by: Texts
     cue: str
     badges: str
+    item: str
 
 
 class InstrumentKeys(TypedDict, total=False):
@@ -121,9 +125,11 @@ class MeasureKeys(TypedDict, total=False):
     figure: str
     text: str
     family: str
+    nuisance: str
     parts: Texts
     reference: str | Mapping[str, float]
     expected: Mapping[str, Mapping[str, str]]
+    scores: Mapping[str, float]
     contrast: Mapping[str, str]
     band: BandKeys
     sentence: SentenceKeys
@@ -152,6 +158,7 @@ class VariantKeys(TypedDict, total=False):
     intervals: bool
     measures: Texts
     only: Texts
+    headline: Texts
     text: str
     reads: Mapping[str, str]
     says: Mapping[str, str]
@@ -230,6 +237,7 @@ class _Keys(TypedDict, total=False):
     citation: str
     departures: Texts
     limits: Texts
+    matters: float
     guidelines: Texts
     defaults: Levels
     apart: Texts

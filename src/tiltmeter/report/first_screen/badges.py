@@ -12,6 +12,8 @@ from ...analyse.claims.output_query import query_of
 from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines, numerals
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
+from ...languages.pack import pack
+from ...languages.quotes import facts
 from ...protocol import Protocol, wording
 from ...protocol.design.thin_design import cues_not_asked, thin_design
 from ...store import Store
@@ -23,6 +25,7 @@ from .summary import Missing
 SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
 NAMED = 3  # claims that a badge names
 LEVELS = 4  # of a factor that have a badge each
+MUCH_UNREAD = 0.05  # of the answers, from which it is said
 MOST = 7  # for which the first screen has room
 
 
@@ -66,12 +69,23 @@ def _qualifying_badges(
     hidden = endpoints.hidden_prompts(store)
     if any(one.verdict.subject in hidden for one in judged):
         yield Badge("open", "! hidden system prompt", "#limits")
+    if missing.unread >= MUCH_UNREAD:
+        unread = f"! {numerals.percent(missing.unread)} not read"
+        without = f": no words of {' and '.join(names)}" if (names := _wordless(protocol)) else ""
+        yield Badge("open", f"{unread}{without}", query=missing.unread_query)
     if missing.share:
         yield Badge("plain", f"{missing.share} no answer", query=missing.query)
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
         yield Badge("plain", "simulated model")
     if labels.exist(store):
         yield _checked_badge(len(gold.annotators(store)))
+
+
+def _wordless(protocol: Protocol) -> list[str]:
+    """The names of the languages whose sentences cannot be read: without a pack of words."""
+    own = {code for spec in protocol.instruments for code in spec.settings.get("languages", ())}
+    codes = [code for code in protocol.languages if code not in own and not pack(code).words]
+    return [facts(code).name for code in codes]
 
 
 def _checked_badge(people: int) -> Badge:

@@ -226,7 +226,7 @@ def _item(protocol: Protocol, cell: Row) -> tuple[str, str]:
     return cell.get("language", ""), cell[protocol.item]
 
 
-Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, prompt's levels and sample
+Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, row of a prompt and sample
 
 
 def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -> Iterator[Trial]:
@@ -240,13 +240,13 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     drawn = {mode.name: _sampling(mode, choices) for mode in modes}
     contexts = [protocol.context(cell, choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
-    rows = list(zip(factors, prompts, begun, contexts, strict=True))
-    for sample, (cell, prompt, begins, context), mode, subject in product(
+    rows = list(zip(chosen, factors, prompts, begun, contexts, strict=True))
+    for sample, (row, cell, prompt, begins, context), mode, subject in product(
         range(rounds), rows, modes, choices.subjects
     ):
         if sample >= samples(choices, mode):
             continue
-        if wanted is not None and not wanted(subject, mode.name, cell, sample):
+        if wanted is not None and not wanted(subject, mode.name, row, sample):
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = drawn[mode.name]

@@ -42,7 +42,7 @@ class Rounds:
 
     def number(self, factors: Mapping[str, str], sample: int) -> int:
         """The round of a trial, counted from 1."""
-        place = self.places[tuple([factors[name] for name in self.names])]
+        place = self.places[_levels(factors, self.names)]
         return sample * self.in_sample + place + 1
 
     def is_balanced(self, look: int) -> bool:
@@ -72,25 +72,38 @@ class Rounds:
 
 def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
     """The rounds of a plan, of the first of its modes that is measured."""
-    names = tuple(dict.fromkeys((*protocol.factors, protocol.item)))
+    names = tuple(dict.fromkeys((*protocol.factors, protocol.item, *_word_columns(protocol))))
     keys = _condition_factors(protocol)
     conditions: dict[Levels, list[Row]] = {}
     for cell in cells(protocol, choices):
-        conditions.setdefault(tuple(cell[name] for name in keys), []).append(cell)
+        conditions.setdefault(_levels(cell, keys), []).append(cell)
     in_sample = math.gcd(*map(len, conditions.values()))
     turn_of = _item_turns(protocol, choices.seed, conditions.values())
-    ranks = {
-        name: {level: n for n, level in enumerate(dict.fromkeys(c[name] for c in protocol.cells))}
-        for name in protocol.factors
-    }
+    turning = dict.fromkeys((*protocol.factors, *_word_columns(protocol)))
+    ranks = {name: _ranks(protocol, name) for name in turning}
     places: dict[Levels, int] = {}
     for own in conditions.values():
         together = len(own) // in_sample
         ordered = _in_turns(own, ranks, turn_of[_item_key(protocol, own[0])])
         for place, cell in enumerate(ordered):
-            places[tuple(cell[name] for name in names)] = place // together
+            places[_levels(cell, names)] = place // together
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
     return Rounds(in_sample, in_sample * _samples(protocol, choices), names, places, turns)
+
+
+def _word_columns(protocol: Protocol) -> tuple[str, ...]:
+    """The columns of cue words, or of their sets, which take turns as the levels of factors do."""
+    return tuple(dict.fromkeys(cue.sets or cue.column for cue in protocol.cues.values()))
+
+
+def _ranks(protocol: Protocol, name: str) -> dict[str, int]:
+    levels = dict.fromkeys(cell.get(name, "") for cell in protocol.cells)
+    return {level: n for n, level in enumerate(levels)}
+
+
+def _levels(cell: Mapping[str, str], names: Sequence[str]) -> Levels:
+    """The levels of these factors and columns; "" of a column that its table does not have."""
+    return tuple([cell.get(name, "") for name in names])
 
 
 def _samples(protocol: Protocol, choices: Choices) -> int:
@@ -144,12 +157,17 @@ def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
     Where they are all combinations of some levels, each level of each factor comes equally often
     as soon as the numbers allow; the first combination moves from turn to turn.
     """
-    varying = [name for name in ranks if len({cell[name] for cell in own}) > 1]
+    there = {name: {cell.get(name, "") for cell in own} for name in ranks}
     known = {
-        name: sorted({cell[name] for cell in own}, key=ranks[name].__getitem__) for name in varying
+        name: sorted(levels, key=ranks[name].__getitem__)
+        for name, levels in there.items()
+        if len(levels) > 1
     }
     sizes = tuple(len(levels) for levels in known.values())
-    by_index = {tuple(known[name].index(cell[name]) for name in varying): cell for cell in own}
+    by_index = {
+        tuple(levels.index(cell.get(name, "")) for name, levels in known.items()): cell
+        for cell in own
+    }
     if math.prod(sizes) == len(own) == len(by_index):
         begin, rest = [], turn
         for size in sizes:
@@ -194,13 +212,14 @@ def _count_turns(
     items: dict[tuple[str, str], set[str]] = {}
     counted = []
     for own in conditions:
-        varying = [name for name in protocol.factors if len({cell[name] for cell in own}) > 1]
+        turning = [name for name in names if name != protocol.item]
+        varying = [name for name in turning if len({cell.get(name, "") for cell in own}) > 1]
         for cell in own:
-            arm = tuple(cell.get(name, "") for name in arms)
-            place = places[tuple(cell[name] for name in names)]
+            arm, place = _levels(cell, arms), places[_levels(cell, names)]
             for name in varying:
-                items.setdefault((name, cell[name]), set()).add(cell[protocol.item])
-                counted.append((place, name, cell[name], arm))
+                level = cell.get(name, "")
+                items.setdefault((name, level), set()).add(cell[protocol.item])
+                counted.append((place, name, level, arm))
     for place, name, level, arm in counted:
         if len(items[name, level]) > 1:
             turns[place][(name, level, *arm)] += 1

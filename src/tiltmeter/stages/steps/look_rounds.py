@@ -44,9 +44,10 @@ class LookRounds:
                 return self.number == 1
             if not self.since < self.rounds.number(cell, sample) <= self.until:
                 return False
-            key = (subject, mode, tuple([cell[name] for name in names]))
+            levels = {name: cell.get(name, "") for name in names}
+            key = (subject, mode, tuple(levels.values()))
             if key not in known:
-                known[key] = self.is_open(subject, mode, {name: cell[name] for name in names})
+                known[key] = self.is_open(subject, mode, levels)
             return known[key]
 
         return is_wanted

@@ -79,6 +79,28 @@ def planned_shift_of_words(
     return _power(crossed, drawn, high, level)[1]
 
 
+def words_part(design: WordsDesign) -> float:
+    """The part of the variance of the full run that is between words, which no answer lessens.
+
+    By hand: 20 items, words of sd .3, 20 answers per item and side: 3 words .6/(.6 + .09 + .083 +
+    4/20) = .62, 10 words .36.
+    """
+    words = design.items * design.words_sd**2 / design.words
+    sampling = 4 / (design.words * design.answers)
+    return words / (words + BY_ITEM_SD**2 + PROMPT_SD**2 / design.words + sampling)
+
+
+def sampling_ratio(design: WordsDesign) -> float:
+    """s²/τ² of one answer per item and side: the variance of answers against that which stays
+    however many come, of words (sd of the design), of items on a side and of prompts.
+
+    Near shares of one half, where a logit is a quarter: s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
+    By hand: 20 items, 10 words of sd .3: .25/((.18 + .09 + .025)/16) = 13.6; 3 words: 5.2.
+    """
+    stays = design.items * design.words_sd**2 + PROMPT_SD**2
+    return 0.25 * 16 / (stays / design.words + BY_ITEM_SD**2)
+
+
 def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:
     """(share of tables in which a shift is found, the mean difference of shares)."""
     rng = np.random.default_rng(SEED)

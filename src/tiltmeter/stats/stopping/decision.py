@@ -30,9 +30,12 @@ State = Literal["rejected", "not pursued", "on", "not rejected"]
 
 @dataclass(frozen=True, slots=True)
 class PlainTests:
-    """A claim whose test has no flips: its plain p at each look so far."""
+    """A claim whose test has no flips: its plain p at each look so far. left: V_K/V_k at the last
+    of them, None of independent outputs.
+    """
 
     p: Sequence[float]
+    left: float | None = None
 
     @property
     def looks(self) -> int:
@@ -141,6 +144,8 @@ def information(
     By hand: V_k = .1, sampling variance .06 at 4 of 16: V_K = .1 - .06·(1 - 4/16) = .055, t = .55.
     """
     part = design.looks[look - 1] / design.looks[-1]
+    if isinstance(data, PlainTests) and data.left is not None:
+        return max(data.left, rules.LEAST_VARIANCE)
     if not isinstance(data, ItemPaths):
         return part
     differences, noise = data.differences, data.sampling_variance
