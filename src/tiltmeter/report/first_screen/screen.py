@@ -14,6 +14,7 @@ from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
 from ...store import Store
+from ...store.queries import settings
 from ..figures.first import first_figure
 from ..page_model.audits import Audit
 from ..page_model.figures import Figure
@@ -53,7 +54,7 @@ def screen(
     line = tuple(_with_short(part, names) for part in about if part)
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or not judged:
-        said = NO_HEADLINE if audit and audit.estimates else "Nothing was measured yet."
+        said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
         return Screen(line, told, said, (), (), None, None, CAUTION)
     sentence = first_sentence([one.verdict.facts for one in judged])
     spoken = _spoken(judged, sentence)
@@ -186,3 +187,13 @@ def _levels(judged: Sequence[Judged], lead: Judged, cue: str) -> list[str]:
     own = [one.claim.row.condition.get(cue, "") for one in tilts]
     told = (lead.claim.row.contrast or {}).get(cue, "").split(BETWEEN)
     return [level for level in dict.fromkeys([base, *reversed(told), *own]) if level]
+
+
+def _nothing_measured(store: Store) -> str:
+    """Says that there is no number yet, and what to type if people are to label."""
+    kept = settings.definition(store)
+    instruments = kept["declared"].get("instruments") if kept else None
+    listed = instruments if isinstance(instruments, Sequence) else ()
+    if not any(isinstance(one, Mapping) and one.get("kind") == "people" for one in listed):
+        return "Nothing was measured yet."
+    return f"Nobody has labelled yet. Type: tiltmeter annotate {store.folder} --annotator NAME"
