@@ -364,7 +364,6 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     return set(store.rows(query))
 
 
-<<<<<<< HEAD
 def with_prompts(
     store: Store, subject: str, annotator: str, attribute: str
 ) -> Iterator[tuple[Mapping[str, str], str, str, float]]:
@@ -376,7 +375,8 @@ def with_prompts(
     )
     for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
         yield levels(factors), str(prompt), str(value), float(weight)
-=======
+
+
 def first_labels(
     store: Store, subject: str, annotator: str, attribute: str
 ) -> Iterator[FirstLabel]:
@@ -389,4 +389,3 @@ def first_labels(
         " ORDER BY t.sample, t.id"
     )
     yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))
->>>>>>> compare
