@@ -314,12 +314,13 @@ def _contrasted(
 
 def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
     """The values that count in a row: what is expected there, the one that it is about, or the
-    measure's own.
+    measure's own; () if other values are expected of other trials of the row.
     """
+    if any(factor not in row.condition for factor in spec.expected):
+        return ()
     expected: Iterable[str] = (
         value
         for factor, levels in spec.expected.items()
-        if factor in row.condition
         for value in levels[row.condition[factor]].split(SEVERAL)
     )
     about = row.condition.get(spec.attribute)
