@@ -60,6 +60,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from ...languages import refusals
+from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
@@ -77,6 +78,7 @@ QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
+_OPENED = re.compile("[「『“]")
 _SENTENCE = re.compile(r"[^.?]*[.?]*")
 
 
@@ -92,6 +94,8 @@ class Reader:
         )
         self._statements = Statements(self._language, self._marker)
         self._yes_no = self._options_of_yes_and_no(forms)
+        every = (form for written in forms.values() for form in written)
+        self._unspaced = [form for form in every if len(form) > 1 and is_unspaced(form[0])]
         passing = {
             word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
         }
@@ -116,6 +120,8 @@ class Reader:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
         begin: the begun answer that the text starts with.
         """
+        if self._unspaced:
+            text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
@@ -129,6 +135,18 @@ class Reader:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
         return filled or self._only(text, canonical, prompt) or value
+
+    def _apart(self, opened: re.Match[str]) -> str:
+        """An opening quotation mark with a colon before it, if without the mark an option would
+        stand across it: はい in 答えは「いいえ」.
+        """
+        before, after = opened.string[: opened.start()], opened.string[opened.end() :]
+        across = any(
+            before.endswith(form[:cut]) and after.startswith(form[cut:])
+            for form in self._unspaced
+            for cut in range(1, len(form))
+        )
+        return f"：{opened[0]}" if across else opened[0]
 
     def _only(self, text: str, canonical: str, prompt: str) -> str:
         """The only option that is named, or `neither` for another word that is quoted as the
@@ -145,6 +163,7 @@ class Reader:
             return named
         answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
         new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
+        new = new and len(text) <= TWO_SENTENCES
         other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
         if other and answers and not MENTION.search(marked):
             return NEITHER
@@ -159,6 +178,9 @@ class Reader:
         said = set[bool]()
         for clause in clauses:
             if clause.question or clause.barred or self._language.has(clause.text, "guess"):
+                continue
+            if self._language.has(clause.text, "dissent_whole"):  # with its own negation
+                said.add(False)
                 continue
             for role, meant in (("assent", True), ("dissent", False)):
                 if self._language.has(clause.text, role):
