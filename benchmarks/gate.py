@@ -85,7 +85,7 @@ def decide(base: Verdict, rng: np.random.Generator, prompts: int, tilt: float) -
                 high=interval.high,
                 reference=1.0 if unit == "ratio" else 0.0,
                 clusters=interval.clusters,
-                n=interval.n,
+                n=interval.n or 0.0,
                 p_adjusted=p,
                 contrast={"group": "a − b"},
                 population={},
