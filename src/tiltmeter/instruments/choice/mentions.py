@@ -57,7 +57,7 @@ class Marker:
         self._compounds = bool(language.data.get("compounds"))
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
-        self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
+        self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
