@@ -82,7 +82,7 @@ def _section(section: Section) -> Iterator[str]:
     if section.text:
         yield from (f"{escape(line)}\n" for line in section.text.splitlines())
     for table in section.tables:
-        yield from _table(table)
+        yield from table_lines(table)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -97,7 +97,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"{finding.mark}: {_code(finding.signature)}\n"
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
+    """The lines of a table with its title and notes."""
     yield f"### {escape(table.title)}\n"
     if table.about:
         yield f"{escape(table.about)}\n"

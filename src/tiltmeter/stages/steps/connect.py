@@ -15,6 +15,7 @@ from ...models.http.provider import on_this_machine
 from ...models.kinds import kind_of, make_model, makes
 from ...models.options import TEXT, ModelOptions
 from ...models.workers import Workers
+from ...secret_filter import environment_secrets, named_secret
 from ...store import Store
 
 
@@ -210,8 +211,15 @@ class Connect:
         return f"in a batch {row.batch_share:.0%} of the price {on}"
 
     def check(self, names: Iterable[str]) -> None:
-        """Raises UsageError for a base URL that none of the models would use."""
+        """Raises UsageError for a base URL that none of the models would use, and for a name that
+        holds a key: names are stored and shown.
+        """
         names = list(names)
+        for shown in filter(None, (named_secret(environment_secrets(), name) for name in names)):
+            raise UsageError(
+                f"The name of a model is stored and shown, and '{shown}' holds a key. Put the key "
+                "into the environment, where the command can read it: export API_KEY=…"
+            )
         if self.workers is not None and not any(map(_takes_workers, names)):
             raise UsageError(
                 "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "
