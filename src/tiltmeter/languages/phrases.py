@@ -110,6 +110,19 @@ class Language:
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else NEVER)
 
+    def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
+        """As `any_of`, but without spaces a phrase is not found where another begins inside it:
+        答えはいいえ has いいえ and not はい.
+        """
+        texts = {self.canonical(phrase).strip() for phrase in phrases}
+        if not self.data.get("unspaced"):
+            return self.any_of(texts)
+        longest_first = sorted(texts, key=lambda text: (-len(text), text))
+        found = "|".join(
+            f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
+        )
+        return re.compile(f"(?<= )(?:{found})(?= )" if found else NEVER)
+
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""
         if name not in self._roles:
@@ -177,6 +190,18 @@ class Language:
             default=0,
         )
         return bool(self.data) and most > max(own, len(words) / 3)
+
+
+def _unless(text: str, others: Iterable[str]) -> str:
+    """A pattern for what does not follow a text: the rest of another that its end begins."""
+    words = text.split()
+    rests = {
+        " ".join(["", *other[size:]])
+        for other in map(str.split, others)
+        for size in range(1, min(len(words), len(other)))
+        if words[-size:] == other[:size]
+    }
+    return "".join(f"(?!{re.escape(rest)}(?= ))" for rest in sorted(rests))
 
 
 def _ending(short: str) -> re.Pattern[str]:

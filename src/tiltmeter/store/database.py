@@ -195,8 +195,10 @@ class Database:
         """What is wrong with the file where reading it raised an error that is none of ours; None
         where the file is not to blame.
         """
-        if isinstance(error, TiltmeterError):
-            return None
+        return None if isinstance(error, TiltmeterError) else self.look_for_damage()
+
+    def look_for_damage(self) -> StoreError | None:
+        """What a run holds that no run holds; None if nothing."""
         with translate_errors(self.path):
             place = damage.find_damage(self._db)
         if not place:

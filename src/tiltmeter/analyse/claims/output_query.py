@@ -234,7 +234,7 @@ def _of_whole_outputs(
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
-    against = spec.kind.startswith("from_base") or ending.startswith(DIFFERENCE)
+    against = "from_base" in spec.kind or ending.startswith(DIFFERENCE)
     if against and factor in levels:
         levels[factor] = (*levels[factor], base)
         if within in levels:  # of the mean over all groups it names none

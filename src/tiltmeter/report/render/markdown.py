@@ -47,6 +47,8 @@ def _fence(text: str, least: int) -> str:
 
 def _lines(content: Content) -> Iterator[str]:
     yield f"# {escape(content.title)}\n"
+    if content.screen.simulated:
+        yield f"**{escape(content.screen.simulated)}.**\n"
     yield f"**{escape(content.screen.headline)}** {escape(' '.join(content.screen.lede))}\n"
     yield f"{escape(' · '.join(badge.text for badge in content.screen.badges))}\n"
     yield from _list(tuple(f"{a} = {b}" for a, b in content.screen.names if a != b))

@@ -46,7 +46,20 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
         told = (f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key))
         said = "; ".join(told)
         unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
-        yield model, "; ".join(filter(None, (said, unknown)))
+        yield model, "; ".join(filter(None, (said, _thought(store, model), unknown)))
+
+
+def _thought(store: Store, model: str) -> str:
+    """How much the replies of a model were reasoning, "" if nobody says."""
+    query = (
+        "SELECT max(o.thought), sum(o.thought > 0), count(o.thought) FROM outputs o"
+        " JOIN trials t ON t.id = o.trial WHERE t.subject = ?"
+    )
+    most, thinking, known = store.first(query, (model,))
+    if not known:
+        return ""
+    seen = f"{most:,} tokens at most, in {thinking:,} of {known:,} replies" if most else "none"
+    return f"reasoning seen: {seen}"
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
