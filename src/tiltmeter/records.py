@@ -407,6 +407,16 @@ class NamedItem(TypedDict):
     p_adjusted: float
 
 
+class Voice(NamedTuple):
+    """A row as the labels of some people alone correct it. who: their name, or "without NAME"."""
+
+    who: str
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
 
 
@@ -468,6 +478,8 @@ class Estimate:
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
     # names its cells at a level (0: none may be), until it is known over how many claims
     name_cells: Callable[[float], CellClaim] | None = field(default=None, repr=False, compare=False)
+    # of a row that several people's gold corrects: what it is by each of them alone
+    voices: tuple[Voice, ...] = field(default=(), repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 

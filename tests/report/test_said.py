@@ -197,7 +197,7 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
     elsewhere = replace(
         rest[0], subject="other", value=0.09, low=0.06, high=0.12, p_adjusted=0.001
     )  # another model, by another measure
-    assert first_line(HIRING, [tilted, elsewhere]).endswith(" 1 of 2 models tilt.")
+    assert first_line(HIRING, [tilted, elsewhere]).endswith(" 2 of 2 models tilt.")
 
 
 def test_a_tilt_of_one_language_names_it() -> None:

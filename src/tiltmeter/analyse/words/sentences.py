@@ -338,6 +338,19 @@ def one_person(labels: int) -> str:
     )
 
 
+def several_people(people: int, labels: int) -> str:
+    """That not all people's labels say the same of a tilt."""
+    if people == 2:
+        return (
+            "Of two people's labels those of one alone say so; a third person on the same "
+            f"{numerals.count(labels)} answers would tell."
+        )
+    return (
+        f"It does not stand without the labels of one of {numerals.count(people)} people; more "
+        "answers labelled by all of them would tell."
+    )
+
+
 def uncorrected(reason: str) -> str:
     """That gold does not correct the number."""
     return f"Gold does not correct the number ({_plain(reason)})."

@@ -15,7 +15,6 @@ from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
-from ...protocol.design.refusals import REFUSED
 from ...protocol.design.thin_design import NO_CUE, cues_not_asked
 from ...stats.results import ALPHA
 from ...store import Store
@@ -123,7 +122,7 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
 
 
 def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
-    """The sentence of the leading claim; of several models, how many tilt in its measure. Where the
+    """The sentence of the leading claim; of several models, how many tilt in any. Where the
     cue is in no prompt, that: whatever was found is not of the cue.
     """
     factor = (lead.claim.spec.contrast or {}).get("factor", "")
@@ -147,11 +146,7 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
         )
     sentence = _by_instruments(judged, lead, _with_place(protocol, judged, lead))
     subjects = dict.fromkeys(one.verdict.subject for one in judged)
-    tilting = {
-        one.verdict.subject
-        for one in judged
-        if one.word == Word.TILT and _measured(one) == _measured(lead)
-    }
+    tilting = {one.verdict.subject for one in judged if one.word == Word.TILT}
     if len(subjects) > 1 and lead.word == Word.TILT:
         return f"{sentence} {len(tilting)} of {len(subjects)} models tilt."
     return sentence
@@ -243,11 +238,6 @@ def _instrument(name: str, judged: Sequence[Judged]) -> str:
     bare = name.partition("@")[0]
     alike = {other for one in judged if (other := one.claim.row.instrument).startswith(f"{bare}@")}
     return bare if len(alike) < 2 else name
-
-
-def _measured(one: Judged) -> str:
-    """The measure of a claim; of refusals the one that they stand beside."""
-    return one.verdict.measure.removesuffix(REFUSED)
 
 
 def _capital(text: str) -> str:
