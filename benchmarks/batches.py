@@ -1,6 +1,6 @@
 """SIGKILL at every step of runs by batch, against a local provider's own ledger, in every format.
 
-    python benchmarks/batches.py [--kills 200] [--formats openai gemini …] [--json]
+    python benchmarks/batches.py [--kills 200] [--formats openai gemini …] [--lies] [--json]
 
 A run (a subject and a judge, or two in one command) is made once without harm. Then it is made anew
 and killed at one step: before a request reached the provider, when it was done and not answered
@@ -9,7 +9,8 @@ typed again, in one of three cases killed again at another step, until it ends b
 was billed by batch was billed once (`twice`), no batch was made again (`created`), what was asked
 singly was billed again only where the kill came while it was under way (`single`), every answer is
 stored and all outputs and labels are those of the run without harm (`lost`), and the command ended
-well (`stuck`). Exits 1 otherwise.
+well (`stuck`). With --lies each round has one lie of tests/batches/lies.py as well, and commands
+may end with an error until it is told no more. Exits 1 otherwise.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ SETTINGS = "she=.7"
 WORDS = 3  # of the protocol
 POLL_S = 0.01
 LATER = 5  # the command left with batches out
+FAILED = 1
 AGAIN = 1 / 3  # of the rounds: a second kill, at another step
 LONGEST_S = 600  # of a command; a hang is a fault of ours
 MOST_COMMANDS = 20  # until a run has ended
@@ -186,8 +188,10 @@ def rows(out: Path) -> frozenset[tuple[str, ...]]:
 class Torture:
     """The kills of one format. found: kills by phase, and what did not hold."""
 
-    def __init__(self, format_: str, place: Provider, folder: Path, seed: int) -> None:
-        self.format, self.place, self.folder = format_, place, folder
+    def __init__(
+        self, format_: str, place: Provider, folder: Path, seed: int, lies: list[str]
+    ) -> None:
+        self.format, self.place, self.folder, self.lies = format_, place, folder, lies
         self.chance = random.Random(seed)
         self.found: Counter[str] = Counter()
         self.said: list[str] = []
@@ -226,7 +230,8 @@ class Torture:
     def round(self, whole: Whole, points: list[Point], number: int) -> None:
         """A run that is killed at the first point, and typed again until it ends."""
         out, log = self.folder / str(number), self.folder / "log"
-        self.place.ask("/forget", {})
+        lie = self.chance.choice(self.lies) if self.lies else ""
+        self.place.ask("/forget", {"lie": lie})
         kills: list[Point] = []
         under_way = 0
         wait = self.chance.random() < 0.5
@@ -239,11 +244,12 @@ class Torture:
                 under_way += single(self.place.ask("/ledger"))
             elif code == 0:
                 break
-            elif code != LATER:
-                said = f"{kills} ended with {code}: {log.read_text()[-600:]}"
+            elif code != LATER and not (lie and code == FAILED):
+                said = f"{lie} {kills} ended with {code}: {log.read_text()[-600:]}"
                 return self.harm("stuck", 1, said)
         else:
-            return self.harm("stuck", 1, f"{kills}: not ended after {MOST_COMMANDS} commands")
+            said = f"not ended after {MOST_COMMANDS} commands: {log.read_text()[-600:]}"
+            return self.harm("stuck", 1, f"{lie} {kills}: {said}")
         self._check(whole, out, kills, under_way)
         return None
 
@@ -295,11 +301,17 @@ def load(names: list[str]) -> None:
 
 
 def torture(
-    format_: str, kills: int, folder: Path, seed: int, oddities: Mapping[str, int]
+    format_: str,
+    kills: int,
+    folder: Path,
+    seed: int,
+    oddities: Mapping[str, int],
+    lies: bool,
 ) -> Torture:
     """So many kills of one format, spread over all its steps."""
     with provider(format_, oddities) as place:
-        made = Torture(format_, place, folder, seed)
+        names = names_of_lies(format_) if lies else []
+        made = Torture(format_, place, folder, seed, names)
         whole = made.whole()
         points = made.points(whole)
         made.chance.shuffle(points)
@@ -316,6 +328,12 @@ def torture(
     return made
 
 
+def names_of_lies(format_: str) -> list[str]:
+    """The lies that a provider of this format can tell."""
+    sys.path.insert(0, str(ROOT))
+    return [lie.name for lie in import_module("tests.batches.lies").LIES[format_]]
+
+
 def total(found: Counter[str]) -> int:
     """All kills so far."""
     return sum(number for name, number in found.items() if name.startswith("kills"))
@@ -329,6 +347,7 @@ def measure(
     formats: list[str],
     oddities: Mapping[str, int],
     say: Callable[[str], None] = lambda line: None,
+    lies: bool = False,
 ) -> tuple[Counter[str], list[str]]:
     """The sums over all formats, and what did not hold."""
     for name in KEYS:
@@ -338,7 +357,7 @@ def measure(
     for number, format_ in enumerate(formats):
         each = kills * (number + 1) // len(formats) - kills * number // len(formats)
         with tempfile.TemporaryDirectory() as place:
-            one = torture(format_, each, Path(place), number, oddities)
+            one = torture(format_, each, Path(place), number, oddities, lies)
         say(f"{format_}: {dict(one.found)}")
         found += one.found
         said += one.said
@@ -350,10 +369,11 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
     parser.add_argument("--oddities", default="{}", help="JSON, as tests/batches has them")
+    parser.add_argument("--lies", action="store_true", help="a lie in each round")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     say: Callable[[str], None] = (lambda line: None) if given.json else print
-    found, said = measure(given.kills, given.formats, json.loads(given.oddities), say)
+    found, said = measure(given.kills, given.formats, json.loads(given.oddities), say, given.lies)
     harm = {name: found[name] for name in HARM}
     if given.json:
         print(json.dumps({"kills": total(found), **harm, "all": found, "said": said}))

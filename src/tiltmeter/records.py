@@ -476,8 +476,10 @@ class Estimate:
     population: Population | None = field(default=None, repr=False, compare=False)
     # of claims of many cells: which cells they name
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
-    # names its cells at a level (0: none may be), until it is known over how many claims
-    name_cells: Callable[[float], CellClaim] | None = field(default=None, repr=False, compare=False)
+    # names its cells at a level, if it is rejected, until it is known over how many claims
+    name_cells: Callable[[float, bool], CellClaim] | None = field(
+        default=None, repr=False, compare=False
+    )
     # of a row that several people's gold corrects: what it is by each of them alone
     voices: tuple[Voice, ...] = field(default=(), repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it

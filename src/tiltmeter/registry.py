@@ -91,6 +91,7 @@ INSTRUMENTS = {
     "attributes": "tiltmeter.instruments.images.attributes:Attributes",
     "lexicon": "tiltmeter.instruments.lexicon:Lexicon",
     "length": "tiltmeter.instruments.length:Length",
+    "reading_level": "tiltmeter.instruments.reading_level:ReadingLevel",
     "pronouns": "tiltmeter.instruments.pronouns.pronoun_use:PronounUse",
     "colour": "tiltmeter.instruments.images.picture_colour:PictureColour",
     "rubric": "tiltmeter.instruments.judges.rubric:Rubric",

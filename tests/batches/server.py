@@ -2,7 +2,7 @@
 
     python -m tests.batches openai --settings she=.7 --oddities '{"looks": 3}'
 
-prints its base URL as its first line. GET /ledger says what was billed; POST /forget begins anew;
+prints its base URL as its first line. GET /ledger says what was billed; POST /forget {"lie"} begins anew, with a lie of lies.py or none;
 POST /arm {"pid", "step", "phase"} kills a process when the so-manieth request from now came
 (`before`), was done and not answered (`done`), or was answered (`sent`).
 """
@@ -23,9 +23,10 @@ from tests.batches.answers import Answers
 from tests.batches.anthropic_format import AnthropicFormat
 from tests.batches.followers import MistralFormat, TogetherFormat
 from tests.batches.gemini_format import GeminiFormat
+from tests.batches.lies import Liar, Said, by_name, kind_of
 from tests.batches.openai_format import AzureFormat, GroqFormat, OpenAIFormat
 from tests.batches.provider import Ledger, Oddities, Provider
-from tests.batches.wire import Complaint, Format, read_json, send
+from tests.batches.wire import IN_ONE_PIECE, Complaint, Format, read_json, send
 from tiltmeter.models.http.body import count_at, text_at
 from tiltmeter.records import Json
 
@@ -55,6 +56,7 @@ class BatchServer:
         self.provider = Provider(Path(self._folder.name), odd, self._answer, format_[:2])
         self.format, self.url = FORMATS[format_](self.provider, answers), ""
         self._pid, self._phase, self._kill_at, self._step, self._armed = 0, "", 0, 0, 0
+        self.name, self.liar, self._receipts_lost = format_, Liar(), 0
 
     @property
     def ledger(self) -> Ledger:
@@ -92,8 +94,14 @@ class BatchServer:
         try:
             self.format.check_key(request)
             made = len(self.ledger.created)
+            lies = self.liar.changes(kind_of(request.method, request.path))
+            IN_ONE_PIECE.set(lies)
             response = await handler(request)
-            lost = len(self.ledger.created) > made and self.provider.loses_reply()
+            created = len(self.ledger.created) > made
+            lost = created and (self.provider.loses_reply() or self._loses_receipt())
+            if lies and isinstance(response, web.Response):
+                response = self._lie(response)
+                lost = lost or response.headers.get("X-Abort") == "1"
         except Complaint as complaint:
             self.ledger.complaints.append(f"{request.method} {request.path}: {complaint.said}")
             response = send(self.format.error(complaint.status, complaint.said), complaint.status)
@@ -112,6 +120,19 @@ class BatchServer:
             await response.write_eof()
         self._meet(step, "sent")
         return response
+
+    def _loses_receipt(self) -> bool:
+        lost = self.liar.loses_receipt() and not self._receipts_lost
+        self._receipts_lost += lost
+        return lost
+
+    def _lie(self, response: web.Response) -> web.Response:
+        body = response.body
+        assert isinstance(body, bytes)
+        truth = Said(response.status, body, {"Content-Type": "application/json"})
+        said = self.liar.change(truth)
+        headers = {**said.headers, **({"X-Abort": "1"} if said.abort else {})}
+        return web.Response(status=said.status, body=said.content, headers=headers)
 
     def _meet(self, step: int, phase: str) -> None:
         """Kills the client where that was asked for."""
@@ -132,10 +153,13 @@ class BatchServer:
         self.provider.forget()
         self.format.uploads.clear()
         self._answers.forget()
-        self._pid = 0
+        self._pid, self._receipts_lost = 0, 0
+        self.liar = Liar()
 
     async def _forget(self, request: web.Request) -> web.StreamResponse:
+        body = await read_json(request) if request.can_read_body else {}
         self.forget()
+        self.liar = Liar(by_name(self.name, text_at(body, "lie")))
         return send({})
 
     async def _show(self, request: web.Request) -> web.StreamResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from tests.batches.provider import Answer, Batch, Provider
 from tiltmeter.records import Json
 
 CHUNK_BYTES = 2**20
+
+
+IN_ONE_PIECE: ContextVar[bool] = ContextVar("IN_ONE_PIECE", default=False)
 
 
 class Complaint(Exception):
@@ -128,7 +132,10 @@ def send(body: Json, status: int = 200, headers: dict[str, str] | None = None) -
 
 
 async def send_lines(request: web.Request, lines: Iterable[Json]) -> web.StreamResponse:
-    """JSON lines, as a stream."""
+    """JSON lines, as a stream; in one piece where something is to be changed in them."""
+    if IN_ONE_PIECE.get():
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        return web.Response(text=text, content_type="application/octet-stream")
     response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
     await response.prepare(request)
     piece: list[str] = []

@@ -497,12 +497,12 @@ def test_an_exact_reading_has_no_sampling_error() -> None:
     assert exact["detectable"] == pytest.approx(0.0646, rel=0.02)
 
 
-def test_divergences_are_simulated() -> None:
+def test_the_largest_cell_is_simulated() -> None:
     few, many = (
-        row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence")
+        row(planned("dialogues", "planted:", language="en", samples=n), "topics_differ")
         for n in (20, 100)
     )
-    assert few["unit"] == "bits" and 0 < many["detectable"] < few["detectable"] < 1
+    assert few["unit"] == "share" and 0 < many["detectable"] < few["detectable"] < 1
 
 
 def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
@@ -510,7 +510,7 @@ def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
 
     Four pairings of seven topics are 28 claims; a sign flip about 1/7 is the row's own test.
     """
-    divergence = row(planned("dialogues", "planted:", language="en"), "topic_divergence")
+    divergence = row(planned("dialogues", "planted:", language="en"), "topics_differ")
     assert (divergence["clusters"], divergence["per_cluster"]) == (None, 100)
     protocol = registry.protocol("dialogues")
     headline = [replace(m, headline=True) for m in protocol.measures if m.name == "topic_share"]

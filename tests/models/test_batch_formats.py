@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +30,9 @@ class OnePage:
 
     def __init__(self) -> None:
         self.pages = 0
+
+    def read(self, parse: Callable[[Json], object], body: Json) -> object:
+        return parse(body)
 
     async def get(self, path: str) -> Json:
         self.pages += 1

@@ -129,9 +129,10 @@ class TestTheDesign:
             if line["part"] != "subject"
         }
         assert calls == {("taxonomy", "discovery"): 15, ("attributes", "images"): 2700}
-        assert [row["measure"] for row in found["design"]] == ["bds", "cds"] and all(
-            row["detectable"] for row in found["design"]
-        )
+        assert [row["measure"] for row in found["design"]] == [
+            "group_differs",
+            "dimension_differs",
+        ] and all(row["detectable"] for row in found["design"])
 
 
 # random tables, and the same numbers in plain Python

@@ -98,7 +98,7 @@ def test_the_numbers(tmp_path: Path) -> None:
             and overall.p_adjusted >= overall.p
         )
         assert overall.null_low is not None and overall.null_low < 0 < (overall.null_high or 0)
-        assert overall.family == "headline claims" and overall.low is None
+        assert overall.family == "bds" and overall.low is None
     base = the(default, "vac", object="car", dimension="base", group="base")
     assert (
         base.value is not None and "1 attributes not measured" in base.note

@@ -88,7 +88,7 @@ def test_a_file_is_run_by_somebody_else(tmp_path: Path, monkeypatch: pytest.Monk
     out.write_text("".join(json.dumps(one) + "\n" for one in results * 2), "utf-8")
     run = audit("openai", url, tmp_path / "run", batch_file=work)
     assert sorted(run.outputs["outcome"]) == ["answer"] * 6 + ["error"] * 6
-    assert [job.state for job in api.jobs(tmp_path / "run")] == ["ended"]
+    assert [job.state for job in api.jobs(tmp_path / "run")] == ["collected"]
 
 
 def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_results_that_cannot_be_read_now_are_read_by_the_next_command(
         patched.setattr(OpenAIBatches, "lines", broken)
         with pytest.raises(MissingKey):
             audit("openai", url, tmp_path / "run", batch=True, wait=True)
-        assert [job.state for job in api.jobs(tmp_path / "run")] == ["open"]
+        assert [job.state for job in api.jobs(tmp_path / "run")] == ["accepted"]
         assert "in batches" in api.open_run(tmp_path / "run").warnings()[0]
         patched.undo()
         assert audit("openai", url, tmp_path / "run", batch=True).outputs.height == 12
@@ -140,7 +140,7 @@ def test_a_batch_that_has_ended_is_taken_in_and_not_cancelled(tmp_path: Path) ->
         with pytest.raises(BatchesOut):
             audit("openai", url, tmp_path / "run", batch=True)
         jobs = api.cancel_jobs(tmp_path / "run", base_urls={"openai": url})
-    assert [(job.state, job.waiting) for job in jobs] == [("ended", 0)]
+    assert [(job.state, job.waiting) for job in jobs] == [("collected", 0)]
     assert not any("cancel" in step for step in server.ledger.steps)
 
 
@@ -202,6 +202,6 @@ def test_a_run_that_stops_early_hands_in_a_look_at_a_time(tmp_path: Path) -> Non
                 continue
         jobs = api.jobs(outs)
     assert len(jobs) == rounds - 1 and len(run.calls) == run.outputs.height
-    assert all(job.state == "ended" for job in jobs)
+    assert all(job.state == "collected" for job in jobs)
     assert [one.word.value for one in run.verdicts()] == ["tilt"]
     assert run.outputs.height < 8 * 2 * 4

@@ -103,10 +103,11 @@ def test_labels_and_estimates_are_the_same_with_and_without(
         assert one.code == 0 and not server.ledger.created
         server.forget()
         two = desk.batch(tmp_path / "two", samples=samples)
-        if "missing" in ODD[format_]:  # may be paid for: the next command asks again
-            assert two.code == 1 and "went unanswered" in two.err
-            two = desk.batch(tmp_path / "two", samples=samples)
-            two = desk.batch(tmp_path / "two", samples=samples) if two.code == 1 else two
+        if "missing" in ODD[format_]:  # may be paid for: asked again only if that is typed
+            assert two.code == 1 and "--pay-again" in two.err
+            assert desk.batch(tmp_path / "two", samples=samples).code == 1
+            for _ in range(2):  # the subject, then the judge
+                two = desk.batch(tmp_path / "two", "--pay-again", samples=samples)
         ledger = server.ledger
     assert (two.code, ledger.complaints) == (0, []), two.err
     assert len(ledger.created) >= 2  # of the subject and of the judge
@@ -172,21 +173,24 @@ def test_a_batch_that_is_refused_whole_is_told_in_a_line(
         assert "refused a whole batch" in run.err
         assert "The model does not know this parameter." in run.err.splitlines()[-1]
         assert not server.ledger.batched and not stored(tmp_path / "run")
-        assert [job.state for job in api.jobs(tmp_path / "run")] == ["refused"]
+        assert [job.state for job in api.jobs(tmp_path / "run")] == ["written off"]
         assert desk.batch(tmp_path / "run").code == 0  # the next is taken
         assert server.ledger.as_dict()["most"] == 1
 
 
-def test_a_batch_that_vanishes_is_asked_again_by_the_next_command_only(
+def test_a_batch_that_vanishes_is_asked_again_only_if_that_is_typed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = BatchServer("openai", SETTINGS, Oddities(vanish=1, looks=3))
     with serving(server):
         desk = Desk(server, capsys)
         run = desk.batch(tmp_path / "run")
-        assert "no longer knows a batch" in run.err and "may be paid" in run.err
+        assert run.code == 1 and "may be paid" in run.err and "--pay-again" in run.err
         before = len(stored(tmp_path / "run"))
-        assert desk.batch(tmp_path / "run").code == 0
+        assert desk.batch(tmp_path / "run").code == 1
+        assert main(["jobs", str(tmp_path / "run"), "--money"]) == 0
+        assert "possibly paid  openai:planted" in capsys.readouterr().out
+        assert desk.batch(tmp_path / "run", "--pay-again").code == 0
         assert len(stored(tmp_path / "run")) > before
 
 

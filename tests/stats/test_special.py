@@ -15,7 +15,9 @@ import scipy.special as whole
 
 shares, many = np.linspace(0.001, 0.999, 97), np.geomspace(1e-3, 1e5, 97)
 arguments = {
-    "betaincinv": (many, many[::-1], shares), "betaln": (many, many[::-1]), "gammaln": (many,),
+    "betaincinv": (many, many[::-1], shares), "betaln": (many, many[::-1]),
+    "betainc": (many, many[::-1], shares), "gammaincc": (many, many[::-1]),
+    "gammainccinv": (many, shares), "gammaln": (many,),
     "ndtr": (np.log(many),), "ndtri": (shares,), "stdtr": (many, np.log(many)),
     "stdtrit": (many, shares), "xlog1py": (many, -shares), "xlogy": (many, shares),
 }

@@ -20,6 +20,7 @@ from tiltmeter.errors import StoreError
 from tiltmeter.records import Label
 from tiltmeter.store import Store, migrations
 from tiltmeter.store.migrations import Step
+from tiltmeter.store.queries import batches
 
 RUNS = Path(__file__).parent / "runs"
 LATER = (
@@ -45,6 +46,7 @@ KEPT = (
     Kept("schema3-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema4-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema5-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
+    Kept("schema6-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept(
         "schema1-gramvis", "planted:protocol=gramvis,male=.9,female=.1", "planted:protocol=gramvis"
     ),
@@ -112,6 +114,28 @@ def test_why_replies_ended_is_read_from_the_bodies_of_an_older_run(tmp_path: Pat
         assert list(store.rows(calls.replace("calls", "outputs"))) == counted
     with Store(copy("schema4-roles", tmp_path)) as store:  # its model was in the same process
         assert {row[0] for row in store.rows("SELECT ended FROM calls")} == {"unknown"}
+
+
+def test_the_batches_of_an_older_run_are_as_far_as_they_were(tmp_path: Path) -> None:
+    """One was lost and two were read; of a third, made here by hand, one result of three is stored."""
+    run = copy("schema6-roles", tmp_path)
+    db = sqlite3.connect(run / "run.sqlite")
+    with db:
+        db.execute(
+            "INSERT INTO batches VALUES ('k', 'openai:m', '/x', 'open', 'b1', 'f1', '[]', 3, 30, .5,"
+            " 'in_progress', '2026-11-01T00:00:00+00:00', '2026-11-01T00:00:00+00:00')"
+        )
+        for key in ("1", "2"):
+            db.execute(
+                "INSERT INTO batch_requests VALUES (?, ?, 'm', 'text', 'k', '')", (int(key), key)
+            )
+    db.close()
+    states = [(job.state, job.requests, job.waiting) for job in api.jobs(run)]
+    expected = [("accepted", 3, 2), ("written off", 11, 0), ("collected", 10, 0)]
+    assert states[:3] == expected and {state for state, *_ in states[3:]} <= {"collected"}
+    with Store(run) as store:
+        assert batches.rows(store)[0].billed == 1 and batches.reserved_dollars(store) == 0.5
+        assert batches.keys_in(store, batches.UNFINISHED) == {"1", "2"}
 
 
 def test_an_older_run_that_is_only_read_stays_as_it_is(

@@ -36,6 +36,7 @@ __all__ = [
     "label",
     "log_to_mlflow",
     "merge",
+    "money",
     "open_run",
     "plan",
     "report",
@@ -60,7 +61,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .planning.plan import plan, trials
     from .planning.plan_page import Plan
     from .runs import checks
-    from .runs.batch_jobs import Job, cancel_jobs, jobs
+    from .runs.batch_jobs import Job, cancel_jobs, jobs, money
     from .runs.checks import CheckResult, ThresholdCheck
     from .runs.execute import label, run
     from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
@@ -70,7 +71,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.run_folder import Run, frame, open_run, report
 else:
     _NAMES = {  # of each file
-        "runs.batch_jobs": ("Job", "cancel_jobs", "jobs"),
+        "runs.batch_jobs": ("Job", "cancel_jobs", "jobs", "money"),
         "runs.checks": ("CheckResult", "ThresholdCheck"),
         "handover.deposits": (
             "check_folder",

@@ -35,6 +35,7 @@ SECTIONS = {  # of the help, with the verbs of each
     },
     "Run": {
         "run": "Run an audit, from prompts to report. Again: it goes on.",
+        "audit": "Ask prompts of yours with only a cue changed; compare answers.",
         "label": "Label the outputs of a run again, or with another judge.",
         "merge": "Join runs of one plan, such as shards, into one run.",
         "jobs": "The batches of a run that are at a provider; cancel them.",
@@ -72,7 +73,6 @@ SECTIONS = {  # of the help, with the verbs of each
 VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
 MEANT = {  # what people type who look for a verb, and what to type in its place
-    "audit": "run",
     "check": "analyse RUN --fail-if …",
     "cost": "plan",
     "diff": "compare",

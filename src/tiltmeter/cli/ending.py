@@ -125,10 +125,13 @@ def _compute(run: Run, printing: Printing) -> Ending:
         fail_on=printing.fail_on,
         margin=printing.margin,
     )
+    verdicts = run.verdicts(estimates=estimates)
     if printing.junit is not None:
         from ..api.handover.junit import write_junit
 
-        write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
+        write_junit(printing.junit, run.protocol.name, checked, verdicts)
+    if printing.variant == "default" and not checked.changed:
+        warnings += [f"warning: {visible(line)}" for line in run.changes(verdicts)]
     digest = _digest(printing.page)
     return Ending(warnings, text, digest, asked, checked.lines, checked.exit_code)
 

@@ -1,4 +1,4 @@
-"""tiltmeter jobs RUN [--cancel]"""
+"""tiltmeter jobs RUN [--cancel] [--money]"""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Stop what is not done; what is done is kept, and collected by the next run or label.",
 )
+@click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach
 @as_json
-def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]) -> int:
+def command(
+    run: str, cancel: bool, money: bool, as_json: bool, **options: Unpack[AskOptions]
+) -> int:
     """The batches of a run that are at a provider; cancel them. They are said as they stood when
     the run last looked: nothing is asked without --cancel.
     """
@@ -30,6 +33,8 @@ def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]
     from ..report.page_model.sanitize import visible
 
     jobs = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
+    if money:
+        return _show_money(run, as_json)
     if as_json:
         echo_json({"jobs": [job.as_dict() for job in jobs]}, indent=1)
         return 0
@@ -41,4 +46,22 @@ def command(run: str, cancel: bool, as_json: bool, **options: Unpack[AskOptions]
         return 0
     out = sum(job.is_out for job in jobs)
     click.echo(f"{out:,} of {len(jobs):,} batches are out", err=True)
+    return 0
+
+
+def _show_money(run: str, as_json: bool) -> int:
+    from .. import api
+    from ..report.page_model.sanitize import visible
+
+    lines = api.money(run)
+    if as_json:
+        echo_json({"money": [line._asdict() for line in lines]}, indent=1)
+        return 0
+    for line in lines:
+        number = "" if line.requests is None else f"  {line.requests:,} requests"
+        expected = "unknown" if line.expected is None else f"${line.expected:,.4f}"
+        sums = f"  expected {expected}, at most ${line.most:,.4f}"
+        click.echo(visible(f"{line.state}  {line.model}{number}{sums}"))
+    if not lines:
+        click.echo(f"{run} has asked nothing yet", err=True)
     return 0

@@ -216,7 +216,7 @@ def _design_notes(plan: Plan) -> Iterator[str]:
     from ..protocol import FEW_OUTPUTS
 
     for row in plan.design:
-        if row.detectable is None and row.note:
+        if row.note and (row.detectable is None or row.clusters is None):
             yield f"  {row.measure}, {_place(row)}: {row.note}"
     for row in plan.design:
         if row.by_words:
@@ -227,7 +227,7 @@ def _design_notes(plan: Plan) -> Iterator[str]:
         yield (
             "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
         )
-    sizes = [row.per_cluster for row in plan.design if row.unit == "bits"]
+    sizes = [row.per_cluster for row in plan.design if row.clusters is None]
     if sizes and min(sizes) < FEW_OUTPUTS:
         yield (
             f"warning: groups of {count_of(min(sizes), 'output')}: of fewer than {FEW_OUTPUTS} "

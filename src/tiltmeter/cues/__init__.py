@@ -6,6 +6,7 @@ reason; nothing is guessed.
 """
 
 from .pairing import LANGUAGES as LANGUAGES
+from .pairing import mask as mask
 from .pairing import pair as pair
 from .records import ATTRIBUTES as ATTRIBUTES
 from .records import Pairing as Pairing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..errors import UsageError
 from .en import english
@@ -50,6 +51,16 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
     if len(groups) > 1:
         return Pairing(attribute, MIRRORED, (AS_WRITTEN, EXCHANGED), versions, cues)
     return Pairing(attribute, PAIRED, (groups[0], cues[0].other), versions, cues)
+
+
+def mask(text: str, attributes: Sequence[str], language: str = "en") -> str:
+    """Returns a text in which the cues of some attributes are one placeholder each, so that two
+    answers do not differ for having been told of different people.
+    """
+    if language not in LANGUAGES:
+        return text
+    edits = english.masked(text, attributes)
+    return apply(text, edits)
 
 
 def _version(text: str, edits: list[tuple[int, int, str]]) -> str:

@@ -246,6 +246,18 @@ class Instrument:
             *(label for label in labels if label.attribute not in asked),
         ]
 
+    def about(self, item: Answered) -> str:
+        """What a judge must know of an output that is not shown what was asked: of which person it
+        is; "" for nothing.
+        """
+        return ""
+
+    def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
+        """A text as a judge may see it that is blind to the cue, and {code: the name that it
+        stands for} where names are the cue.
+        """
+        return text, {}
+
     def label(
         self,
         item: Answered,

@@ -21,7 +21,7 @@ from ..languages.letters import UNSPACED, WORD
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
 from . import Parser, Settings
-from .text.prose import LANGUAGE, prose
+from .text.prose import LANGUAGE, MASK, prose
 from .text.prose import wording as told_by
 from .wording import Json
 
@@ -45,6 +45,7 @@ class Length(Parser):
     settings_schema: ClassVar[Settings] = {
         "unit": {"enum": list(UNITS), "default": WORDS, "description": "What is counted."},
         "language": LANGUAGE,
+        "mask": MASK,
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:

@@ -26,7 +26,7 @@ from ..languages.quotes import base
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
-from .text.prose import LANGUAGE, prose
+from .text.prose import LANGUAGE, MASK, prose
 from .text.prose import wording as told_by
 from .wording import Json
 
@@ -63,6 +63,7 @@ class Lexicon(HitParser):
             },
         },
         "language": LANGUAGE,
+        "mask": MASK,
     }
 
     @classmethod

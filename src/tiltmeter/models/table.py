@@ -24,6 +24,7 @@ from . import Price
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
+RETENTION = "retention"  # the table of providers beside those of models
 SOON_DAYS = 60  # days before its end from which a model is said to be ending
 _FIELDS = ("price", "batch", "retirement", "aliases", "takes", "reasoning", "modality", "languages")
 _INNER = {
@@ -220,6 +221,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         raise UsageError(
             f"{path} cannot be read as TOML: {error}. Mend it, or move it away."
         ) from None
+    entries.pop(RETENTION, None)  # retention.py reads it
     for name, entry in entries.items():
         kind, _, bare = name.partition(":")
         if not kind or not bare or not isinstance(entry, dict):

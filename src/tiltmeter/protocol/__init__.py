@@ -264,7 +264,8 @@ class Protocol:
         """
         told = fill(self.system, cell, self.source) if system is None else system
         turns = (Message(role, fill(text, cell, self.source)) for role, text, _ in self.turns)
-        return (*((Message("system", told),) if told else ()), *turns)
+        spoken = (turn for turn in turns if turn.content)  # conversations differ in length
+        return (*((Message("system", told),) if told else ()), *spoken)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
         """The begun answer of a mode for one cell; it may have slots as the prompt has, for each
@@ -274,14 +275,19 @@ class Protocol:
 
 
 def in_variant(protocol: Protocol, name: str) -> Protocol:
-    """The protocol with the texts that a variant has for its measures; nothing else differs."""
-    says = protocol.variants[name].says if name in protocol.variants else {}
-    if not says:
+    """The protocol with the texts that a variant has for its measures, and its headline measures;
+    nothing else differs.
+    """
+    variant = protocol.variants.get(name)
+    if variant is None or not (variant.says or variant.headline):
         return protocol
+    says, headline = variant.says, variant.headline
     measures = tuple(
         replace(spec, text=says[spec.name], null=None) if spec.name in says else spec
         for spec in protocol.measures
     )
+    if headline:
+        measures = tuple(replace(spec, headline=spec.name in headline) for spec in measures)
     return replace(protocol, measures=measures)
 
 

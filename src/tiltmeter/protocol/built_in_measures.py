@@ -9,6 +9,7 @@ _LEVEL = ("factor", "level", "baseline")  # what a contrast of two levels names
 _POOLED = ("factor", "baseline", "within", "cells")  # … and over the cells, such as objects
 _CELLS = ("factor", "baseline", "within")  # … of groups against a base inside a dimension
 _BITS = "share of 1 bit"
+_MANY_CELLS = "the largest cell or the mean divergence, by shuffling whole outputs"
 _PAIRED_TEST = "sign flip over items; where no item is on both sides, items shuffled over the two"
 
 _SHARES = (
@@ -138,6 +139,19 @@ _NUMBERS = (
         numbers=True,
         counts="numbers",
         detectable="spread",
+    ),
+    MeasureKind(
+        name="mean_ratio",
+        summary="mean at a level by the mean at its baseline, as the geometric mean over items",
+        compute=f"{_ANALYSE}.measures.numeric_labels:mean_ratio",
+        interval="log scale, paired by item, t",
+        test="sign flip over items",
+        contrast=_LEVEL,
+        unit="ratio",
+        null=1,
+        low=0,
+        numbers=True,
+        counts="numbers",
     ),
 )
 _REFERENCES = (
@@ -280,6 +294,42 @@ _WHOLE_OUTPUTS = (
         contrast=_CELLS,
         low=0,
         high=1,
+    ),
+    MeasureKind(
+        name="cells_from_base",
+        summary="each group against the base over all objects and attributes of whole outputs: "
+        "one claim; the difference of the largest cell",
+        compute=f"{_ANALYSE}.scores.many_cells:from_base",
+        test=_MANY_CELLS,
+        contrast=_POOLED,
+        null=0,
+        low=-1,
+        high=1,
+        detectable="cells",
+    ),
+    MeasureKind(
+        name="cells_between_groups",
+        summary="the groups of a dimension among one another, over all objects and attributes of "
+        "whole outputs: one claim; the difference of the largest cell",
+        compute=f"{_ANALYSE}.scores.many_cells:between_groups",
+        test=_MANY_CELLS,
+        contrast=_POOLED,
+        null=0,
+        low=-1,
+        high=1,
+        detectable="cells",
+    ),
+    MeasureKind(
+        name="cells_between_levels",
+        summary="the labels of the levels of a factor among one another: one claim; the "
+        "difference of the largest cell",
+        compute=f"{_ANALYSE}.scores.many_cells:between_levels",
+        test=_MANY_CELLS,
+        contrast=("factor",),
+        null=0,
+        low=-1,
+        high=1,
+        detectable="cells",
     ),
     MeasureKind(
         name="from_base_pooled",

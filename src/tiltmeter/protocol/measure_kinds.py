@@ -39,7 +39,8 @@ class MeasureKind:
                 of several controls ("controls"). Such measures are corrected by gold, and runs are
                 compared on them. "" for all others.
     detectable: how the smallest difference that a design can find is worked out: as of a share near
-                its null ("share"), near one half ("half"), by simulation of a "divergence"; it
+                its null ("share"), near one half ("half"), by simulation of a "divergence" or of
+                the largest of many "cells"; it
                 depends on the "spread" of the numbers; "" if it has none.
     counts:     what the n of its rows counts: "labels" (sums of weights), "numbers" (of labels that
                 are numbers), "outputs" or "prompts".
@@ -60,7 +61,7 @@ class MeasureKind:
     reference: Literal["", "column", "any"] = ""
     signed: bool = False
     sides: Literal["", "one", "level", "controls"] = ""
-    detectable: Literal["", "share", "half", "divergence", "spread"] = ""
+    detectable: Literal["", "share", "half", "divergence", "cells", "spread"] = ""
     counts: Literal["labels", "numbers", "outputs", "prompts"] = "labels"
     figure: str = "forest"
 

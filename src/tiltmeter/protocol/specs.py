@@ -51,7 +51,8 @@ class InstrumentSpec:
     told: settings of the judges that label beside it, over its own (those of a variant).
     unsure: settings over its own with which it says where it is unsure: its judges are asked there
           alone, and label with it as one instrument. None: they label everything, beside it.
-    unread: True if its judges label what it leaves unread, with it as one instrument.
+    unread: the question and the values of judges that label what it leaves unread, with it as one
+          instrument; None if there are none.
     """
 
     name: str
@@ -61,7 +62,7 @@ class InstrumentSpec:
     also: tuple[str, ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
     unsure: Mapping[str, Any] | None = None
-    unread: bool = False
+    unread: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ class Variant:
     papers do.
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
+    headline:  its headline measures where they are others than by default.
     reads:     {attribute: another that is counted in its place, where the run has it}.
     says:      {measure: its text}, of measures that are other numbers here than by default; in them
     no value stands for no tilt.
@@ -143,6 +145,7 @@ class Variant:
     intervals: bool = True
     measures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    headline: tuple[str, ...] = ()
     text: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     says: Mapping[str, str] = field(default_factory=dict)

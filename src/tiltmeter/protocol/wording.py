@@ -30,6 +30,8 @@ SLOTS = {
     "level": "what a contrast compares",
     "baseline": "what it compares that with",
     "changed": "the value that moved most",
+    "where": "the objects in which it moved",
+    "others": "the groups that it is held against",
     "changed_in": "the attribute, or the level, in which it did",
     "share": "its share there",
     "other_share": "its share elsewhere",

@@ -17,8 +17,11 @@ import scipy  # type: ignore[import-untyped, unused-ignore]
 
 _PACKAGE = "scipy.special"
 _NAMES = [
+    "betainc",
     "betaincinv",
     "betaln",
+    "gammaincc",
+    "gammainccinv",
     "gammaln",
     "ndtr",
     "ndtri",
@@ -50,6 +53,8 @@ def _functions() -> ModuleType:
 
 _FOUND = _functions()
 
-betaincinv, betaln, gammaln = _FOUND.betaincinv, _FOUND.betaln, _FOUND.gammaln
+betainc, betaincinv, betaln = _FOUND.betainc, _FOUND.betaincinv, _FOUND.betaln
+gammaincc, gammainccinv = _FOUND.gammaincc, _FOUND.gammainccinv
+gammaln = _FOUND.gammaln
 ndtr, ndtri, stdtr, stdtrit = _FOUND.ndtr, _FOUND.ndtri, _FOUND.stdtr, _FOUND.stdtrit
 xlog1py, xlogy = _FOUND.xlog1py, _FOUND.xlogy

@@ -101,6 +101,18 @@ UPDATE outputs SET (ended, thought) = (SELECT ended, thought FROM calls WHERE ke
 WHERE call IN (SELECT key FROM calls WHERE coalesce(alternatives, '') = ''
   AND (ended <> 'unknown' OR thought IS NOT NULL));
 """
+# A batch as a state machine of money (queries/batches.py). sent: the provider's time when it was
+# last asked to make the batch; billed: results that were read and that the provider charges for;
+# lost: US dollars at the most that were written off.
+_MONEY = """
+ALTER TABLE batches ADD COLUMN sent TEXT NOT NULL DEFAULT '';
+ALTER TABLE batches ADD COLUMN billed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batches ADD COLUMN lost REAL NOT NULL DEFAULT 0;
+UPDATE batches SET state = CASE state
+  WHEN 'intended' THEN 'reserved' WHEN 'uploaded' THEN 'sent' WHEN 'open' THEN 'accepted'
+  WHEN 'ended' THEN 'collected' ELSE 'written off' END,
+  billed = requests - (SELECT count(*) FROM batch_requests WHERE batch = batches.key);
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
@@ -108,6 +120,7 @@ STEPS: tuple[Step, ...] = (
     Step("which of several servers answered a call", _SERVERS),
     Step("the calls that labels rest on", _LABEL_CALLS),
     Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
+    Step("the money of batches: what was sent, billed and written off", _MONEY),
 )
 
 

@@ -16,7 +16,7 @@ from ..claims import background, verdicts
 from ..claims.background import Background, GoldFacts
 from ..claims.evidence import Claim, gather
 from ..claims.verdicts import Verdict
-from ..words import headlines, numerals, reading, sentences
+from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
 from .paired_runs import FACTOR, ComparisonRow, Part
 
@@ -29,7 +29,7 @@ SENTENCE: SentenceKeys = {
     "unsettled": LEVELS + "which way {what} differs cannot be said.",
 }
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
-WITHIN = LEVELS + "{what} differs by less than {margin}."
+WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class Pair(NamedTuple):
@@ -83,7 +83,9 @@ def _judge(
         return replace(
             made,
             word=Word.EQUIVALENT,
-            headline=WITHIN.format_map({**slots, "margin": margin}),
+            headline=WITHIN.format_map(
+                {**slots, "margin": margin, "over": populations.over(claim.row, claim.nouns)}
+            ),
             sentence=sentences.equivalent(spec, claim.row, about, number, margin),
         )
     return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made

@@ -19,7 +19,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol import EVERY, MeasureSpec, Protocol, in_variant
 from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
@@ -38,6 +38,7 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     grouping. Tested or not; in the order of the protocol.
     """
     found = []
+    protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     for spec in with_refusal_measures(protocol.measures):
         if spec.headline:
             own = [row for row in rows if row.measure == spec.name]
@@ -179,7 +180,7 @@ def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
         if row.name_cells is not None:
             level = ALPHA / (row.family_size or 1)
             rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
-            cells = row.name_cells(level if rejected else 0.0)
+            cells = row.name_cells(level, rejected)
             made[place] = replace(row, cells=cells, name_cells=None)
 
 

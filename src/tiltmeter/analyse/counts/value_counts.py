@@ -80,6 +80,13 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
     """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
     value.
     """
+    return codes_with_values(groups, attributes)[0]
+
+
+def codes_with_values(
+    groups: Sequence[Sequence[Values]], attributes: Sequence[str]
+) -> tuple[list[Codes], list[list[str]]]:
+    """The rows of `codes`, and the values of each attribute by their codes."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
     found = []
     for group in map(group_of, groups):
@@ -92,7 +99,7 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
             ]
             rows[:, place] = np.array(own, dtype=np.int64)[column.places]
         found.append(rows)
-    return found
+    return found, [list(numbers[name]) for name in attributes]
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:

@@ -27,7 +27,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 
     def compute(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
         pooled = pooled_by_code and table.variant.name == CODE
-        note = _note(table, pooled)
+        note = note_of(table, pooled)
         found, stratum = table.labelled_outputs(), table.stratum
         groups = () if pooled else by
         for cell in split_by_base(found, stratum, measure, groups, table.protocol, pooled):
@@ -38,7 +38,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     return compute
 
 
-def _note(table: Table, pooled: bool) -> Callable[[Estimate], str | None]:
+def note_of(table: Table, pooled: bool = False) -> Callable[[Estimate], str | None]:
     """What is to be said of each row: which subjects are together, and on what attributes were
     chosen.
     """

@@ -59,7 +59,7 @@ class _Cells:
 
     def places(self) -> list[Place]:
         """(dimension, group) of all cells, in the order of the design."""
-        return list(dict.fromkeys(place for cell in self.cells for place in cell.groups))
+        return places_of(self.cells)
 
     def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
         """An estimate without a value yet."""
@@ -89,17 +89,26 @@ class _Cells:
 
 
 def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
-    """The cells of a stratum; of all subjects where the measure pools over them."""
+    cells = cells_of(table, measure)
+    return _Cells(table, measure, cells, [cell.shuffles(draws) for cell in cells])
+
+
+def cells_of(table: Table, measure: MeasureSpec) -> list[BaseAndGroups]:
+    """The cells of a stratum; of all subjects if the measure pools over them."""
     found, stratum = table.labelled_outputs(), table.stratum
     subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
     by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
-    cells = [
+    return [
         cell
         for subject in subjects
         for key in [(subject, *stratum[1:])]
         for cell in split_by_base(found, key, measure, by, table.protocol)
     ]
-    return _Cells(table, measure, cells, [cell.shuffles(draws) for cell in cells])
+
+
+def places_of(cells: Sequence[BaseAndGroups]) -> list[Place]:
+    """(dimension, group) of all cells, in the order of the design."""
+    return list(dict.fromkeys(place for cell in cells for place in cell.groups))
 
 
 def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

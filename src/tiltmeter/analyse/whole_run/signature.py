@@ -26,7 +26,7 @@ def short(
     variant: str,
     frozen: Mapping[str, Any],
 ) -> str:
-    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|tm:…` (fields never
+    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|rules:…|tm:…` (fields never
     reordered).
     """
     parts = {
@@ -46,6 +46,7 @@ def short(
         parts["system"] = content_id(frozen["system"])[:8]
     if frozen.get("hidden_prompt"):
         parts["hidden"] = content_id(frozen["hidden_prompt"])[:8]
+    parts["rules"] = RULES
     parts["tm"] = __version__
     return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in parts.items())
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
-from ...records import Estimate
+from ...records import CellClaim, Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
 from .largest_shift import Moved, Share
@@ -22,6 +22,8 @@ NEVER = "{subject} gives {counted} for {baseline}, and never for {level}."
 NEVER_AT_BASELINE = "{subject} gives {counted} for {level}, and never for {baseline}."
 NEVER_BY_SIDE = {"level": NEVER, "baseline": NEVER_AT_BASELINE}
 OTHER = "{subject}: {what} is {value}."
+# of a claim of many cells, none of which is shown to differ by itself
+UNNAMED = "Answers of {subject} differ{for_whom}; in which attribute cannot be said."
 # of a group whose answers count neither way more often, in place of a sentence of ours
 LEFT_OPEN = (
     "{open_at_level} of the answers of {subject} for {level} count neither way, "
@@ -95,8 +97,8 @@ def no_tilt(spec: MeasureSpec, unit: str) -> float:
 
 
 def _usual(spec: MeasureSpec, slots: Mapping[str, str], below: bool) -> str:
-    template = OTHER
-    if spec.unit == "share" and spec.contrast and not spec.expected:
+    template = UNNAMED if "for_whom" in slots else OTHER
+    if template == OTHER and spec.unit == "share" and spec.contrast and not spec.expected:
         template = DIFFERENCE
     elif spec.unit in numerals.RATIOS and spec.contrast:
         template = RATIO_BELOW if below else RATIO
@@ -127,6 +129,8 @@ def slots(
     found |= _levels(protocol, spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
+    if row.cells is not None:
+        found |= _named_cell(protocol, spec, row, row.cells)
     for level in nuisance.values():
         found["order"] = level
     return found
@@ -227,6 +231,34 @@ def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str
         "other_share": numerals.percent(found.other.value),
         "share_interval": _ends(found.share),
         "other_interval": _ends(found.other),
+    }
+
+
+def _named_cell(
+    protocol: Protocol, spec: MeasureSpec, row: Estimate, cells: CellClaim
+) -> dict[str, str]:
+    """The strongest cell that a claim names; without one, whom the claim is about."""
+    contrast = spec.contrast or {}
+    factor = contrast.get("factor", "")
+    if not cells["named"]:
+        whom = row.condition.get(factor) or row.condition.get(contrast.get("within", ""))
+        return {
+            "for_whom": f" by {whom}"
+            if whom and factor not in row.condition
+            else f" for {wording.title(protocol, factor, whom)}"
+            if whom
+            else ""
+        }
+    cell = cells["named"][0]
+    base = cell["base"]
+    return {
+        "attribute": wording.title(protocol, "attribute", cell["attribute"]),
+        "changed": wording.title(protocol, cell["attribute"], cell["value"]),
+        "changed_in": wording.title(protocol, factor, cell["group"]),
+        "others": wording.title(protocol, factor, base) if base else "all others",
+        "where": f"the {cell['object']}" if cell["object"] else "objects",
+        "share": numerals.percent(cell["share"]),
+        "other_share": numerals.percent(cell["base_share"]),
     }
 
 

@@ -19,6 +19,8 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
     if spec.contrast is None and lineup_column(protocol):
         return "names", "line-ups"
     cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
+    if spec.contrast is None and len({one.column for one in protocol.cues.values()}) == 1:
+        cue = next(iter(protocol.cues.values()))
     return "words" if cue is None else cue.noun, f"{protocol.item.replace('_', ' ')}s"
 
 
@@ -38,6 +40,20 @@ def of_verdict(row: Estimate) -> dict[str, Json]:
         "p_these_adjusted": named["p_these_adjusted"],
         "p_like_these": named["p_like_these"],
     }
+
+
+def over(row: Estimate, named: tuple[str, str]) -> str:
+    """The population of a number that is no tilt, such as ", over names and jobs like these"; "" if
+    all cue words are there. named: cue words and items.
+    """
+    population, (words, items) = row.population, named
+    if population is None:
+        return ""
+    if population["cue_words"] == THESE:
+        return f", with these {words}"
+    if population["items"] == THESE:
+        return f", in these {population['items_n']} {items}"
+    return f", over {words} and {items} like these"
 
 
 def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol import MeasureSpec, Protocol
 from ...records import Estimate
 from ...stats.multiplicity import Reach
 from ...stats.results import count_of
@@ -25,11 +25,6 @@ CONSTANT = (
     "other wordings may give other answers."
 )
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
-# why a mean over attributes has no smallest detectable difference
-ATTRIBUTES = (
-    "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
-    "plan has that of one"
-)
 INTERVAL_AFTER_STOPPING = (
     "The interval holds the null value: it is longer for having stopped early, and p alone decides."
 )
@@ -139,7 +134,7 @@ def _capital(text: str) -> str:
 
 def _power(spec: MeasureSpec, row: Estimate) -> str:
     if row.detectable is None:
-        return ATTRIBUTES if spec.attribute == EVERY and row.p is not None else ""
+        return ""
     smallest = reading.detectable(row, spec, 2)
     if smallest == "none":
         return "; so few items could not have shown any difference with 80 % power"

@@ -351,6 +351,13 @@ class BatchOptions(TypedDict, total=False):
         ),
     ]
     wait: Annotated[bool, Option(help="Stay until all batches have ended.")]
+    pay_again: Annotated[
+        bool,
+        Option(
+            help="Ask anew what may have been paid for in a batch whose results cannot be read "
+            "(tiltmeter jobs RUN --money)."
+        ),
+    ]
     poll: Annotated[
         float,
         Option(

@@ -13,14 +13,17 @@ from ...stages.engine.open_models import Models
 from ...stages.engine.run_coroutine import wait_for
 from ...store import Store
 from ...store.queries import batches
-from ...store.queries.batches import OPEN, UNFINISHED, BatchRow
+from ...store.queries import money as ledger
+from ...store.queries.batches import ACCEPTED, UNFINISHED, BatchRow
+from ...store.queries.money import Money
 from ..options import options as arguments
 from ..options.records import AskOptions
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One batch. state: intended, uploaded or open while it is out; ended, refused or lost.
+    """One batch. state: reserved, sent, accepted or answered while it is out; collected, possibly
+    paid or written off.
 
     requests: that were handed in; waiting: of them without a reply in this run; reserved: US
     dollars that it may cost at the most; told: what the provider last said; since, changed: UTC.
@@ -53,6 +56,12 @@ def jobs(folder: Path | str) -> list[Job]:
         return [_job(row, len(batches.keys_of(store, row.key))) for row in batches.rows(store)]
 
 
+def money(folder: Path | str) -> list[Money]:
+    """The requests of a run by state, with what they cost. Nothing is asked."""
+    with Store(folder) as store:
+        return ledger.money(store)
+
+
 def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
     """Stops what is not done of the batches that are out, and takes in those that have ended by
     then; the next `run` or `label` takes in the rest. What was done is kept.
@@ -67,7 +76,7 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
                 steps = Steps(store, models, limits, Batching(), connect.batch_price)
                 for row in steps.rows_out():
                     try:
-                        confirmed = row if row.state == OPEN else await steps.confirm(row)
+                        confirmed = row if row.state == ACCEPTED else await steps.confirm(row)
                         if confirmed is not None:
                             await steps.end(confirmed)
                     except ModelError as error:  # the others are stopped all the same

@@ -57,12 +57,14 @@ UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --m
 class CheckResult:
     """The results of all thresholds of a run, or of several, and of a gate.
 
-    tilts: headline claims that tilt, gated or not.
+    tilts: headline claims that tilt, gated or not. changed: a line for each answer, or word, that
+    was another one before.
     """
 
     checks: tuple[ThresholdCheck, ...]
     gate: GateResult | None = None
     tilts: int = 0
+    changed: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -91,7 +93,15 @@ class CheckResult:
         lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
         if self.checks and self.tilts and self.gate is None and not self.exit_code:
             lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
-        return [*lines, *(self.gate.lines if self.gate else ())]
+        changed = (f"note: {line}" for line in self.changed)
+        return [*lines, *(self.gate.lines if self.gate else ()), *changed]
+
+    def answers(self, gate: str) -> dict[str, int]:
+        """{threshold, or gate: its exit code}. gate: as it was typed."""
+        from ...analyse.claims.thresholds import code
+
+        each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
+        return each | ({gate: self.gate.decision.value} if self.gate else {})
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:

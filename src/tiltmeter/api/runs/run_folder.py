@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -15,7 +16,7 @@ from ...store import Store
 from ...store.queries import tables as stored
 from ...store.queries import trials
 from ..options.records import TableOptions
-from . import cached_results, checks, tables
+from . import cached_results, checks, earlier_rules, tables
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ...analyse.claims.verdicts import Verdict
@@ -144,7 +145,24 @@ class Run:
         if not bounds and gate is None:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
-        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows), gate)
+        verdicts = self.verdicts(variant, estimates=rows)
+        found = checks.check_all(bounds, rows, verdicts, gate)
+        if variant != "default":
+            return found
+        typed = " ".join(("--fail-on", *(gate.fail_on if gate else ()), "--margin", margin or ""))
+        return replace(found, changed=tuple(self.changes(verdicts, found.answers(typed))))
+
+    def changes(
+        self, verdicts: Sequence[Verdict] | None = None, answers: Mapping[str, int] | None = None
+    ) -> list[str]:
+        """A line for each headline claim whose word was another one by the rules of an earlier
+        version, from the same labels; and keeps the words of this version.
+
+        verdicts: those of the default variant, if they are at hand; answers: {gate: exit code}, of
+        which a line says if it was another one before.
+        """
+        own = self.verdicts() if verdicts is None else verdicts
+        return earlier_rules.changes(self.folder, own, answers)
 
     def report(
         self,

@@ -10,7 +10,8 @@ from ..matched import Picker
 from ..records import Cue, like
 from . import gender, groups
 from .protected import protected_spans
-from .tables import known_people, matters
+from .tables import known_people, matters, names
+from .tokens import inside
 
 _FACT = re.compile(
     r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
@@ -18,6 +19,8 @@ _FACT = re.compile(
     re.IGNORECASE,
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
+PLACEHOLDER = "xxxx"  # of the length of a usual word
+_CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _VOWEL = re.compile(
     r"(?:[aeio]|u(?!n[iv]|s|k|t)|heir|hour|honest|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE
 )
@@ -46,6 +49,28 @@ def read(text: str, attribute: str, picker: Picker) -> Reading:
         return Reading((), because if because and groups.mentions(text, attribute) else "")
     reason = because or _fact_about(text, cues) or _in_code(text, spans, cues) or reason
     return Reading(tuple(cues), reason)
+
+
+def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Returns edits that put a placeholder in place of each cue, with its genitive kept; a word of
+    groups that the other version leaves out is left out.
+    """
+    edits: dict[int, tuple[int, int, str]] = {}
+    picker = Picker("", 0)
+    for attribute in attributes:
+        if attribute == "gender":
+            cues, _ = gender.find(text, [], picker)
+        else:
+            cues, _ = groups.find(text, [], attribute, picker)
+        for cue in cues:
+            new = PLACEHOLDER if cue.other_text else ""
+            edits.setdefault(cue.start, (cue.start, cue.end, new))
+    if {"gender", "race"} & set(attributes):
+        known, taken = names().gender, [(start, end) for start, end, _ in edits.values()]
+        for match in _CAPITAL.finditer(text):
+            if match.group().lower() in known and not inside(match.start(), taken):
+                edits.setdefault(match.start(), (*match.span(), PLACEHOLDER))
+    return list(edits.values())
 
 
 def articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

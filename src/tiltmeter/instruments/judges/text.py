@@ -103,17 +103,21 @@ class ClosedList(NamedTuple):
 
 def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
     """The options of a language, and the outcomes."""
-    wording, outcomes = _texts(), told_to_judges(settings)
-    chosen = [
-        wording.text("option").format(
+    wording = _texts()
+    chosen = {
+        option: wording.text("option").format(
             option=option, forms=" or ".join(f'"{form}"' for form in written)
         )
         for option, written in forms.items()
-    ]
-    lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in outcomes.items())]
-    words = (*forms, *outcomes)
-    meanings = "\n".join(f"- {line}" for line in lines)
-    return ClosedList(words, wording.partly_fill("ask", meanings=meanings, words=", ".join(words)))
+    }
+    return list_of(told_to_judges(settings), chosen)
+
+
+def list_of(meanings: Mapping[str, str], first: Mapping[str, str] | None = None) -> ClosedList:
+    """The words that have these meanings. first: {word: its whole line} of those before them."""
+    lines = {**(first or {}), **{word: f"{word}: {text}" for word, text in meanings.items()}}
+    told, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
+    return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=told, words=words))
 
 
 def wording() -> Mapping[str, Json]:

@@ -1,63 +1,183 @@
 """Rules, and a judge for what they left unread (`--judge MODEL --judge-for unread`).
 
-The judge is blind to the cue: it is shown the answer alone, with the values that it may have, and
-not what was asked. It labels whole answers only; one that was cut stays so. Any instrument can that
-gives an answer one label of a closed list.
+The judge is blind to the cue: it is shown the answer alone, with the question that people are asked
+of it (names that are the cue are hidden), and not what was asked. It labels whole answers only; one
+that was cut stays so. Of an answer that has one label of a closed list (a choice, a form, the
+pronouns of a rewrite) it says the label. Of a list or a ranking it copies what is listed, line by
+line, and the rules read the copy: it cannot add a word that the answer lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from ...languages.letters import fold
 from ...protocol import InstrumentSpec
-from ...records import CUT, INVALID, Answered, Label, Steps
+from ...protocol.source.keys import AnnotationKeys
+from ...records import (
+    CUT,
+    INVALID,
+    OTHER_LANGUAGE,
+    OUTCOMES,
+    REFUSAL,
+    UNRESOLVED,
+    UNSURE,
+    Answered,
+    Label,
+    Message,
+    Reply,
+    Request,
+    Steps,
+)
 from .. import Instrument, SecondJudge
 from ..choice.forms import forms_of
-from ..choice.mentions import Forms
-from ..outcomes import told_to_judges
-from ..wording import Json
+from ..outcomes import meanings
+from ..rewrites.outcomes import TOO_LONG
+from ..wording import Json, Texts, texts
 from .cascade import NO_ANSWER, Cascade
-from .prompt import SAMPLING
-from .text import ROUNDS, closed_list, question, word_of, wording
+from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
+from .text import ROUNDS, ClosedList, closed_list, list_of, question, word_of, wording
 
 NOT_SHOWN = "(What was asked is not shown. Label the answer by itself.)"
 CHECK = "_check"  # ends the attribute of these
 CHECKED = 50  # answers that rules read, which the judge labels too: how often do they agree?
+COPIED = ("picks", "ranking")  # answers of which a judge copies what they list
+_LABELLED = ("choice", "prose", "dialogue", "rewrite")  # of which it says a label
+_NO_LIST = (REFUSAL, OTHER_LANGUAGE, INVALID)
+_BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,3}[.):、．]|#\d{1,3})\s*")
+
+
+class Asked(NamedTuple):
+    """What people are asked of an attribute, and the meaning of each value."""
+
+    question: str
+    values: Mapping[str, str]
 
 
 class BlindJudge(SecondJudge):
     """A judge of single answers by a closed list of values, shown the answer alone."""
 
     kind = "blind_judge"
-    version = "1"
-    summary = "a model that labels an answer by a closed list, without what was asked"
+    version = "2"
+    summary = "a model that labels an answer without being shown what was asked"
 
-    def __init__(self, spec: InstrumentSpec, judge: str, values: Sequence[str]) -> None:
-        self._values = tuple(values)
-        super().__init__(spec, judge)
+    def __init__(
+        self, spec: InstrumentSpec, judge: str, asked: Asked, first: Instrument, check: bool
+    ) -> None:
+        self._asked, self._first, self._check = asked, first, check
+        super().__init__(
+            replace(spec, attribute=f"{spec.attribute}{CHECK}") if check else spec, judge
+        )
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, values, rounds and sampling."""
         told: Mapping[str, Json] = {
             "not_shown": NOT_SHOWN,
-            "values": list(self._values),
-            "meanings": told_to_judges(self.settings),
+            "question": self._asked.question,
+            "values": dict(self._asked.values),
+            "meanings": meanings(self._first.answers, self.settings),
         }
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
-    def _forms(self, item: Answered) -> Forms:
+    def _listed(self, item: Answered) -> ClosedList:
         """The values, with the words that count as each if the instrument declares them."""
         if "forms" in self.settings:
-            return forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
-        return {value: (value,) for value in self._values}
+            forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
+            return closed_list(forms, self.settings)
+        outcomes = meanings(self._first.answers, self.settings)
+        return list_of({**self._asked.values, **{name: outcomes[name] for name in _NO_LIST}})
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge for the value of the answer; returns one label."""
-        listed = closed_list(self._forms(item), self.settings)
-        blind = replace(item, trial=item.trial._replace(prompt=NOT_SHOWN), told="")
+        listed, about = self._listed(item), self._first.about(item)
+        task = " ".join(filter(None, (NOT_SHOWN, self._asked.question, about)))
+        blind = replace(item, trial=item.trial._replace(prompt=task), told="")
         asked = question(blind, listed)
         return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]
+
+
+class CopyingJudge(BlindJudge):
+    """A judge that copies what an answer lists, for the rules of an instrument to read."""
+
+    kind = "copying_judge"
+    version = "1"
+    summary = "a model that copies what an answer lists, which rules then read"
+
+    def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds and sampling."""
+        return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
+
+    def steps(self, item: Answered) -> Steps:
+        """Asks the judge to copy; returns the labels that the rules give to the copy, or the
+        outcome that the judge names. For a comparison with the rules, the main one alone.
+        """
+        answer, names = self._first.hide(item, plain(item.trial.begin + item.output.text))
+
+        def request(messages: tuple[Message, ...], turn: int) -> Request:
+            again = nonce(item, SAMPLING, turn)
+            return Request(self.judge, messages, SAMPLING, purpose=self.annotator, nonce=again)
+
+        def read(text: str) -> tuple[str, str]:
+            return _copied(text, answer)
+
+        asked = Message("user", _question(self._first.answers, answer))
+        copy, usable = yield from converse(asked, request, read, ROUNDS)
+        if not usable or copy in _NO_LIST:
+            value = copy if usable else UNRESOLVED
+            attributes = (self.attribute,) if self._check else self._first.attributes
+            return [self.label(item, value, attribute=name) for name in attributes]
+        for code, name in names.items():
+            copy = copy.replace(code, name)
+        given = replace(
+            item,
+            trial=item.trial._replace(prompt="", begin=""),
+            output=item.output._replace(text=copy),
+            reply=Reply(copy),
+        )
+        labels: Sequence[Label] = yield from self._first.steps(given)
+        labels = [label._replace(annotator=self.annotator) for label in labels]
+        if not self._check:
+            return labels
+        main = self._first.attribute
+        return [
+            label._replace(attribute=self.attribute) for label in labels if label.attribute == main
+        ]
+
+
+def _question(answers: str, answer: str) -> str:
+    """What a judge is asked that copies an answer of a kind."""
+    outcomes = meanings(answers)
+    return _texts().fill(
+        "ask",
+        what=_texts().section(answers).text("what"),
+        outcomes="\n".join(f"- {name}: {outcomes[name]}" for name in _NO_LIST),
+        words=", ".join(_NO_LIST),
+        mark=mark(answer),
+        answer=answer,
+    )
+
+
+def _copied(text: str, answer: str) -> tuple[str, str]:
+    """The lines of a judge's copy as a numbered list, or the outcome that it names; and what it is
+    told if a line does not stand in the answer. By hand: "- calm", of "She is calm." → "1. calm".
+    """
+    word = one_of(text, _NO_LIST)
+    if word is not None:
+        return word, ""
+    lines = [line for raw in text.splitlines() if (line := _BULLET.sub("", raw).strip(" *_.,;"))]
+    inside = fold(answer)
+    strange = [line for line in lines if fold(line) not in inside]
+    if strange or not lines:
+        shown = "; ".join(strange[:5]) or "(nothing)"
+        return "", _texts().fill("again", strange=shown, words=", ".join(_NO_LIST))
+    return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)), ""
+
+
+def _texts() -> Texts:
+    return texts("unread")
 
 
 class Unread(Cascade):
@@ -77,27 +197,56 @@ class Unread(Cascade):
         stays if its reply cannot be used.
         """
         labels: Sequence[Label] = yield from self.first.steps(item)
-        unread = any(label.value == INVALID for label in labels) and item.output.ended != CUT
-        if unread and not item.exact:
-            said = yield from self.asked.steps(item)
+        open_ = {label.attribute for label in labels if label.value in (INVALID, UNSURE)}
+        if open_ and item.output.ended != CUT and not item.exact:
+            said: Sequence[Label] = yield from self.asked.steps(item)
             if not any(label.value in NO_ANSWER for label in said):
-                labels = self.first.settle(item, labels, said)
+                labels = self._settled(item, labels, said, open_)
         return [label._replace(annotator=self.annotator) for label in labels]
 
+    def _settled(
+        self,
+        item: Answered,
+        labels: Sequence[Label],
+        said: Sequence[Label],
+        unread: Collection[str],
+    ) -> Sequence[Label]:
+        """The labels of the rules with those of the judge in place of the unread ones."""
+        if isinstance(self.asked, CopyingJudge):
+            return [
+                *(label for label in labels if label.attribute not in unread),
+                *(label for label in said if label.attribute in unread),
+            ]
+        if any(label.value in OUTCOMES for label in said):
+            return [label._replace(value=said[0].value) for label in labels]
+        return self.first.settle(item, labels, said)
 
-def blind_cascade(
-    first: Instrument, spec: InstrumentSpec, judge: str, values: Sequence[str]
-) -> Unread:
+
+def blind_cascade(first: Instrument, spec: InstrumentSpec, judge: str) -> Unread:
     """An instrument with its blind judge."""
-    aside = replace(spec, attribute=f"{spec.attribute}{CHECK}")
-    return Unread(first, BlindJudge(spec, judge, values), BlindJudge(aside, judge, values))
-
-
-def can_ask(instrument: Instrument, values: Mapping[str, Sequence[str]]) -> bool:
-    """True if a judge can label what an instrument leaves unread: one label of a closed list."""
-    listed = values.get(instrument.attribute)
-    return (
-        bool(listed)
-        and instrument.attributes == (instrument.attribute,)
-        and instrument.answers in ("choice", "prose")
+    kind = CopyingJudge if first.answers in COPIED else BlindJudge
+    asked = Asked(**(spec.unread or {"question": "", "values": {}}))
+    return Unread(
+        first,
+        kind(spec, judge, asked, first, check=False),
+        kind(spec, judge, asked, first, check=True),
     )
+
+
+def asked_of_judges(
+    instrument: Instrument, values: Mapping[str, Sequence[str]], people: AnnotationKeys
+) -> Mapping[str, Json] | None:
+    """What a judge is asked of answers that an instrument leaves unread; None if it cannot label
+    them: it copies a list, or says one label of a closed list.
+
+    values: those of each attribute that are closed; people: what people are asked of the main one.
+    """
+    if instrument.answers in COPIED:
+        return {"question": "", "values": {}}
+    meaning = people.get("values", {})
+    listed = [value for value in values.get(instrument.attribute) or meaning if value != TOO_LONG]
+    alone = instrument.attributes == (instrument.attribute,) or instrument.answers == "rewrite"
+    if not listed or not alone or instrument.answers not in _LABELLED:
+        return None
+    given = {value: meaning.get(value) or f'it says "{value}"' for value in listed}
+    return {"question": people.get("question", ""), "values": given}

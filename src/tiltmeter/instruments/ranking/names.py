@@ -95,6 +95,23 @@ class LineUp:
         return min((at for at in places if at[0] >= 0), default=(0, None))[1]
 
 
+def masked(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """A text with a code in place of each person who is named in it, numbered as they come, and
+    {code: name}. Accents go, as of every text that is read for names.
+    """
+    text = plain(text)
+    codes: dict[int, str] = {}
+    pieces, end = list[str](), 0
+    for mention in LineUp(names).mentions(text):
+        if mention.start < end:
+            continue
+        code = codes.setdefault(mention.person, f"PERSON-{len(codes) + 1}")
+        pieces += (text[end : mention.start], code)
+        end = mention.end
+    text = "".join((*pieces, text[end:]))
+    return text, {code: names[person] for person, code in reversed(codes.items())}
+
+
 def _forms(name: str) -> list[str]:
     first, _, last = name.rpartition(" ")
     return [name, f"{last}, {first}"] if first else [name]

@@ -35,7 +35,7 @@ from .. import Labels, Parser, Settings
 from ..text.prose import LANGUAGE, check_english
 from ..text.thought import without_thought
 from ..wording import Json
-from .names import LineUp, plain
+from .names import LineUp, masked, plain
 from .reading import Ranking, ranking
 
 UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
@@ -116,10 +116,17 @@ class Rankings(Parser):
         """What tells languages apart."""
         return {"identifier": identify.wording()}
 
+    def _people(self, item: Answered) -> list[tuple[str, str]]:
+        column = self._column
+        return candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
+
+    def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
+        """A text without the names of the people, which are the cue."""
+        return masked(text, [name for _, name in self._people(item)])
+
     def read(self, item: Answered) -> Sequence[Label]:
         """Labels of every attribute; where there is no ranking, of why there is none."""
-        column = self._column
-        people = candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
+        people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
         found = ranking(text, names)

@@ -20,7 +20,7 @@ from typing import ClassVar
 from ...errors import ProtocolError
 from ...languages import refusals
 from ...protocol import InstrumentSpec, Protocol
-from ...records import UNSURE, Answered, Label
+from ...records import INVALID, UNSURE, Answered, Label
 from .. import Parser, SecondJudge, Settings
 from ..pronouns.pronouns import (
     CLASSES,
@@ -137,6 +137,11 @@ class Rewrites(Parser):
         """True if its rules have no verdict."""
         return any(label.attribute == VERDICT and label.value == UNSURE for label in labels)
 
+    def about(self, item: Answered) -> str:
+        """The word for the person in question."""
+        noun = row(item, self.name)["noun"] if item.cell else "Emery"
+        return f"The main person is: {noun}."
+
     def settle(
         self, item: Answered, labels: Sequence[Label], said: Sequence[Label]
     ) -> Sequence[Label]:
@@ -212,9 +217,12 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
 
 
 def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
-    """As `labels`, where somebody else names the class of its pronouns."""
+    """As `labels`, where somebody else names the class of its pronouns. Of what the rules take for
+    no rewrite, the class and the verdicts alone are known.
+    """
     outcome, text, reading = _read_cell(cell, output)
-    return _labels_of(cell, outcome, text, reading and replace(reading, label=named))
+    found = _labels_of(cell, outcome, text, reading and replace(reading, label=named))
+    return found if reading or outcome != INVALID else found | verdicts(cell, named)
 
 
 def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading | None]:

@@ -10,9 +10,10 @@ known (a setting, else the design's column) and has a pack.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...cues import ATTRIBUTES, mask
 from ...errors import ProtocolError
 from ...languages import refusals
 from ...languages.phrases import language
@@ -29,6 +30,14 @@ LANGUAGE: Schema = {
     "examples": ["en"],
     "description": "The language that answers should be in, where it is not that of the column "
     "`language`.",
+}
+# the setting of instruments that read what is left of a text without the cue of its prompt
+MASK: Schema = {
+    "type": "array",
+    "minItems": 1,
+    "items": {"enum": list(ATTRIBUTES)},
+    "description": "Cues that are masked in answers before they are read: names, words for groups, "
+    "gendered words.",
 }
 # the setting of instruments that a protocol's folder `languages/` is laid over
 OWN_WORDS: Schema = {
@@ -55,7 +64,15 @@ def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))
-    return Prose(text, outcome(text, code))
+    why = outcome(text, code)
+    if hidden := settings.get("mask"):
+        text = mask(text, tuple(map(str, texts_of(hidden))), code or "en")
+    return Prose(text, why)
+
+
+def texts_of(value: Json) -> Sequence[Json]:
+    """The values of a setting that is a list."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def outcome(text: str, code: str = "") -> str:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from .format import GIVEN_BACK, UNREADABLE, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
 BATCHES = "/messages/batches"
@@ -33,6 +33,8 @@ _STATUSES = {
     "overloaded_error": 529,
 }
 
+_NOT_DONE = ("canceled", "expired")
+
 
 class AnthropicBatches:
     """The format; 256 MB are what its documentation says of a batch."""
@@ -45,12 +47,16 @@ class AnthropicBatches:
         return {"custom_id": custom_id, "params": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Nothing: the requests go with `create`."""
+        """Nothing: the requests go with `create`. The provider's time is asked for if it is not
+        known: a batch without a receipt is found by it.
+        """
+        if not wire.knows_time:
+            await wire.get(f"{BATCHES}?limit=1")
         return ""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST /messages/batches."""
-        return _read_batch(await wire.post_file(BATCHES, handed.file))
+        return wire.read(_read_batch, await wire.post_file(BATCHES, handed.file))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Batches made since, with as many requests. Of one that has ended the results tell."""
@@ -58,10 +64,11 @@ class AnthropicBatches:
         after = ""
         while True:
             body = await wire.get(f"{BATCHES}?limit={PAGE}{after}")
-            young = [one for one in list_at(body, "data") if _creation_time(one) >= since]
+            listed = list_at(body, "data")
+            young = [one for one in listed if wire.read(_creation_time, one) >= since]
             for one in young:
                 if _total(one) == handed.requests:
-                    seen = _read_batch(one)
+                    seen = wire.read(_read_batch, one)
                     yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
             last = text_at(body, "last_id")
             before, after = after, f"&after_id={quote(last, safe='')}"
@@ -77,7 +84,7 @@ class AnthropicBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /messages/batches/ID."""
-        return _read_batch(await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
+        return wire.read(_read_batch, await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """GET /messages/batches/ID/results."""
@@ -103,7 +110,16 @@ def _read_batch(body: Json) -> Seen:
     state = needed(body, "processing_status")
     ended = state == "ended"
     url = word_at(body, "results_url")
-    return Seen(needed(body, "id"), ended, state, results=(url,) if ended and url else ())
+    counts = object_at(body, "request_counts")
+    others = [count_at(counts, name) for name in ("errored", "canceled", "expired")]
+    return Seen(
+        needed(body, "id"),
+        ended,
+        state,
+        results=(url,) if ended and url else (),
+        succeeded=count_at(counts, "succeeded"),
+        failed=None if None in others else sum(number or 0 for number in others),
+    )
 
 
 def _line(body: Json) -> Line:
@@ -111,7 +127,8 @@ def _line(body: Json) -> Line:
     if kind == "succeeded":
         return Line(name, 200, at(body, "result", "message"))
     error = object_at(body, "result", "error")
-    if kind == "errored":
+    if kind == "errored" and error:
         status = _STATUSES.get(word_at(error, "error", "type"), 500)
         return Line(name, status, error)
-    return Line(name, GIVEN_BACK, None, kind or "no result")
+    status = GIVEN_BACK if kind in _NOT_DONE else UNREADABLE
+    return Line(name, status, None, kind or "no result")

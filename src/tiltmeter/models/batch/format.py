@@ -18,6 +18,7 @@ from .wire import Wire
 
 PREFIX_CHARACTERS, REQUEST_CHARACTERS = 24, 32  # of a custom_id: 57 with the hyphen, 64 are allowed
 GIVEN_BACK = 0  # status of a line that was not done and not billed: expired, cancelled
+UNREADABLE = -1  # status of a line that does not tell whether it was done: it is read again later
 TAG = "tiltmeter"  # the name of our key among a batch's metadata
 
 
@@ -34,8 +35,8 @@ class Bounds(NamedTuple):
 
 class Handed(NamedTuple):
     """What is handed in. key: our own, unique to this batch; file: its lines; file_id: the
-    provider's id of the uploaded file; since: when it was first meant to be handed in (UTC,
-    ISO 8601); pictures: True if pictures are to come back.
+    provider's id of the uploaded file; since: when it was handed in, by the provider's clock
+    (UTC, ISO 8601); pictures: True if pictures are to come back.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Seen(NamedTuple):
     fault:   why the batch was refused as a whole, in a line; "" where it was not.
     crowded: True if the fault is that too many tokens are queued, which passes.
     done, total: requests; None where the provider says nothing before the end.
+    succeeded, failed: requests that are charged for, and those that are not; None if not told.
     results: where results are read, as the format knows it.
     """
 
@@ -74,6 +76,8 @@ class Seen(NamedTuple):
     total: int | None = None
     results: tuple[str, ...] = ()
     inlined: tuple[Json, ...] = ()
+    succeeded: int | None = None
+    failed: int | None = None
 
 
 class Candidate(NamedTuple):
@@ -84,8 +88,8 @@ class Candidate(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What came of one request. status: as the single call would have had it, or GIVEN_BACK; body:
-    as the single call would have brought it; said: why there is none.
+    """The result of one request. status: the HTTP status of the equivalent single call, GIVEN_BACK,
+    or UNREADABLE; body: as the single call would have brought it; said: why there is none.
     """
 
     custom_id: str
@@ -120,6 +124,16 @@ class BatchFormat(Protocol):
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """Stops what is not done."""
+
+
+def status_of(value: Json) -> int:
+    """An HTTP status as providers write it, also as text; UNREADABLE if it is none."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:4])
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_status = isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
+    return value if is_status and isinstance(value, int) else UNREADABLE
 
 
 def custom_id(prefix: str, key: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from .format import GIVEN_BACK, UNREADABLE, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
 MOST_INLINE_BYTES = 16 * 10**6  # of lines; 20 MB are allowed, of a body that has more beside them
@@ -41,7 +41,8 @@ class GeminiBatches:
             return ""
         about: dict[str, Json] = {"file": {"display_name": handed.key}}
         url = f"{wire.sibling('upload')}/files"
-        return needed(await wire.post_resumable(url, about, handed.file), "file", "name")
+        body = await wire.post_resumable(url, about, handed.file)
+        return wire.read(lambda body: needed(body, "file", "name"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST models/M:batchGenerateContent, with our key as its display name."""
@@ -50,7 +51,9 @@ class GeminiBatches:
         )
         model, _, _ = handed.path.rpartition(":")
         body: dict[str, Json] = {"displayName": handed.key, "inputConfig": given}
-        return _read_batch(await wire.post(f"{model}:batchGenerateContent", {"batch": body}))
+        return wire.read(
+            _read_batch, await wire.post(f"{model}:batchGenerateContent", {"batch": body})
+        )
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
@@ -59,7 +62,7 @@ class GeminiBatches:
             body = await wire.get(f"/batches?pageSize={PAGE}{token}")
             for one in list_at(body, "operations") or list_at(body, "batches"):
                 if text_at(_about(one), "displayName") == handed.key:
-                    yield Candidate(_read_batch(one), ours=True)
+                    yield Candidate(wire.read(_read_batch, one), ours=True)
             following = text_at(body, "nextPageToken")
             before, token = token, f"&pageToken={quote(following, safe='')}"
             if not following or token == before:
@@ -67,7 +70,7 @@ class GeminiBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET batches/ID."""
-        return _read_batch(await wire.get(f"/{quote(remote, safe='/')}"))
+        return wire.read(_read_batch, await wire.get(f"/{quote(remote, safe='/')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """The responses that came with the batch, or the file of them."""
@@ -106,16 +109,19 @@ def _read_batch(body: Json) -> Seen:
     done, failed = (
         _number(about, name) for name in ("successfulRequestCount", "failedRequestCount")
     )
+    refused = state == "FAILED" and not (file or inlined) and not done
     return Seen(
         needed(body, "name"),
         ended=state in _ENDED,
         said=state.lower(),
-        fault=fault if state == "FAILED" and not (file or inlined) else "",
+        fault=fault if refused else "",
         crowded=count_at(error, "code") == _CROWDED,
         done=None if done is None else done + (failed or 0),
         total=_number(about, "requestCount"),
         results=(file,) if file else (),
         inlined=inlined,
+        succeeded=done,
+        failed=failed if done is None else failed or 0,
     )
 
 
@@ -129,6 +135,8 @@ def _line(body: Json, name: str) -> Line:
     if at(body, "response"):
         return Line(name, 200, at(body, "response"))
     error = object_at(body, "error")
+    if not error:
+        return Line(name, UNREADABLE, None, "neither a response nor an error")
     code = count_at(error, "code") or 0
     status = code if code >= 400 else _STATUSES.get(code, GIVEN_BACK)
     return Line(name, status, {"error": error}, word_at(error, "message") or "no response")

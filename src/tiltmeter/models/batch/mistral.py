@@ -40,7 +40,7 @@ class MistralBatches(OpenAIBatches):
             "metadata": {TAG: handed.key},
             "timeout_hours": int(self.bounds.hours),
         }
-        return self._read_batch(await wire.post(JOBS, body))
+        return wire.read(self._read_batch, await wire.post(JOBS, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The jobs of the account that bear our key."""
@@ -49,15 +49,16 @@ class MistralBatches(OpenAIBatches):
             before = found
             found = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
             for one in found:
-                if at(one, "metadata", TAG) == handed.key:
-                    yield Candidate(self._read_batch(one), ours=True)
+                ours = list_at(one, "input_files") == [handed.file_id]
+                if ours or at(one, "metadata", TAG) == handed.key:
+                    yield Candidate(wire.read(self._read_batch, one), ours=True)
             if len(found) < PAGE or found == before:
                 return
             page += 1
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batch/jobs/ID."""
-        return self._read_batch(await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
+        return wire.read(self._read_batch, await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """POST /batch/jobs/ID/cancel."""
@@ -66,7 +67,8 @@ class MistralBatches(OpenAIBatches):
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")
         said = "; ".join(word_at(one, "message") for one in list_at(body, "errors"))
-        failed = state == "FAILED" and not results(body)
+        succeeded = count_at(body, "succeeded_requests")
+        failed = state == "FAILED" and not results(body) and not succeeded
         return Seen(
             needed(body, "id"),
             ended=state in _ENDED,
@@ -75,4 +77,6 @@ class MistralBatches(OpenAIBatches):
             done=count_at(body, "completed_requests"),
             total=count_at(body, "total_requests"),
             results=results(body),
+            succeeded=succeeded,
+            failed=count_at(body, "failed_requests"),
         )

@@ -14,7 +14,17 @@ from urllib.parse import quote
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, TAG, Bounds, Candidate, Handed, Line, Seen
+from .format import (
+    GIVEN_BACK,
+    TAG,
+    UNREADABLE,
+    Bounds,
+    Candidate,
+    Handed,
+    Line,
+    Seen,
+    status_of,
+)
 from .wire import Wire
 
 BOUNDS = Bounds(50_000, 200 * 10**6, 24)
@@ -39,7 +49,7 @@ class OpenAIBatches:
     async def upload(self, wire: Wire, handed: Handed) -> str:
         """POST /files."""
         body = await wire.post_form(f"{self._root}/files", {"purpose": "batch"}, handed.file)
-        return needed(body, "id")
+        return wire.read(lambda body: needed(body, "id"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST /batches, with our key among the metadata."""
@@ -49,7 +59,7 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {TAG: handed.key},
         }
-        return self._read_batch(await wire.post(f"{self._root}/batches", body))
+        return wire.read(self._read_batch, await wire.post(f"{self._root}/batches", body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
@@ -57,8 +67,9 @@ class OpenAIBatches:
         while True:
             body = await wire.get(f"{self._root}/batches?limit={PAGE}{after}")
             for one in list_at(body, "data"):
-                if at(one, "metadata", TAG) == handed.key:
-                    yield Candidate(self._read_batch(one), ours=True)
+                ours = text_at(one, "input_file_id") == handed.file_id != ""
+                if ours or at(one, "metadata", TAG) == handed.key:
+                    yield Candidate(wire.read(self._read_batch, one), ours=True)
             last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
             before, after = after, f"&after={quote(last, safe='')}"
             if not at(body, "has_more") or not last or after == before:  # a page again is no more
@@ -66,7 +77,9 @@ class OpenAIBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batches/ID."""
-        return self._read_batch(await wire.get(f"{self._root}/batches/{quote(remote, safe='')}"))
+        return wire.read(
+            self._read_batch, await wire.get(f"{self._root}/batches/{quote(remote, safe='')}")
+        )
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """The file of results, then that of errors."""
@@ -90,11 +103,13 @@ class OpenAIBatches:
             needed(body, "id"),
             ended=state in _ENDED,
             said=state,
-            fault=fault if state == "failed" else "",
+            fault=fault if state == "failed" and not results(body) and not done else "",
             crowded=any(sign in coded for sign in _CROWDED),
             done=None if done is None else done + (failed or 0),
             total=count_at(counts, "total"),
             results=results(body),
+            succeeded=done,
+            failed=failed,
         )
 
 
@@ -113,12 +128,14 @@ def results(body: Json) -> tuple[str, ...]:
 
 
 def result(body: Json) -> Line:
-    """A line of either file. One without a response was not done."""
+    """A line of either file. One with an error and without a response was not done."""
     name, response = word_at(body, "custom_id"), at(body, "response")
-    status = count_at(response, "status_code")
-    if status:
-        return Line(name, status, at(response, "body"))
-    return Line(name, GIVEN_BACK, None, word_at(body, "error", "message") or "no response")
+    if response is not None:
+        status = status_of(at(response, "status_code"))
+        return Line(name, status, at(response, "body"), "a status that cannot be read")
+    error = object_at(body, "error")
+    said = word_at(error, "message") or "no response"
+    return Line(name, GIVEN_BACK if error else UNREADABLE, None, said)
 
 
 def _faults(body: Json) -> list[Json]:

@@ -30,20 +30,21 @@ class TogetherBatches(OpenAIBatches):
     async def upload(self, wire: Wire, handed: Handed) -> str:
         """POST /files/upload."""
         fields = {"purpose": "batch-api", "file_name": handed.file.name, "file_type": "jsonl"}
-        return needed(await wire.post_form("/files/upload", fields, handed.file), "id")
+        body = await wire.post_form("/files/upload", fields, handed.file)
+        return wire.read(lambda body: needed(body, "id"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST /batches."""
         body = {"input_file_id": handed.file_id, "endpoint": endpoint(handed.path)}
         made = await wire.post("/batches", {**body, "completion_window": "24h"})
-        return self._read_batch(at(made, "job") or made)
+        return wire.read(self._read_batch, at(made, "job") or made)
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account whose input is our file."""
         body = await wire.get("/batches")
         for one in body if isinstance(body, list) else list_at(body, "data"):
             if text_at(one, "input_file_id") == handed.file_id:
-                yield Candidate(self._read_batch(one), ours=True)
+                yield Candidate(wire.read(self._read_batch, one), ours=True)
 
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")

@@ -5,8 +5,9 @@ and lost connections mean is the connection's.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias
+from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from ...errors import ModelError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Payload: TypeAlias = IO[bytes] | FormData
 
+T = TypeVar("T")
 MOST_LINE_BYTES = 64 * 2**20  # of one result: a picture in base64 is 2 to 8 MB
 CHUNK_BYTES = 2**16  # that are sent or read at a time
 MOST_ANSWER_BYTES = 2**20  # of what answers a file; it names the file or the batch
@@ -44,6 +46,15 @@ class Wire:
         self._headers = {
             name: value for name, value in headers.items() if name.lower() != "content-type"
         }
+
+    @property
+    def knows_time(self) -> bool:
+        """True if the provider has told its time."""
+        return self.connection.clock_offset_s is not None
+
+    def now(self) -> datetime:
+        """The time by the provider's clock, by the last Date that it sent; by our own if none."""
+        return datetime.now(UTC) + timedelta(seconds=self.connection.clock_offset_s or 0.0)
 
     async def get(self, path: str) -> Json:
         """The JSON at a path below the base URL."""
@@ -90,6 +101,15 @@ class Wire:
         rest = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
         with file.open("rb") as content:
             return await self._send(url, content, {**self._headers, **rest})
+
+    def read(self, parse: Callable[[Json], T], body: Json) -> T:
+        """What a good body says. ModelError if it is not what the format knows."""
+        try:
+            return parse(body)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise ModelError(
+                f"{self.connection.name} does not answer as it should: {error}.", possibly_paid=True
+            ) from None
 
     async def lines(self, path: str) -> AsyncIterator[Json]:
         """The JSON of each line at a path, as it streams in; None for a line that is none."""

@@ -16,7 +16,8 @@ import re
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from email.utils import parsedate_to_datetime
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
@@ -95,6 +96,7 @@ class Connection:
         self._public: ClientSession | None = None
         self._posting: Posting | None = None
         self._met = False
+        self._dated = ("", 0.0)  # the last Date header, and our own time then
         self.allowance = Allowance()
         self._proxied, self._proxy = proxied, ""
 
@@ -119,6 +121,14 @@ class Connection:
         if self._posting is not None:
             self._posting.close()
             self._posting = None
+
+    @property
+    def clock_offset_s(self) -> float | None:
+        """Seconds that the server's clock is ahead of ours; None if it has not told its time."""
+        sent, ours = self._dated
+        with suppress(ValueError, TypeError, OverflowError):
+            return parsedate_to_datetime(sent).timestamp() - ours
+        return None
 
     @property
     def session(self) -> ClientSession:
@@ -171,6 +181,7 @@ class Connection:
             raise self._lost(url, error, body is not None) from None
         self._met = True
         self.allowance.note(received.headers, time.monotonic())
+        self._dated = received.headers.get("Date", ""), time.time()
         content = self.without_key(received.content)
         return Answer(received.status, received.headers, content, *parse_json(content))
 
@@ -280,6 +291,7 @@ class Connection:
                 timeout=quiet,
             ) as response:
                 self._met = True
+                self._dated = response.headers.get("Date", ""), time.time()
                 yield response
         except (TimeoutError, aiohttp.ClientError) as error:
             raise self._lost(url, error, method == "POST") from None

@@ -89,10 +89,18 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
         own = [table for table in protocol.tables if factor in table[0]]
         if len(own) != 1:  # of several, another may tell levels apart
             continue
+        parted = {  # by which measures keep such rows apart
+            name
+            for spec in protocol.measures
+            if spec.contrast and spec.contrast.get("factor") == factor
+            for name in spec.where
+        }
         linked = {name for table in protocol.tables if table is not own[0] for name in table[0]}
         for row in own[0]:
             words = tuple(row[name] for name in row if name in asked)
-            others = tuple(row[name] for name in row if name in linked)  # which may bring words
+            others = tuple(
+                row[name] for name in row if name in linked | parted
+            )  # which may bring words
             if any(words) and factor in row:
                 levels.setdefault((words, others), {})[row[factor]] = None
         shared = {" ".join(words): of for (words, _), of in levels.items() if len(of) > 1}

@@ -148,6 +148,7 @@ class VariantKeys(TypedDict, total=False):
     intervals: bool
     measures: Texts
     only: Texts
+    headline: Texts
     text: str
     reads: Mapping[str, str]
     says: Mapping[str, str]

@@ -10,7 +10,7 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from ...errors import BatchesOut, ModelError, TransientError, Unanswered
 from ...models import Model, Price
@@ -20,7 +20,7 @@ from ...models.http import HttpModel
 from ...records import Request
 from ...store import Store
 from ...store.queries import batches, settings
-from ...store.queries.batches import UNCONFIRMED, BatchRow, Group
+from ...store.queries.batches import UNCLEAR, UNCONFIRMED, UNFINISHED, BatchRow, Group
 from ..engine.caller import Caller
 from ..engine.interruption import on_interruption
 from ..engine.limits import Limits, Tally, refuse_unknown_price
@@ -54,7 +54,9 @@ class Desk:
         self._put: list[Request] = []
         self.deferred = 0
         batches.clear_pool(store)
-        self._out = batches.keys_out(store)
+        if how.pay_again:
+            self._pay_again()
+        self._read_keys()
 
     # what the engine asks
 
@@ -66,8 +68,26 @@ class Desk:
             raise Unanswered(
                 "batches gave no answer to it, or one was lost. The same command asks it again"
             )
+        if request.key in self._held:
+            raise Unanswered(
+                "they may be paid for in a batch that cannot be read. The same command looks "
+                "again; with --pay-again they are asked anew"
+            )
         self.deferred += request.key in self._out
         return request.key in self._out
+
+    def _read_keys(self) -> None:
+        self._out = batches.keys_in(self._store, UNFINISHED)
+        self._held = batches.keys_in(self._store, (UNCLEAR,))
+
+    def _pay_again(self) -> None:
+        requests, dollars = batches.write_off(self._store)
+        if requests:
+            lost = settings.possibly_paid(self._store) + dollars
+            settings.keep_possibly_paid(self._store, lost, 0.0)
+            self._steps.warnings.add(
+                f"{requests:,} requests that may be paid for are asked anew, as --pay-again says."
+            )
 
     def puts_aside(self, model: Model, request: Request) -> bool:
         """True if a request goes into a batch."""
@@ -90,9 +110,10 @@ class Desk:
 
     async def take_in(self) -> None:
         """Takes in what has ended since, and settles what was begun and has no receipt."""
-        if self._steps.rows_out():
+        held = self._steps.rows_held()
+        if held or self._steps.rows_out():
             with on_interruption(self._interrupt):
-                await self._look_at_all()
+                await self._look_at_all(held)
 
     async def repeat(self, stage: Callable[[], Awaitable[Tally]]) -> Tally:
         """Runs a stage again and again, until none of its requests waits for a batch."""
@@ -160,7 +181,7 @@ class Desk:
                 continue
             while await self._hand_in_next(group, model, form):
                 await self._steps.pause(0)
-        self._out = batches.keys_out(self._store)
+        self._read_keys()
 
     async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
         """Hands in one batch of a group; False where there is none, or no room for it now."""
@@ -208,10 +229,10 @@ class Desk:
         caller.leave(request)
         batches.forget(self._store, [request.key])
 
-    async def _look_at_all(self) -> int:
-        """How many batches have ended."""
+    async def _look_at_all(self, held: Sequence[BatchRow] = ()) -> int:
+        """How many batches have ended. held: batches that are possibly paid, looked at as well."""
         ended = 0
-        for row in self._steps.rows_out():
+        for row in (*held, *self._steps.rows_out()):
             await self._steps.pause(0)
             confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
             if confirmed is None:
@@ -220,7 +241,7 @@ class Desk:
             if seen is None or seen.ended:
                 ended += 1
             self._show_batch(row, (seen.done if seen else 0) or 0, seen.said if seen else "")
-        self._out = batches.keys_out(self._store)
+        self._read_keys()
         return ended
 
     def _show_batch(self, row: BatchRow, done: int, said: str) -> None:

@@ -21,7 +21,7 @@ from ...models.http.pictures import off_the_loop
 from ...records import Request, content_id
 from ...store import Store, now
 from ...store.queries import batches
-from ...store.queries.batches import INTENDED, BatchRow, Group
+from ...store.queries.batches import RESERVED, BatchRow, Group
 from ..planning.cost import size
 
 FOLDER = "batches"  # in the run's folder: files that are not handed in yet
@@ -124,7 +124,7 @@ async def build(
         key,
         model.name,
         path,
-        INTENDED,
+        RESERVED,
         remote_id="",
         file_id="",
         omitted=tuple(sorted(known)),

@@ -1,14 +1,14 @@
-"""What came of a batch → stored replies, as they stream in."""
+"""The results of a batch → stored replies, as they stream in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ...errors import ModelError, TransientError
+from ...errors import MissingKey, ModelError, TransientError
 from ...models import Price
 from ...models.batch import wire_of
-from ...models.batch.format import BatchFormat, Line, Seen, request_key
+from ...models.batch.format import UNREADABLE, BatchFormat, Line, Seen, request_key
 from ...models.http import HttpModel
 from ...models.http.connection import PASSING_STATUSES, Answer
 from ...records import ANSWER, ERROR, Reply, Request, canonical
@@ -21,22 +21,36 @@ COMMIT_REPLIES = 1_000  # in one transaction
 FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the batch is at fault
 
 
-class AllFaulty(ModelError):
-    """The provider took none of the requests of a batch."""
+class Faulty(NamedTuple):
+    """A request that the provider found faulty, or whose reply is no reply of its API. billed: True
+    if it is charged for.
+    """
+
+    request: Request
+    reply: Reply
+    billed: bool
 
 
 class Collected(NamedTuple):
-    """Of one batch. given_back: the requests of which a line says that they are to be sent again;
-    fault: why, of the last of them.
+    """One reading of the results of a batch. Good replies are stored; nothing else is decided.
+
+    billed:     results that were read and are charged for, in this reading or an earlier one.
+    given_back: keys of the requests of which a line says that they were not done.
+    faulty:     those that are to be stored as errors once the batch is settled.
+    unread:     keys of the requests of which nothing can be read.
+    fault:      why, of the last of them.
     """
 
-    given_back: set[str]
+    billed: int
+    given_back: frozenset[str]
+    faulty: tuple[Faulty, ...]
+    unread: frozenset[str]
     fault: str
 
 
 class Collector:
-    """Reads the results of one batch into the run. price: what a call costs in a batch; warn: is
-    called with what should be known.
+    """Reads the results of one batch into the run. price: of a call in a batch; warn: is called
+    with what should be known.
     """
 
     def __init__(
@@ -50,56 +64,77 @@ class Collector:
         self._store, self._row, self._model = store, row, model
         self._price, self._warn = price, warn
         self._replies: dict[str, tuple[Request, Reply]] = {}
+        self._faulty: dict[str, Faulty] = {}
         self._given_back: set[str] = set()
-        self._fault, self._good = "", 0
+        self._fault = ""
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
-        """Stores every reply once. AllFaulty where the provider refused every single request: then
-        none is stored.
+        """Stores every good reply once, also those before a line or a file that cannot be read.
+        MissingKey if the key is refused.
         """
-        self._good = self._row.requests - len(batches.keys_of(self._store, self._row.key))
-        async for line in form.lines(wire_of(self._model), seen):
-            request = self._find(line)
-            if request is None:
-                continue
-            reply = await self._read(request, line)
-            if reply is None:
-                self._given_back.add(request.key)
-                continue
-            self._good += reply.outcome != ERROR or line.status < 400
-            self._replies[request.key] = request, reply
-            if self._good and len(self._replies) >= COMMIT_REPLIES:  # else the rest may all fail
-                self._commit()
-        self._commit()
-        return Collected(self._given_back, self._fault)
+        try:
+            async for line in form.lines(wire_of(self._model), seen):
+                await self._take(line)
+                if len(self._replies) >= COMMIT_REPLIES:
+                    self._commit()
+        except MissingKey:
+            raise
+        except (TransientError, ModelError) as error:  # read again later
+            self._fault = str(error)
+        finally:
+            self._commit()
+        faulty = self._faulty
+        billed = batches.row(self._store, self._row.key).billed
+        left = frozenset(batches.keys_of(self._store, self._row.key))
+        return Collected(
+            billed + sum(fault.billed for fault in faulty.values()),
+            frozenset(self._given_back) & left,
+            tuple(faulty.values()),
+            left - self._given_back - faulty.keys(),
+            self._fault,
+        )
 
-    def _find(self, line: Line) -> Request | None:
-        """The request that a line is of; None where it is answered already, or another batch's."""
+    async def _take(self, line: Line) -> None:
+        """Reads a line of a request that has no reply yet."""
         key = request_key(self._row.key[:24], line.custom_id)
         if not key or key in self._replies:
-            return None
-        return batches.request_in(self._store, self._row.key, key)
-
-    async def _read(self, request: Request, line: Line) -> Reply | None:
-        """The reply of a line; None where the request is to be sent again."""
+            return
+        request = batches.request_in(self._store, self._row.key, key)
+        if request is None:
+            return
+        is_good = 0 < line.status < 400
+        if line.status == UNREADABLE or (is_good and not isinstance(line.body, dict)):
+            self._fault = line.said or "a result without a body"
+            return
         if line.status in PASSING_STATUSES or line.status >= 500 or not line.status:
             self._fault = line.said or f"HTTP {line.status}"
-            return None
+            self._given_back.add(key)
+            return
+        await self._read(request, line)
+
+    async def _read(self, request: Request, line: Line) -> None:
+        """Takes the reply of a line, which is good or faulty."""
         answer = Answer(line.status, {}, canonical(line.body).encode(), line.body)
+        billed = line.status < 400
+        fault = False
         try:
             reply = await self._model.read_result(request, answer, self._row.omitted)
-        except TransientError as error:
-            self._fault = str(error)
-            return None
-        except ModelError as error:
-            if error.raw is None:
+        except (TransientError, ModelError) as error:
+            if isinstance(error, TransientError) or error.raw is None:
                 self._fault = str(error)
-                return None
-            reply = Reply(str(error), ERROR, raw=error.raw)
+                if not billed:  # else it is read again, and not asked again
+                    self._given_back.add(request.key)
+                return
+            reply, fault = Reply(str(error), ERROR, raw=error.raw), True
         if request.size and reply.outcome == ANSWER:
             reply = await store_picture(self._store, reply)
-        cost = self._cost_of(request, reply, billed=line.status < 400)
-        return reply.received(cost, reply.omitted, reply.raw)
+        reply = reply.received(self._cost_of(request, reply, billed), reply.omitted, reply.raw)
+        self._given_back.discard(request.key)
+        if fault or (reply.outcome == ERROR and not billed):
+            self._faulty[request.key] = Faulty(request, reply, billed)
+        else:
+            self._faulty.pop(request.key, None)
+            self._replies[request.key] = request, reply
 
     def _cost_of(self, request: Request, reply: Reply, billed: bool) -> float | None:
         """US dollars at the price of a batch. What failed is not billed."""
@@ -116,8 +151,11 @@ class Collector:
 
     def _commit(self) -> None:
         replies = list(self._replies.values())
-        faults = [reply for _, reply in replies if reply.outcome == ERROR]
-        if len(faults) >= FEW_FAULTS and not self._good:
-            raise AllFaulty(f"All requests of a batch failed: {faults[0].text}")
-        batches.store_replies(self._store, replies)
+        batches.store_replies(self._store, self._row.key, replies, len(replies))
         self._replies = {}
+
+
+def keep_faulty(store: Store, row: BatchRow, faulty: tuple[Faulty, ...]) -> None:
+    """Stores as errors what the provider found faulty."""
+    replies = [(fault.request, fault.reply) for fault in faulty]
+    batches.store_replies(store, row.key, replies, sum(fault.billed for fault in faulty))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -16,49 +17,58 @@ from ...models.batch.format import BatchFormat, Handed, Seen
 from ...models.batch.openai import OpenAIBatches
 from ...models.batch.wire import Gone
 from ...models.http import HttpModel
+from ...models.retention import kept_days
 from ...store import Store
-from ...store.queries import batches, settings
+from ...store.queries import batches
 from ...store.queries.batches import (
-    ENDED,
-    INTENDED,
-    LOST,
-    OPEN,
-    REFUSED,
+    ACCEPTED,
+    ANSWERED,
+    COLLECTED,
+    RESERVED,
+    SENT,
+    UNCLEAR,
     UNFINISHED,
-    UPLOADED,
+    WRITTEN_OFF,
     BatchRow,
 )
 from ..engine.limits import Limits, Stopped, pause
 from ..engine.open_models import Models
 from ..engine.retries import Patience, wait_asked_for
 from .lines import file_of, names, rebuild, remove_file
-from .results import AllFaulty, Collector
+from .results import FEW_FAULTS, Collector, keep_faulty
+from .settling import Finding, gone, read, refusal, refused
 
 FIRST_LOOK_S = 30.0  # between the first two looks at a batch
 LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just made
-LOOKS_UNTIL_LOST, LONGEST_MISS_S = 3, 2.0  # that find no such batch; seconds between them
+LISTS = 3  # that must lack a batch before it is made again
+LONGEST_PAUSE_S = 2.0  # between two looks that are to agree
 TRIES = 3  # of a request in batches of one command
 T = TypeVar("T")
-# Words for states in which what was not done is given back and not billed.
-_CUT_OFF = ("expire", "cancel", "timeout")
 
 
 class Batching(NamedTuple):
     """How batches are wanted. hands_in: False where requests are asked singly, and batches of an
     earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
     between the first two looks; file: where requests are written for somebody else to run, None for
-    the providers' own batches.
+    the providers' own batches; pay_again: True to ask anew what may be paid for.
     """
 
     hands_in: bool = False
     wait: bool = False
     poll: float = FIRST_LOOK_S
     file: Path | None = None
+    pay_again: bool = False
 
 
 def age_s(date: str) -> float:
     """Seconds since a date of the run."""
     return (datetime.now(UTC) - datetime.fromisoformat(date)).total_seconds()
+
+
+def is_kept(row: BatchRow) -> bool:
+    """True if the provider may still keep the results of a batch."""
+    days = kept_days(row.model.partition(":")[0])
+    return days is None or age_s(row.sent or row.since) < 86_400 * days
 
 
 class Unsure(Exception):
@@ -96,6 +106,12 @@ class Steps:
         """The batches that were begun and have not ended."""
         return batches.rows(self._store, UNFINISHED)
 
+    def rows_held(self) -> list[BatchRow]:
+        """The batches that are possibly paid and that the provider may still know."""
+        return [
+            row for row in batches.rows(self._store, (UNCLEAR,)) if row.remote_id and is_kept(row)
+        ]
+
     def is_overdue(self, row: BatchRow) -> bool:
         """True if a batch was handed in twice as long ago as its provider keeps at one; never of a
         file that somebody else runs.
@@ -121,12 +137,12 @@ class Steps:
         wire = wire_of(model)
         if not row.file_id and not file_of(self._store, row.key).is_file():
             await rebuild(self._store, row, model, form)
-        if row.state == INTENDED:
+        if row.state == RESERVED:
             file_id = await self._patiently(lambda: form.upload(wire, self._handover(row)))
-            row = batches.keep(self._store, row._replace(state=UPLOADED, file_id=file_id))
+            row = row._replace(state=SENT, file_id=file_id)
         patience = Patience(self._limits.patience)
         while True:
-            row = batches.keep(self._store, row)  # with the time of this try
+            row = batches.keep(self._store, row._replace(sent=wire.now().isoformat()))
             try:
                 seen = await form.create(wire, self._handover(row))
                 break
@@ -142,30 +158,34 @@ class Steps:
             except ModelError as error:
                 if error.possibly_paid:
                     raise
-                crowded = "enqueued" in str(error).lower()
-                self._take_refusal(
-                    row, Seen("", ended=True, said="", fault=str(error), crowded=crowded)
-                )
+                try:
+                    found = await self._search(row, patient=False)
+                except (Unsure, TransientError):
+                    return False
+                if found is not None:
+                    seen = found
+                    break
+                self._take_refusal(row, refusal(str(error)))
                 return False
         self._receive(row, seen)
         return True
 
     def _receive(self, row: BatchRow, seen: Seen) -> BatchRow:
-        row = row._replace(state=OPEN, remote_id=seen.remote, told=seen.said)
+        row = row._replace(state=ACCEPTED, remote_id=seen.remote, told=seen.said)
         row = batches.keep(self._store, row)
         remove_file(self._store, row.key)
         return row
 
-    async def _search(self, row: BatchRow) -> Seen | None:
+    async def _search(self, row: BatchRow, patient: bool = True) -> Seen | None:
         """A batch of which no receipt came, where the provider has it; Unsure where that does not
-        show yet. That it is not there is believed a while after it was tried.
+        show yet. patient: believes that it is not there only a while after it was tried, and after
+        several lists.
         """
         model, form = await self._reach(row)
-        known = names(batches.rows(self._store))
-        while True:
-            age = age_s(row.changed)
+        known, wire = names(batches.rows(self._store)), wire_of(model)
+        for lists in count(1):
             unsure = False
-            async for candidate in form.candidates(wire_of(model), self._handover(row)):
+            async for candidate in form.candidates(wire, self._handover(row)):
                 if candidate.seen.remote in known:
                     continue
                 if candidate.ours:
@@ -173,17 +193,19 @@ class Steps:
                 unsure = unsure or candidate.ours is None
             if unsure:
                 raise Unsure
-            grace = max(self._how.poll, LATE_LIST_S)
-            if age >= grace:
+            since = datetime.fromisoformat(row.sent or row.changed)
+            rest = max(self._how.poll, LATE_LIST_S) - (wire.now() - since).total_seconds()
+            if not patient or (rest <= 0 and lists >= LISTS):
                 return None
-            await self.pause(grace - age)
+            await self.pause(min(max(rest / 2, 0.0), LATE_LIST_S))
+        raise AssertionError("unreachable")
 
     async def confirm(self, row: BatchRow) -> BatchRow | None:
         """A batch of an earlier command that has no receipt: found, or handed in now; None where it
         is given up or cannot be told.
         """
         try:
-            found = await self._search(row) if row.state == UPLOADED else None
+            found = await self._search(row) if row.state == SENT else None
         except Unsure:
             batches.keep(self._store, row._replace(told="waits: an open batch may be this one"))
             return None
@@ -196,28 +218,90 @@ class Steps:
         return None
 
     async def look(self, row: BatchRow) -> Seen | None:
-        """How a batch stands; where it has ended, what came of it is stored. None where the
-        provider does not know it: that is believed after some looks.
+        """How a batch stands; its results are stored as far as they can be read. None where the
+        provider does not know it. Whatever is more than "it goes on" or "all is read" has to be
+        said again before it is believed (settling.py).
         """
+        before, agreed = None, 0
+        while True:
+            seen, finding = await self._look_once(row)
+            if finding is None:
+                return seen
+            agreed = agreed + 1 if finding.sign == before else 1
+            before = finding.sign
+            if agreed >= finding.looks:
+                self._settle(row, seen, finding)
+                return seen
+            await self.pause(min(self._how.poll, LONGEST_PAUSE_S))
+
+    async def _look_once(self, row: BatchRow) -> tuple[Seen | None, Finding | None]:
         model, form = await self._reach(row)
-        for last in (*[False] * (LOOKS_UNTIL_LOST - 1), True):
-            try:
-                seen = await form.look(wire_of(model), row.remote_id)
-                break
-            except TransientError as error:
-                return Seen(row.remote_id, ended=False, said=str(error))
-            except Gone as error:
-                if last:
-                    self._lost(row, str(error))
-                    return None
-                await self.pause(min(self._how.poll, LONGEST_MISS_S))
-        if seen.fault:
-            self._take_refusal(row, seen)
-        elif seen.ended:
-            return await self._collect(row, model, form, seen)
-        elif seen.said != row.told:
-            batches.keep(self._store, row._replace(told=seen.said))
-        return seen
+        goes_on = Seen(row.remote_id, ended=False, said=row.told)
+        try:
+            seen = await form.look(wire_of(model), row.remote_id)
+        except TransientError as error:
+            return goes_on._replace(said=str(error)), None
+        except Gone as error:
+            return None, gone(str(error))
+        except ModelError as error:
+            if not error.possibly_paid:
+                raise
+            return goes_on._replace(said=str(error)), None  # a reply that cannot be read
+        if seen.remote != row.remote_id:
+            return goes_on._replace(said="another batch was sent"), None
+        if seen.fault and not row.billed:
+            return seen, refused(seen)
+        if not seen.ended:
+            if seen.said != row.told or row.state != ACCEPTED:
+                batches.keep(self._store, row._replace(state=ACCEPTED, told=seen.said))
+            return seen, None
+        collector = Collector(self._store, row, model, self._price(row.model), self.warnings.add)
+        got = await collector.collect(form, seen)
+        finding = read(row, seen, got, in_file=row.remote_id.startswith(FILE))
+        if finding.looks > 1 and row.state != ANSWERED:
+            batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=seen.said))
+        return seen, finding
+
+    def _now(self, row: BatchRow) -> BatchRow:
+        return batches.row(self._store, row.key)
+
+    def _settle(self, row: BatchRow, seen: Seen | None, finding: Finding) -> None:
+        """Writes what was said often enough of a batch."""
+        row, got = self._now(row), finding.got
+        if seen is not None and got is None:
+            return self._take_refusal(row, seen)
+        if got is None or finding.is_short:
+            return self._hold(row, finding.reason)
+        if len(got.faulty) >= FEW_FAULTS and not got.billed:
+            self._refuse(row, got.faulty[0].reply.text)
+            raise ModelError(f"All requests of a batch failed: {got.faulty[0].reply.text}")
+        keep_faulty(self._store, row, got.faulty)
+        row = self._now(row)
+        for key in finding.free:
+            self.tries[key] = self.tries.get(key, 0) + 1
+        batches.give_back(self._store, finding.free)
+        batches.forget(self._store, [key for key in finding.free if self.tries[key] >= TRIES])
+        left = len(finding.free) + len(finding.unread)
+        said = seen.said if seen is not None else ""
+        told = f"{said}; {left:,} of {row.requests:,} not answered" if left else said
+        told = f"{told}: {got.fault}" if left and got.fault else told
+        if finding.unread:
+            return self._hold(row, told)
+        batches.close(self._store, row._replace(state=COLLECTED, told=told), give_back=True)
+        return None
+
+    def _hold(self, row: BatchRow, reason: str) -> None:
+        """Keeps the requests of a batch from being asked again, since they may be paid for."""
+        keys = batches.keys_of(self._store, row.key)
+        reserved = row.reserved * len(keys) / max(1, row.requests)
+        self.warnings.add(
+            f"{row.model}: {len(keys):,} of {row.requests:,} requests of a batch may be paid for "
+            f"and have no answer that can be read ({reason}). The same command looks for them "
+            "again; "
+            "with --pay-again they are asked anew."
+        )
+        row = row._replace(state=UNCLEAR, told=reason, reserved=reserved)
+        batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:
         """Stops what is not done of a batch, and takes in what is. One that has ended is not
@@ -228,36 +312,7 @@ class Steps:
             return
         model, form = await self._reach(row)
         await self._patiently(lambda: form.cancel(wire_of(model), row.remote_id))
-        await self.look(row._replace(told=seen.said))
-
-    async def _collect(
-        self, row: BatchRow, model: HttpModel, form: BatchFormat, seen: Seen
-    ) -> Seen:
-        """Stores the results; requests without one may be handed in again."""
-        collector = Collector(self._store, row, model, self._price(row.model), self.warnings.add)
-        try:
-            got = await collector.collect(form, seen)
-        except TransientError as error:
-            return seen._replace(ended=False, said=str(error))
-        except Gone as error:
-            self._lost(row, str(error))
-            return seen
-        except AllFaulty as error:
-            self._refuse(row, str(error))
-            raise
-        left = batches.keys_of(self._store, row.key)
-        in_file = row.remote_id.startswith(FILE)  # of which the words name a path
-        cut_off = not in_file and any(sign in seen.said for sign in _CUT_OFF)
-        missing = [] if cut_off else [key for key in left if key not in got.given_back]
-        self._lose(row.reserved * len(missing) / max(1, row.requests))
-        for key in left:
-            self.tries[key] = self.tries.get(key, 0) + 1
-        self.tries.update(dict.fromkeys(missing, TRIES))  # they may be paid for
-        said = f"{seen.said}; {len(left):,} of {row.requests:,} not answered" if left else seen.said
-        told = f"{said}: {got.fault}" if got.fault else said
-        batches.close(self._store, row._replace(state=ENDED, told=told), give_back=True)
-        batches.forget(self._store, [key for key in left if self.tries[key] >= TRIES])
-        return seen._replace(done=row.requests - len(left))
+        await self.look(self._now(row))
 
     def _take_refusal(self, row: BatchRow, seen: Seen) -> None:
         """A batch that the provider refused whole, for which nothing is charged. Where too many
@@ -270,29 +325,14 @@ class Steps:
             one.tokens for one in self.rows_out() if one.model == row.model and one.key != row.key
         )
         self.token_limits[row.model] = others + row.tokens / 2
-        row = row._replace(state=REFUSED, told=seen.fault)
+        row = row._replace(state=WRITTEN_OFF, told=seen.fault)
         batches.close(self._store, row, give_back=True)
         remove_file(self._store, row.key)
 
     def _refuse(self, row: BatchRow, said: str) -> None:
-        row = row._replace(state=REFUSED, told=said)
+        row = row._replace(state=WRITTEN_OFF, told=said)
         batches.close(self._store, row, give_back=False)
         remove_file(self._store, row.key)
-
-    def _lost(self, row: BatchRow, said: str) -> None:
-        self.warnings.add(
-            f"{row.model} no longer knows a batch of {row.requests:,} requests, which may be paid "
-            f"for ({said}). They are asked again when the same command is run once more."
-        )
-        for key in batches.keys_of(self._store, row.key):
-            self.tries[key] = TRIES
-        self._lose(row.reserved)
-        batches.close(self._store, row._replace(state=LOST, told=said), give_back=False)
-
-    def _lose(self, dollars: float) -> None:
-        if not dollars:
-            return
-        settings.keep_possibly_paid(self._store, settings.possibly_paid(self._store) + dollars, 0.0)
 
     # the way there
 
@@ -302,7 +342,7 @@ class Steps:
         form = self.form(model)
         if row.remote_id.startswith(FILE):
             form = FileBatches(Path())
-        elif row.state != INTENDED and row.file_id != FILE:
+        elif row.state != RESERVED and row.file_id != FILE:
             form = model.batches if isinstance(model, HttpModel) else None
         elif row.file_id == FILE and not self._how.hands_in:
             form = FileBatches(Path())  # to be given up
@@ -319,7 +359,7 @@ class Steps:
             row.path,
             row.requests,
             file_of(self._store, row.key),
-            row.since,
+            row.sent or row.since,
             pictures="image" in row.path,
             file_id=row.file_id,
         )

@@ -146,6 +146,23 @@ def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row
     return found
 
 
+def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
+    """Of a measure over the groups of dimensions, the cells of groups; of one between the groups of
+    a dimension, of dimensions with several.
+    """
+    contrast = measure.contrast or {}
+    factor, within, base = (contrast.get(name, "") for name in ("factor", "within", "baseline"))
+    if not within:
+        return cells
+    found = [cell for cell in cells if cell[factor] != base]
+    if factor in measure.by[0]:
+        return found
+    groups: dict[str, set[str]] = {}
+    for cell in found:
+        groups.setdefault(cell[within], set()).add(cell[factor])
+    return [cell for cell in found if len(groups[cell[within]]) > 1]
+
+
 def _groups(
     protocol: Protocol, measure: MeasureSpec, cells: list[Row]
 ) -> Iterator[tuple[dict[str, str], list[Row], int]]:
@@ -159,7 +176,7 @@ def _groups(
         if "mode" in by or (not each and (protocol.item in by or single)):
             continue
         groups: dict[tuple[str, ...], list[Row]] = {}
-        for cell in cells:
+        for cell in _without_base(measure, cells):
             if not any(SEVERAL in cell[factor] for factor in by):
                 groups.setdefault(tuple(cell[factor] for factor in by), []).append(cell)
         if not groups:

@@ -27,6 +27,7 @@ from ...protocol.measures import measure_kind
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
 from ...stats.crossed.words import LEAST_WORDS
 from ...stats.multiplicity import reach
+from ...stats.power.cell_rises import SHARE, planned_critical, value_rise
 from ...stats.power.detectable import Design, divergence_shift, planned_power, planned_shift
 from ...stats.results import ALPHA, count_of
 from .plan import Choices
@@ -41,6 +42,8 @@ from .planned_claims import (
 
 ICC = 0.2
 CORRELATION = 0.8  # of an item's own shares at two levels; 1 to .65 if items differ
+# of an object, where a run has not found its attributes yet: its own, and those of all objects
+SUPPOSED_ATTRIBUTES = (7, 4)
 NAMES_AT_PRICE = 10  # cue words of a side that a plan with fewer is held against
 POWER = 0.8
 MOST_SAMPLES = 10_000
@@ -158,6 +161,8 @@ def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
     solver = measure_kind(measure.kind).detectable
     if solver == "divergence":
         return _divergence(row, measure, cells, samples)
+    if solver == "cells":
+        return _cells(row, protocol, part, samples)
     if solver == "spread":
         return replace(
             row, note="depends on how far items spread: see `detectable` after a small run"
@@ -293,6 +298,39 @@ def share_of(measure: MeasureSpec, labels: Labels) -> float:
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
     return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
+
+
+def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int) -> Detectable:
+    """By simulation of the largest cell: one value rises in one group, in all objects (and in one
+    of them).
+    """
+    contrast, objects = part.measure.contrast or {}, 1
+    levels = Counter(cell[contrast["factor"]] for cell in part.cells)
+    each, groups = min(levels.values()) * samples, len(levels)
+    own, shared, values = 0, 1, len(part.measure.among) or SUPPOSED_VALUES
+    if "cells" in contrast:
+        objects = len({cell[protocol.item] for cell in part.cells})
+        each, (own, shared) = max(1, each // objects), SUPPOSED_ATTRIBUTES
+    side = each if groups < 3 else each * (groups - 1)
+    needed = planned_critical(
+        sizes=(each, side),
+        parts=objects,
+        attributes=(own, shared),
+        values=values,
+        level=ALPHA / row.tests / (groups if groups > 2 else 1),
+    )
+    everywhere, one = (
+        value_rise(group=many * each, base=many * side, critical=needed, parts=many, power=POWER)
+        for many in (objects, 1)
+    )
+    row = replace(row, clusters=None, per_cluster=float(each), detectable=everywhere)
+    if everywhere is None:
+        return replace(row, note=f"no rise of one value is found with {objects * each} outputs")
+    known = f"one value that rises from {100 * SHARE:.0f} % in one group"
+    if objects == 1:
+        return replace(row, note=known)
+    alone = "none is found" if one is None else _points(one)
+    return replace(row, note=f"{known}, in all {objects} objects; in one object {alone}")
 
 
 def _divergence(

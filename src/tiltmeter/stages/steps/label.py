@@ -9,7 +9,7 @@ from ... import registry
 from ...errors import ProtocolError, UsageError
 from ...instruments import Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
-from ...instruments.judges.unread import CHECKED, Unread, blind_cascade, can_ask
+from ...instruments.judges.unread import CHECKED, Unread, asked_of_judges, blind_cascade
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ...store import Store
@@ -64,8 +64,8 @@ def _with_judges(
     if kind.judged:
         return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
-    if spec.unread:
-        return [_unread(spec, kind, judge) for judge in judges]
+    if spec.unread is not None:
+        return [blind_cascade(_make_instrument(kind.make, spec), spec, one) for one in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
     told = replace(spec, settings={**spec.settings, **spec.told})
@@ -99,12 +99,6 @@ def _cascade(
     return Cascade(_make_instrument(kind.make, doubting), asked)
 
 
-def _unread(spec: InstrumentSpec, kind: InstrumentKind, judge: str) -> Instrument:
-    """An instrument whose judge labels what it leaves unread."""
-    values = list(kind.values(spec)[spec.attribute])
-    return blind_cascade(_make_instrument(kind.make, spec), spec, judge, values)
-
-
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
     """The protocol whose judges label what its rules leave unread. UsageError if there is no
     judge, or no instrument of whose answers a judge can say one of a list of values.
@@ -118,11 +112,13 @@ def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
         kind = registry.instrument_kind(spec.kind, spec.name)
         rules = None if kind.judged or kind.asks != "nobody" else _make_instrument(kind.make, spec)
         values = {name: list(listed) for name, listed in kind.values(spec).items()}
-        made.append(replace(spec, unread=rules is not None and can_ask(rules, values)))
-    if not any(spec.unread for spec in made):
+        people = protocol.annotation.get(spec.attribute, {})
+        asked = None if rules is None else asked_of_judges(rules, values, people)
+        made.append(replace(spec, unread=asked))
+    if all(spec.unread is None for spec in made):
         raise UsageError(
-            f"No instrument of {protocol.name} gives an answer one label of a closed list, which a "
-            "judge could say of what is unread. Leave --judge-for out: its judges label everything."
+            f"Rules label nothing in {protocol.name} that a judge could label in their place. "
+            "Leave --judge-for out: its judges label everything."
         )
     return replace(protocol, instruments=tuple(made))
 

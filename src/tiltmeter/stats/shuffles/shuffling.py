@@ -172,7 +172,7 @@ class Cell:
         """Counts of every value in every group, a block of shuffles at a time."""
         if self.kinds is None:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
-            for counted in shuffles.counts(self.sizes, self._packed):
+            for counted in shuffles.counts(self.sizes, self.packed):
                 for at in range(0, counted.shape[-1], piece):
                     yield self._with_last([one[:, at : at + piece].T for one in counted])
             return
@@ -189,7 +189,7 @@ class Cell:
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
         """The counts of all groups but the last as doubles, and those of the last."""
         found = [np.asarray(one, dtype=np.float64) for one in counts]
-        return [*found, self._totals - sum(found[1:], start=found[0])]
+        return [*found, self.totals - sum(found[1:], start=found[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
         """How many rows of a group are measured, per draw and attribute."""
@@ -212,7 +212,7 @@ class Cell:
         owners = self.member.argmax(axis=1).tolist()
         found = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
-        for (counted,) in shuffles.counts(self.sizes, self._packed):
+        for (counted,) in shuffles.counts(self.sizes, self.packed):
             end = start + counted.shape[-1]
             sums = list(found[:, start:end])
             for owner, row, counts in zip(owners, table, counted, strict=True):
@@ -224,23 +224,23 @@ class Cell:
         """Of two groups, the counts that a value can have in the first, and those it then has in
         the second: shape (values, 1 + the most rows that have one of them).
         """
-        totals = self._totals[:, None]
+        totals = self.totals[:, None]
         first: Floats = np.minimum(np.arange(totals.max() + 1), totals)
         return first, totals - first
 
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What tells its rows, attributes and supports from those of another cell."""
-        parts = (self._packed, self.member, self.supports)
+        parts = (self.packed, self.member, self.supports)
         return (self.sizes, *(part.tobytes() for part in parts))
 
     @cached_property
-    def _packed(self) -> Words:
+    def packed(self) -> Words:
         """The one-hot rows as bits."""
         return pack_rows(self.onehot > 0)
 
     @cached_property
-    def _totals(self) -> Floats:
+    def totals(self) -> Floats:
         """How many rows have each value."""
         found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
         return found

@@ -14,16 +14,18 @@ from ...records import Reply, Request
 from .. import Store, now
 from ..rows import INSERT_CALL, call_row, request_of
 
-# States of a batch. INTENDED: nothing of it is at the provider; UPLOADED: its file is, and the
-# batch may be; OPEN: its id is known; ENDED: collected; REFUSED: the provider took none of it;
-# LOST: the provider no longer knows it.
-INTENDED, UPLOADED, OPEN = "intended", "uploaded", "open"
-ENDED, REFUSED, LOST = "ended", "refused", "lost"
-UNCONFIRMED, UNFINISHED = (INTENDED, UPLOADED), (INTENDED, UPLOADED, OPEN)
+# States of the money of a batch and of its requests without a reply. RESERVED: nothing of it is at
+# the provider; SENT: its file is, and the batch may be; ACCEPTED: its id is known; ANSWERED: the
+# provider has ended it, and results are still to be read; COLLECTED: all is read; UNCLEAR: what was
+# done and charged cannot be read, so its requests are asked again only with --pay-again;
+# WRITTEN_OFF: refused by the provider, or given up by the user.
+RESERVED, SENT, ACCEPTED, ANSWERED = "reserved", "sent", "accepted", "answered"
+COLLECTED, UNCLEAR, WRITTEN_OFF = "collected", "possibly paid", "written off"
+UNCONFIRMED, UNFINISHED = (RESERVED, SENT), (RESERVED, SENT, ACCEPTED, ANSWERED)
 PIECE_ROWS = 200  # that are read at a time
 _COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
-    " changed"
+    " changed, sent, billed, lost"
 )
 
 
@@ -37,7 +39,8 @@ class Group(NamedTuple):
 class BatchRow(NamedTuple):
     """A batch. path: of the single call; omitted: what was left out of its requests; tokens:
     estimated; reserved: US dollars at the most; told: the provider's last word; since, changed:
-    UTC.
+    UTC; sent: the provider's time when it was last asked to make the batch; billed: results that
+    were stored and are charged for; lost: US dollars at the most that were written off.
     """
 
     key: str
@@ -53,6 +56,9 @@ class BatchRow(NamedTuple):
     told: str
     since: str
     changed: str
+    sent: str = ""
+    billed: int = 0
+    lost: float = 0.0
 
 
 def put_aside(store: Store, requests: Iterable[Request]) -> None:
@@ -124,9 +130,14 @@ def keys_of(store: Store, batch: str) -> list[str]:
     return [row[0] for row in store.rows("SELECT key FROM batch_requests WHERE batch=?", (batch,))]
 
 
-def keys_out(store: Store) -> set[str]:
-    """The keys of all requests that are in a batch."""
-    return {row[0] for row in store.rows("SELECT key FROM batch_requests WHERE batch<>''")}
+def keys_in(store: Store, states: Sequence[str]) -> set[str]:
+    """The keys of all requests that are in a batch of one of these states."""
+    marks = ",".join("?" * len(states))
+    query = (
+        "SELECT r.key FROM batch_requests r JOIN batches b ON b.key = r.batch"
+        f" WHERE b.state IN ({marks})"
+    )
+    return {row[0] for row in store.rows(query, tuple(states))}
 
 
 def intend(store: Store, batch: BatchRow, group: Group, last: int) -> None:
@@ -163,6 +174,24 @@ def close(store: Store, batch: BatchRow, give_back: bool) -> None:
     store.sync()
 
 
+def give_back(store: Store, keys: Iterable[str]) -> None:
+    """Requests of a batch that were not done and not charged for may be handed in again."""
+    store.write_many("UPDATE batch_requests SET batch='' WHERE key=?", ((key,) for key in keys))
+
+
+def write_off(store: Store) -> tuple[int, float]:
+    """Gives up all batches that are possibly paid: (requests that may be asked again, US dollars at
+    the most that they may have cost).
+    """
+    requests, dollars = 0, 0.0
+    with store.transaction():
+        for batch in rows(store, (UNCLEAR,)):
+            requests += len(keys_of(store, batch.key))
+            dollars += batch.reserved
+            close(store, batch._replace(state=WRITTEN_OFF, lost=batch.reserved), give_back=False)
+    return requests, dollars
+
+
 def _replace(store: Store, batch: BatchRow) -> BatchRow:
     dated = batch._replace(changed=now())
     marks = ",".join("?" * len(BatchRow._fields))
@@ -170,8 +199,12 @@ def _replace(store: Store, batch: BatchRow) -> BatchRow:
     return dated
 
 
-def store_replies(store: Store, replies: Sequence[tuple[Request, Reply]]) -> None:
-    """Writes replies in one transaction; a request that was answered meanwhile keeps its reply."""
+def store_replies(
+    store: Store, batch: str, replies: Sequence[tuple[Request, Reply]], billed: int
+) -> None:
+    """Writes replies of a batch in one transaction; a request that was answered meanwhile keeps its
+    reply. billed: how many of them are charged for.
+    """
     date = now()
     insert = INSERT_CALL.replace("OR REPLACE", "OR IGNORE", 1)
     with store.transaction():
@@ -179,6 +212,7 @@ def store_replies(store: Store, replies: Sequence[tuple[Request, Reply]]) -> Non
         store.write_many(
             "DELETE FROM batch_requests WHERE key=?", ((request.key,) for request, _ in replies)
         )
+        store.write_one("UPDATE batches SET billed = billed + ? WHERE key=?", (billed, batch))
 
 
 def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
@@ -187,6 +221,11 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
     where = f" WHERE state IN ({marks})" if states else ""
     query = f"SELECT {_COLUMNS} FROM batches{where} ORDER BY since, key"
     return [_batch(row) for row in store.rows(query, tuple(states))]
+
+
+def row(store: Store, key: str) -> BatchRow:
+    """A batch as it stands now."""
+    return _batch(store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
 
 
 def reserved_dollars(store: Store) -> float:

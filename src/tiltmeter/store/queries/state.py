@@ -14,13 +14,16 @@ PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
 # Labels are added and withdrawn, which the sums tell; whoever changes one by hand changes the date
 # of the file.
+_LABELLED = (
+    "SELECT count(*) FROM trials",
+    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
+)
 _WHOLE = (
     "SELECT key, value FROM meta ORDER BY key",
     "SELECT kind, group_concat(name || char(31) || content, char(30)) FROM artefacts"
     " GROUP BY kind ORDER BY kind",
-    "SELECT count(*) FROM trials",
     "SELECT count(*), max(rowid), total(cost) FROM calls",
-    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
+    *_LABELLED,
 )
 _OUTPUTS = (
     "SELECT max(trial),"
@@ -52,3 +55,9 @@ def _compute(store: Store, files: Files) -> str:
         last, text = store.first(_OUTPUTS, (last, PIECE_ROWS))
         digest.update((text or "").encode())
     return digest.hexdigest()
+
+
+def labels_mark(store: Store) -> str:
+    """12 hexadecimal digits over the labels and the number of trials, wherever the file lies."""
+    rows = [row for query in _LABELLED for row in store.rows(query)]
+    return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()

@@ -1,0 +1,223 @@
+"""Claims of many cells: whether anything differs for a group, over all objects in one test, and
+which value of which attribute tells it (`stats.shuffles.many_cells`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...protocol import MeasureSpec
+from ...records import CellClaim, Estimate, NamedCell
+from ...stats.arguments import Codes
+from ...stats.power.cell_rises import value_rise
+from ...stats.results import ALPHA, join_notes
+from ...stats.shuffles.many_cells import CellKey, ManyCells, Part, many_cells
+from ..counts.count_table import Table
+from ..counts.value_counts import OutputGroup, codes_with_values
+from ..counts.whole_outputs import DRAWS, BaseAndGroups, shuffles_of
+from ..measures.divergences import codes_of
+from ..measures.estimate_rows import row_of
+from .kinds import note_of
+from .over_cells import cells_of, places_of
+
+METHOD = "largest cell or mean divergence, rows permuted inside each"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a claim compares. parts: object by object, as the test takes them; objects: their names;
+    names: of the groups. The first is the base if `based`; else two groups are held against each
+    other, and of more each against its others.
+    """
+
+    parts: Sequence[Part]
+    objects: Sequence[str]
+    names: Sequence[str]
+    based: bool
+
+
+def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """One claim for each group of a dimension: do its outputs differ from those of the base prompt
+    in any value of any attribute, over all objects? Value: the difference of the shares of the
+    largest cell. p by shuffling whole outputs inside each object.
+    """
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    for place in places_of(cells):
+        sides = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
+        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
+        compared = _compared(cells, sides, (contrast["baseline"], place[1]), based=True)
+        yield _noted(table, _claim(measure, about, compared))
+
+
+def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """One claim for each dimension of several groups: do the outputs of its groups differ among one
+    another? Of three or more, a cell is a group against all others.
+    """
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    places = places_of(cells)
+    for dimension in dict.fromkeys(dimension for dimension, _ in places):
+        own = [place for place in places if place[0] == dimension]
+        if len(own) > 1:
+            sides = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
+            compared = _compared(cells, sides, [group for _, group in own], based=False)
+            yield _noted(table, _claim(measure, {contrast["within"]: dimension}, compared))
+
+
+def between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """One claim over all levels of a factor: do their labels differ? Of three or more levels, a
+    cell is a level against all others. Labels of drawn answers alone can be shuffled.
+    """
+    among = table.answers(measure)
+    codes = codes_of(table, measure, among) if table.drawn else {}
+    if len(codes) < 2:
+        why = "labels of fewer than two levels" if table.drawn else "read from probabilities"
+        yield row_of(measure, {}, note=f"{why}: nothing to shuffle")
+        return
+    shuffles = shuffles_of(measure.name, DRAWS)
+    part = Part(list(codes.values()), (measure.attribute,), (among,), shuffles)
+    yield _claim(measure, {}, Compared([part], [""], list(codes), False))
+
+
+def _compared(
+    cells: Sequence[BaseAndGroups],
+    sides: Sequence[Sequence[OutputGroup]],
+    names: Sequence[str],
+    *,
+    based: bool,
+) -> Compared:
+    parts = []
+    for cell, groups in zip(cells, sides, strict=True):
+        rows, values = codes_with_values(groups, cell.attributes)
+        parts.append(Part(rows, cell.attributes, values, cell.shuffles(DRAWS)))
+    objects = [", ".join((*cell.condition.values(), cell.subject)[:1]) for cell in cells]
+    return Compared(parts, objects, names, based)
+
+
+def _claim(measure: MeasureSpec, about: Mapping[str, str], compared: Compared) -> Estimate:
+    found = many_cells(parts=compared.parts)
+    rows = sum(len(group) for part in compared.parts for group in part.groups)
+    row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
+    if found.p is None or not found.cells:
+        return replace(row, note="too few outputs of each group to show a difference")
+    largest = _named(compared, found, found.cells[0], 1.0)
+
+    def name_cells(level: float, rejected: bool) -> CellClaim:
+        return _cell_claim(compared, found, level, rejected)
+
+    def detect(level: float) -> float | None:
+        return _rises(compared, found, level)[0]
+
+    return replace(
+        row,
+        value=largest["share"] - largest["base_share"],
+        test=METHOD,
+        p=found.p,
+        detect=detect if measure.headline else None,
+        note=_note(compared, found, largest),
+        name_cells=name_cells if measure.headline else None,
+    )
+
+
+def _note(compared: Compared, found: ManyCells, largest: NamedCell) -> str:
+    """The largest cell as it was seen, and the mean divergence."""
+    where = f" ({largest['object']})" if largest["object"] else ""
+    base = largest["base"] or "the others"
+    seen = (
+        f"largest of {len(found.cells)} cells: {largest['attribute']} {largest['value']}{where}, "
+        f"{largest['share']:.3f} for {largest['group']}, {largest['base_share']:.3f} for {base}"
+    )
+    plain = f"mean divergence {found.divergence:.4f} bits, by chance {found.expected:.4f}"
+    return join_notes(seen, plain if np.isfinite(found.divergence) else None) or ""
+
+
+def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
+    """level: at which cells are named, if the claim is rejected."""
+    claims = round(ALPHA / level)
+    everywhere, one = _rises(compared, found, level)
+    told: dict[str, NamedCell] = {}
+    for key, p in found.named(level) if rejected else ():
+        told.setdefault(key.attribute, _named(compared, found, key, min(1.0, p * claims)))
+    return CellClaim(
+        named=list(told.values()),
+        largest=_named(compared, found, found.cells[0], 1.0),
+        follows=[],
+        follows_from=None,
+        tested=len(found.cells),
+        level=level,
+        detectable_all=everywhere,
+        detectable_one=one,
+    )
+
+
+def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | None, float | None]:
+    """The rise of one value in one group that is found with 80 % power, in all objects together and
+    in one of them; None if there is none.
+    """
+    sizes = np.array([[len(group) for group in part.groups] for part in compared.parts], float)
+    filled = [row for row in sizes if (row > 0).sum() > 1]
+    if not filled:
+        return None, None
+    if compared.based:
+        group, base = np.mean([row[1] for row in filled]), np.mean([row[0] for row in filled])
+    else:
+        group = np.mean([row.sum() / len(row) for row in filled])
+        base = np.mean([row.sum() for row in filled]) - group
+    critical, parts = found.critical(level), len(filled)
+    everywhere, one = (
+        value_rise(
+            group=round(many * group), base=round(many * base), critical=critical, parts=many
+        )
+        for many in (parts, 1)
+    )
+    return everywhere, one
+
+
+def _named(compared: Compared, found: ManyCells, key: CellKey, p_adjusted: float) -> NamedCell:
+    """A cell with the raw shares on its two sides. Of two groups that are held against each other,
+    the one that has more of the value is the group.
+    """
+    group, others = key.group, [g for g in range(len(compared.names)) if g != key.group]
+    if (
+        len(others) == 1
+        and not compared.based
+        and _share(compared, key, [group])[0] < (_share(compared, key, others)[0])
+    ):
+        group, others = others[0], [group]
+    (share, n), (base_share, base_n) = (_share(compared, key, g) for g in ([group], others))
+    return NamedCell(
+        attribute=key.attribute,
+        value=key.value,
+        object=None if key.part is None else compared.objects[key.part],
+        group=compared.names[group],
+        base=compared.names[others[0]] if len(others) == 1 else None,
+        share=share,
+        n=n,
+        base_share=base_share,
+        base_n=base_n,
+        p_adjusted=p_adjusted,
+    )
+
+
+def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[float, float]:
+    """The share of a value in some groups, and of how many outputs with a value of its attribute:
+    over all objects that have the attribute, or in the one that the cell is about.
+    """
+    hits = there = 0
+    for place, part in enumerate(compared.parts):
+        if key.attribute not in part.names or key.part not in (None, place):
+            continue
+        column = list(part.names).index(key.attribute)
+        known = list(part.values[column])
+        code = known.index(key.value) if key.value in known else len(known)
+        own: list[Codes] = [part.groups[g][:, column] for g in groups]
+        hits += sum(int((codes == code).sum()) for codes in own)
+        there += sum(int((codes >= 0).sum()) for codes in own)
+    return (hits / there if there else 0.0), float(there)
+
+
+def _noted(table: Table, row: Estimate) -> Estimate:
+    """With what is to be said of where the attributes come from."""
+    return replace(row, note=join_notes(row.note, note_of(table)(row)) or "")

@@ -1,0 +1,1 @@
+"""An audit of prompts that somebody has: both versions of each, and a protocol over them."""

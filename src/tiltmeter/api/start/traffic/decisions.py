@@ -1,0 +1,230 @@
+"""The decision about each prompt and attribute, as a table that its user can change."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ....cues import Pairing, pair
+from ....cues.matched import Picker
+from ....cues.records import MIRRORED, NO_CUE, PAIRED, SET_ASIDE
+from ....errors import MissingExtra, UsageError
+from ....languages.identify import foreign
+from ....records import digest
+from ....row_files import read_rows
+from ....row_files.logs import Logged
+
+SIGNATURE, MEMORY = "signature", "memory"
+INSERTED = "inserted"  # the decision about a prompt without a cue that is given a name
+LEFT_OUT = "left out"  # by the user
+DECISIONS = (PAIRED, MIRRORED, INSERTED, SET_ASIDE, NO_CUE, LEFT_OUT)
+COLUMNS = (
+    "prompt",
+    "line",
+    "item",
+    "swap",
+    "decision",
+    "reason",
+    "first",
+    "first_text",
+    "second",
+    "second_text",
+)
+BETWEEN = "\n\x1d\n"  # turns of a conversation, which is swapped whole
+_SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One prompt and one attribute.
+
+    prompt: a hash of the conversation; line: of the file; item: the unit that it belongs to; swap:
+    the attribute; groups, texts: of both versions, with the turns joined by `BETWEEN`.
+    """
+
+    prompt: str
+    line: int
+    item: str
+    swap: str
+    decision: str
+    reason: str = ""
+    groups: tuple[str, str] = ("", "")
+    texts: tuple[str, str] = ("", "")
+
+    @property
+    def asked(self) -> bool:
+        """True if both versions are asked."""
+        return self.decision in (PAIRED, MIRRORED, INSERTED)
+
+    @property
+    def question(self) -> str:
+        """The question that it is part of: swaps, exchanges and insertions are never pooled."""
+        apart = {MIRRORED: " (both genders)", INSERTED: " (name inserted)"}
+        return self.swap + apart.get(self.decision, "")
+
+
+def joined(row: Logged) -> str:
+    """Returns a conversation as one text: the system prompt first, "" if it has none."""
+    return BETWEEN.join((row.system, *(one.text for one in row.spoken)))
+
+
+def decide(
+    rows: Sequence[Logged],
+    items: Sequence[str],
+    swaps: Sequence[str],
+    *,
+    insert: str = "",
+    seed: int = 0,
+) -> Iterator[Decision]:
+    """Yields a decision for each prompt and attribute."""
+    for row, item in zip(rows, items, strict=True):
+        text = joined(row)
+        language = _language(text)
+        for swap in swaps:
+            found = pair(text, swap, language=language, seed=seed)
+            yield _decision(row, item, found, text, insert, seed)
+
+
+def _language(text: str) -> str:
+    plain = text.replace(BETWEEN, "\n")
+    if len(plain.split()) < 4:
+        return "en"
+    try:
+        return "not English" if foreign(plain, "en") else "en"
+    except MissingExtra:
+        return "en"
+
+
+def _decision(
+    row: Logged, item: str, found: Pairing, text: str, insert: str, seed: int
+) -> Decision:
+    made = Decision(
+        digest(text)[:12],
+        row.line,
+        item,
+        found.attribute,
+        found.status,
+        found.reason,
+        found.groups,
+        found.texts,
+    )
+    if found.status == NO_CUE and insert and found.attribute in _SIDES:
+        return _inserted(made, text, insert, seed)
+    return made
+
+
+def _inserted(made: Decision, text: str, insert: str, seed: int) -> Decision:
+    """Puts a name of a matched set into a prompt without a cue: as a signature, or as what the
+    system prompt remembers.
+    """
+    named = Picker(text, seed).pick(made.swap, INSERTED).names
+    keys = (
+        (("younger", "women"), ("younger", "men"))
+        if made.swap == "gender"
+        else (("Black", "men"), ("White", "men"))
+    )
+    if insert == SIGNATURE:
+        texts = tuple(f"{text.rstrip()}\n\nThanks,\n{named[key]}" for key in keys)
+    else:
+        system, _, rest = text.partition(BETWEEN)
+        texts = tuple(
+            f"{system}\n\nThe user's name is {named[key]}.".strip() + BETWEEN + rest for key in keys
+        )
+    return replace(made, decision=INSERTED, groups=_SIDES[made.swap], texts=(texts[0], texts[1]))
+
+
+def write(path: Path, decisions: Sequence[Decision]) -> None:
+    """Writes the table of decisions, readable by its owner alone."""
+    path.touch(mode=0o600)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        for one in decisions:
+            first, second = one.groups
+            texts = (text.replace(BETWEEN, "\n⁂\n") for text in one.texts)
+            a, b = texts
+            table.writerow(
+                (
+                    one.prompt,
+                    one.line,
+                    one.item,
+                    one.swap,
+                    one.decision,
+                    one.reason,
+                    first,
+                    a,
+                    second,
+                    b,
+                )
+            )
+
+
+def changed(path: Path, decisions: Sequence[Decision]) -> list[Decision]:
+    """Returns the decisions with what a table of them says instead. UsageError names a row that
+    cannot be read.
+    """
+    told: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
+    for line, row in read_rows(path, needs=COLUMNS):
+        told[row["prompt"], row["swap"]] = line, row
+    kept = []
+    for one in decisions:
+        place = told.get((one.prompt, one.swap))
+        kept.append(one if place is None else _changed(path.name, *place, one))
+    return kept
+
+
+def _changed(name: str, line: int, row: Mapping[str, str], one: Decision) -> Decision:
+    decision = row["decision"].strip()
+    if decision not in DECISIONS:
+        raise UsageError(f"{name}, line {line}: a decision is one of {', '.join(DECISIONS)}.")
+    texts = tuple(row[side].replace("\n⁂\n", BETWEEN) for side in ("first_text", "second_text"))
+    made = replace(
+        one,
+        decision=decision,
+        item=row["item"].strip() or one.item,
+        reason=row["reason"],
+        groups=(row["first"].strip(), row["second"].strip()),
+        texts=(texts[0], texts[1]),
+    )
+    if not made.asked:
+        return made
+    if not all((*made.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
+        raise UsageError(
+            f"{name}, line {line}: a prompt that is asked needs first, first_text, second and "
+            "second_text."
+        )
+    if len({text.count(BETWEEN) for text in made.texts}) > 1:
+        raise UsageError(f"{name}, line {line}: both texts need the same number of turns (⁂).")
+    return made
+
+
+def summary(decisions: Sequence[Decision], swaps: Sequence[str]) -> list[str]:
+    """Returns lines that say how many prompts were paired, and why others were not."""
+    lines = []
+    for swap in swaps:
+        own = [one for one in decisions if one.swap == swap]
+        counts = Counter(one.decision for one in own)
+        cued = len(own) - counts[NO_CUE] - counts[INSERTED]
+        parts = [
+            f"{counts[word]:,} {word}" for word in (PAIRED, MIRRORED, LEFT_OUT) if counts[word]
+        ]
+        if counts[SET_ASIDE]:
+            reasons = Counter(
+                one.reason.partition(":")[0] for one in own if one.decision == SET_ASIDE
+            ).most_common(4)
+            parts.append(
+                f"{counts[SET_ASIDE]:,} set aside ("
+                + ", ".join(f"{number} {reason}" for reason, number in reasons)
+                + ")"
+            )
+        lines.append(f"{swap}: {cued:,} of {len(own):,} prompts name or imply it")
+        lines += [f"  {' · '.join(parts)}"] if parts else []
+        if counts[INSERTED]:
+            lines.append(f"  {counts[INSERTED]:,} without a cue: asked with a name inserted")
+        elif counts[NO_CUE]:
+            more = " (--insert signature asks them with a name)" if swap in _SIDES else ""
+            lines.append(f"  {counts[NO_CUE]:,} without a cue: not asked{more}")
+    return lines

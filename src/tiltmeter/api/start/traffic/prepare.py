@@ -1,0 +1,103 @@
+"""A file of prompts → the folder of an audit of them: decisions, pairs, and a protocol."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ....cues import ATTRIBUTES
+from ....errors import UnknownName, UsageError
+from ....row_files.logs import Logged, read_log
+from . import decisions as deciding
+from . import pairs_page, protocol_text, redaction
+from .decisions import Decision
+from .units import near_copies
+from .wishes import Wishes
+
+CUES, PAIRS, PROMPTS, PROTOCOL = "cues.csv", "pairs.html", "prompts.csv", "audit.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An audit that is ready to be asked. shape: of the log; lines: what was found, for people."""
+
+    protocol: Path
+    decisions: tuple[Decision, ...]
+    shape: str
+    lines: tuple[str, ...]
+
+    @property
+    def asked(self) -> list[Decision]:
+        """The decisions whose prompts are asked."""
+        return [one for one in self.decisions if one.asked]
+
+
+def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
+    """Reads prompts, decides what is swapped, and writes the audit into a folder.
+
+    A table of decisions that is there already decides what it names. UsageError if nothing can be
+    asked; it shows no text of a prompt.
+    """
+    for swap in wishes.swaps:
+        if swap not in ATTRIBUTES:
+            raise UnknownName("cue", swap, ATTRIBUTES)
+    log = read_log(file, wishes.prompt, wishes.spans)
+    rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
+    rows = list({(row.turns, row.user, row.session): row for row in rows}.values())
+    items = _items(rows, wishes.unit)
+    made = list(
+        deciding.decide(
+            rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
+        )
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    cues = folder / CUES
+    if cues.exists():
+        made = deciding.changed(cues, made)
+    else:
+        deciding.write(cues, made)
+    number = len(rows)
+    head = f"{len(log.rows):,} prompts ({log.shape}), {len(set(items)):,} items"
+    if number < len(log.rows):
+        head += f"; {len(log.rows) - number:,} the same as another"
+    if log.left_out:
+        head += f"; {log.left_out:,} records without a question left out"
+    lines = (head, *deciding.summary(made, wishes.swaps))
+    pairs_page.write_page(folder / PAIRS, made, lines)
+    prepared = Prepared(folder / PROTOCOL, tuple(made), log.shape, lines)
+    _write_protocol(folder, prepared, wishes)
+    return prepared
+
+
+def _items(rows: Sequence[Logged], unit: str) -> list[str]:
+    """Returns the item of each prompt. UsageError if the log does not say the user or session."""
+    if unit == "prompt":
+        texts = [deciding.joined(row) for row in rows]
+        return [f"p{rows[place].line:05d}" for place in near_copies(texts)]
+    names = [row.user if unit == "user" else row.session for row in rows]
+    if not all(names):
+        raise UsageError(
+            f"{sum(not name for name in names):,} of {len(names):,} records have no {unit}. Add a "
+            f"column {unit}_id, or leave --unit out."
+        )
+    places = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+    return [f"{unit[0]}{places[name]:05d}" for name in names]
+
+
+def _write_protocol(folder: Path, prepared: Prepared, wishes: Wishes) -> None:
+    table = protocol_text.rows(prepared.decisions)
+    if not table:
+        raise UsageError(
+            f"No prompt can be asked in two versions. See why: {folder / PAIRS}\n"
+            "Prompts without a cue can be asked with a name: --insert signature"
+        )
+    path = folder / PROMPTS
+    path.touch(mode=0o600)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    prepared.protocol.write_text(protocol_text.text(wishes, table, PROMPTS), encoding="utf-8")

@@ -1,0 +1,51 @@
+"""Stable placeholders for what identifies somebody, before anything is sent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ....row_files.logs import Logged, Turn
+
+_KINDS = (
+    ("EMAIL", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("IBAN", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")),
+    ("CARD", re.compile(r"\b\d(?:[ -]?\d){12,18}\b")),
+    (
+        "PHONE",
+        re.compile(
+            r"(?<![\w.])(?:\+\d{1,3}[ ./-]?)?(?:\(\d{1,5}\)[ ./-]?)?"
+            r"\d{2,5}(?:[ ./-]\d{2,5}){1,4}(?![\w.])|\+\d{7,14}\b"
+        ),
+    ),
+)
+
+
+def redacted(row: Logged) -> Logged:
+    """Returns a conversation with placeholders, the same one for the same value."""
+    seen: dict[tuple[str, str], str] = {}
+
+    def placeholder(kind: str, value: str) -> str:
+        digits = sum(map(str.isdigit, value))
+        if (kind == "PHONE" and digits < 7) or (kind == "CARD" and not _is_card(value)):
+            return value
+        return seen.setdefault((kind, value), f"[{kind}-{len(seen) + 1}]")
+
+    turns = []
+    for turn in row.turns:
+        text = turn.text
+        for kind, pattern in _KINDS:
+            parts, last = [], 0
+            for hit in pattern.finditer(text):
+                parts += [text[last : hit.start()], placeholder(kind, hit.group())]
+                last = hit.end()
+            text = "".join((*parts, text[last:]))
+        turns.append(Turn(turn.role, text))
+    return replace(row, turns=tuple(turns), answer="")
+
+
+def _is_card(value: str) -> bool:
+    """True for digits with the check digit of a card (Luhn)."""
+    digits = [int(one) for one in value if one.isdigit()][::-1]
+    doubled = [sum(divmod(2 * one, 10)) if place % 2 else one for place, one in enumerate(digits)]
+    return sum(doubled) % 10 == 0

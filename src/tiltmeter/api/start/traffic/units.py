@@ -1,0 +1,48 @@
+"""Near-copies of a prompt, which are one item: the same template with other names and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+
+from ....cues import mask
+
+NEAR = 0.9  # cosine of character trigrams from which two prompts are one item
+_PLACES = 4096  # trigrams are hashed into
+_BLOCK = 256  # prompts that are compared with all others at once
+
+
+def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
+    """Returns for each text the place of the first one that it is a near-copy of, or its own.
+
+    Compared is the cosine of character trigrams, with names and gendered words masked and digits
+    alike; what is near to something near is the same item.
+    """
+    vectors = np.stack([_vector(text, language) for text in texts]) if texts else np.zeros((0, 1))
+    parent = list(range(len(texts)))
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = parent[parent[place]]
+            place = parent[place]
+        return place
+
+    for start in range(0, len(texts), _BLOCK):
+        near = vectors[start : start + _BLOCK] @ vectors.T > NEAR
+        for row, other in zip(*np.nonzero(near), strict=True):
+            a, b = sorted((root(start + int(row)), root(int(other))))
+            parent[b] = a
+    return [root(place) for place in range(len(texts))]
+
+
+def _vector(text: str, language: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    plain = mask(text, ("gender", "race"), language)
+    plain = re.sub(r"\d", "0", " ".join(plain.lower().split()))
+    found = np.zeros(_PLACES, dtype=np.float32)
+    for start in range(max(1, len(plain) - 2)):
+        found[crc32(plain[start : start + 3].encode()) % _PLACES] += 1
+    length = float(np.sqrt((found**2).sum()))
+    return found / length if length else found

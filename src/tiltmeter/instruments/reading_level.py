@@ -1,0 +1,54 @@
+"""How hard an answer in prose is to read: the automated readability index, a number for the
+measures `mean` and `mean_difference`.
+
+Source: Smith and Senter (1967), Automated Readability Index, AMRL-TR-66-220: 4.71 characters a word
++ .5 words a sentence - 21.43, about the grade of a school in the United States. It counts neither
+syllables nor rare words, and is meant for English; in other languages it is a scale of its own.
+
+Label: the number, to two decimals. What is no answer has its outcome and no level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ..records import INVALID, Answered, Label
+from . import Parser, Settings
+from .length import SENTENCES, WORDS, length
+from .text.prose import LANGUAGE, MASK, prose
+from .text.prose import wording as told_by
+from .wording import Json
+
+
+class ReadingLevel(Parser):
+    """It has no settings beside the language and the cues that are masked."""
+
+    kind = "reading_level"
+    version = "1"
+    summary = "how hard an answer is to read: a number"
+    modality = "text"
+    settings_schema: ClassVar[Settings] = {"language": LANGUAGE, "mask": MASK}
+
+    def wording(self) -> Mapping[str, Json]:
+        """The lists of refusal.toml, by which it knows what is no answer."""
+        return told_by()
+
+    def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the level, or why the text is no answer."""
+        text, outcome = prose(item, self.settings)
+        found = None if outcome else reading_level(text)
+        return [self.label(item, outcome or (INVALID if found is None else f"{found:.2f}"))]
+
+
+def reading_level(text: str) -> float | None:
+    """The automated readability index of a text; None without a word.
+
+    Worked: "The cat sat. It purred." has 17 letters, 5 words, 2 sentences: 4.71·3.4 + .5·2.5 -
+    21.43 = -4.166.
+    """
+    words, sentences = length(text, WORDS), length(text, SENTENCES)
+    if not words or not sentences:
+        return None
+    characters = sum(map(str.isalnum, text))
+    return 4.71 * characters / words + 0.5 * words / sentences - 21.43

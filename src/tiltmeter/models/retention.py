@@ -1,0 +1,32 @@
+"""How long providers keep the results of batches: dated entries of models.toml, which a user's own
+file overrides.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+
+from .. import intake
+from ..errors import UsageError
+from .table import BUILT_IN, RETENTION, own_file
+
+
+@cache
+def kept_days(kind: str) -> float | None:
+    """Days after a batch was made in which its results can be read; None if nobody looked it up."""
+    days: float | None = None
+    for path in (BUILT_IN, own_file()):
+        if not path.is_file():
+            continue
+        entry = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES)).get(RETENTION, {})
+        if not isinstance(entry, dict) or not isinstance(entry.get(kind, {}), dict):
+            raise UsageError(
+                f"{path}, {RETENTION}: a table per provider expected. Type for instance: {kind} = "
+                "{ days = 29, date = 2026-11-23 }"
+            )
+        said = entry.get(kind, {}).get("days", days)
+        if isinstance(said, bool) or not isinstance(said, int | float | None):
+            raise UsageError(f"{path}, {RETENTION}, {kind}: days is a number, not {said!r}")
+        days = said
+    return days

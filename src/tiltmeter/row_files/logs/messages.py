@@ -1,0 +1,128 @@
+"""Turns of a conversation, in the forms in which tools write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+USER, ASSISTANT, SYSTEM, TOOL = "user", "assistant", "system", "tool"
+_ROLES = {
+    "human": USER,
+    "humanmessage": USER,
+    "ai": ASSISTANT,
+    "aimessage": ASSISTANT,
+    "aimessagechunk": ASSISTANT,
+    "model": ASSISTANT,
+    "systemmessage": SYSTEM,
+    "developer": SYSTEM,
+    "toolmessage": TOOL,
+    "function": TOOL,
+}
+_TEXTS = ("text", "input_text", "output_text")  # kinds of parts that are texts
+_ASKED = ("prompt", "question", "query", "input", "user_input", "message")
+_ANSWERED = ("content", "output", "answer", "text", "response", "completion", "result")
+
+
+class Turn(NamedTuple):
+    """One turn: its role, and its text."""
+
+    role: str
+    text: str
+
+
+def parsed(value: Any) -> Any:
+    """Returns JSON in a string as what it is, and everything else as it stands."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def text_of(content: Any) -> str:
+    """Returns the text of a content: a string, or parts of which those of text count."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return text_of(content.get("text") or content.get("content"))
+    if not isinstance(content, Sequence):
+        return ""
+    texts = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping) and part.get("type", "text") in _TEXTS:
+            texts.append(text_of(part.get("text") or part.get("content")))
+    return "\n".join(filter(None, texts))
+
+
+def turn(message: Any) -> Turn | None:
+    """Returns a message as a turn; None if it is not one."""
+    if not isinstance(message, Mapping):
+        return None
+    inner = message.get("kwargs")
+    if isinstance(inner, Mapping):  # LangChain, serialised: the kind is the end of the id
+        names = message.get("id")
+        last = names[-1] if isinstance(names, list) and names else "human"
+        return Turn(_role(last), text_of(inner.get("content")))
+    if "role" not in message and "type" in message:
+        data = message.get("data")
+        content = data.get("content") if isinstance(data, Mapping) else message.get("content")
+        return Turn(_role(message["type"]), text_of(content))
+    content = message["parts"] if "parts" in message else message.get("content")
+    return Turn(_role(message.get("role", USER)), text_of(content))
+
+
+def _role(name: object) -> str:
+    low = str(name).lower()
+    return _ROLES.get(low, low)
+
+
+def turns(value: Any) -> list[Turn]:
+    """Returns the turns of an input: a text, messages, or an object that holds either."""
+    value = parsed(value)
+    if isinstance(value, Mapping):
+        if "messages" in value:
+            return turns(value["messages"])
+        if "role" in value or "kwargs" in value:
+            return [one] if (one := turn(value)) else []
+        for name in _ASKED:
+            if name in value:
+                return turns(value[name])
+        return []
+    if isinstance(value, str):
+        return [Turn(USER, value)] if value.strip() else []
+    if not isinstance(value, Sequence):
+        return []
+    if value and isinstance(value[0], list):  # a batch of one conversation
+        value = value[0]
+    return [one for one in map(turn, value) if one is not None and one.text]
+
+
+def answer(value: Any) -> str:
+    """Returns the text of an output: a text, a message, choices, generations."""
+    value = parsed(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        if value and isinstance(value[0], list):
+            value = value[0]
+        one = turn(value[-1]) if value else None
+        return one.text if one else ""
+    if not isinstance(value, Mapping):
+        return ""
+    for name in ("choices", "generations"):
+        if isinstance(value.get(name), list) and value[name]:
+            first = value[name][0]
+            first = first[0] if isinstance(first, list) and first else first
+            return answer(first)
+    if "kwargs" in value or "parts" in value:
+        one = turn(value)
+        return one.text if one else ""
+    for name in _ANSWERED:
+        if value.get(name):
+            found = value[name]
+            return text_of(found) if isinstance(found, list) else answer(found)
+    return answer(value["message"]) if "message" in value else answer(value.get("messages"))

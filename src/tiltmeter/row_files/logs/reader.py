@@ -1,0 +1,276 @@
+"""A file of prompts or traces → conversations, with the line that each comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ... import intake
+from ...errors import UsageError
+from .. import are_objects, is_spreadsheet, rows_of_content, table_text
+from ..cells import BadTable
+from .messages import SYSTEM, TOOL, USER, Turn, answer, turns
+from .shapes import SHAPES, Exchange, of_calls, place, records_of, who
+
+PROMPTS = (
+    "prompt",
+    "question",
+    "query",
+    "input",
+    "instruction",
+    "user_input",
+    "message",
+    "text",
+    "conversation",
+)
+ANSWERS = ("answer", "response", "output", "completion", "reply")
+_NOT_PROMPTS = re.compile(rf".*_(?:gen|output|answer|response)$|^(?:{'|'.join(ANSWERS)})$")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]{0,29}")
+_PARQUET = b"PAR1"
+_MOST_RECORDS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One conversation of a log, up to the question that was asked last.
+
+    line: of the file, or the number of the record; answer: the one that was given then, "" if it is
+    not known; user, session: "" if the log has none.
+    """
+
+    turns: tuple[Turn, ...]
+    line: int
+    answer: str = ""
+    user: str = ""
+    session: str = ""
+
+    @property
+    def system(self) -> str:
+        """The system prompt, "" if there is none."""
+        return "\n".join(one.text for one in self.turns if one.role == SYSTEM)
+
+    @property
+    def spoken(self) -> tuple[Turn, ...]:
+        """The turns without the system prompt."""
+        return tuple(one for one in self.turns if one.role != SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The conversations of a file. shape: what kind of log it is; left_out: records without a
+    question, such as spans of a tool.
+    """
+
+    rows: tuple[Logged, ...]
+    shape: str
+    left_out: int = 0
+
+
+def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
+    """Reads a file of prompts. prompt: the column, if two could be it; spans: "root" takes the
+    outermost record of each trace, "llm" the calls of models. UsageError never shows a value.
+    """
+    try:
+        content = intake.read_content(path)
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
+    try:
+        numbered = list(_records(content, path.suffix.lower()))
+    except BadTable as error:
+        raise UsageError(f"{path.name}, {error}") from None
+    if not numbered:
+        raise UsageError(f"{path.name} has no prompts. Give a line or a row each.")
+    if len(numbered) > _MOST_RECORDS:
+        raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Draw a sample.")
+    for line, record in numbered:
+        if not isinstance(record, Mapping):
+            raise UsageError(f"{path.name}, record {line} is not an object with a prompt.")
+    shape = _shape(numbered)
+    if shape:
+        return _read_shape(path.name, shape, _spans(numbered, spans))
+    return _read_columns(path.name, numbered, prompt)
+
+
+def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
+    """Yields (line, record) of what a file holds."""
+    if content[:4] == _PARQUET:
+        yield from enumerate(_parquet(content), 1)
+        return
+    if is_spreadsheet(content):
+        yield from rows_of_content(content)
+        return
+    text = intake.plain_lines(table_text(content)).strip("\ufeff")
+    if "\0" in text:
+        raise BadTable("it is not a text: it holds bytes of 0.")
+    if ending == ".txt":
+        lines = enumerate(text.split("\n"), 1)
+        yield from ((number, {"prompt": line}) for number, line in lines if line.strip())
+    elif text.lstrip()[:1] in ("[", "{"):
+        yield from _json(text)
+    else:
+        yield from rows_of_content(content, short_rows=True)
+
+
+def _json(text: str) -> Iterator[tuple[int, Any]]:
+    if text.lstrip()[:1] == "[" or not (are_objects(text) and "\n" in text.strip()):
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            document = None
+        if document is not None:
+            yield from enumerate(records_of(document), 1)
+            return
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            parsed = json.loads(line)
+        except ValueError as error:
+            place = (
+                f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+            )
+            raise BadTable(f"line {number} is not JSON{place}.") from None
+        except RecursionError:
+            raise BadTable(f"line {number} is JSON that is nested too deep.") from None
+        yield from ((number, one) for one in records_of(parsed))
+
+
+def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
+    import polars as pl
+
+    try:
+        yield from pl.read_parquet(BytesIO(content)).iter_rows(named=True)
+    except (pl.exceptions.PolarsError, OSError, ValueError):  # the message may quote the file
+        raise BadTable("its Parquet cannot be read.") from None
+
+
+def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
+    """Returns the name of the first shape that a record has; "" for plain columns."""
+    for _, record in numbered[:50]:
+        for name, read in SHAPES.items():
+            if _try(read, record) is not None:
+                return name
+    return ""
+
+
+def _try(read: Any, record: Mapping[str, Any]) -> Exchange | None:
+    try:
+        found: Exchange | None = read(record)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+    return found
+
+
+def _spans(
+    numbered: Sequence[tuple[int, Mapping[str, Any]]], spans: str
+) -> list[tuple[int, Mapping[str, Any]]]:
+    """Keeps calls, or the outermost records that hold messages."""
+    if spans == "llm":
+        calls = [(line, record) for line, record in numbered if of_calls(record)]
+        return calls or list(numbered)
+    readable = {
+        place(record)[0]
+        for _, record in numbered
+        if place(record)[0] and any(_try(read, record) for read in SHAPES.values())
+    }
+    above = {place(record)[0]: place(record)[1] for _, record in numbered}
+
+    def is_outermost(record: Mapping[str, Any]) -> bool:
+        parent, steps = place(record)[1], 0
+        while parent and steps < 100:
+            if parent in readable:
+                return False
+            parent, steps = above.get(parent, ""), steps + 1
+        return True
+
+    return [(line, record) for line, record in numbered if is_outermost(record)]
+
+
+def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> Log:
+    if shape == "OpenAI batch, results":
+        raise UsageError(
+            f"{name} holds the results of a batch, without its prompts. Give the file of requests "
+            "that was handed in."
+        )
+    rows, left_out = [], 0
+    for line, record in numbered:
+        exchange = next((one for read in SHAPES.values() if (one := _try(read, record))), None)
+        asked = list(exchange.turns) if exchange else []
+        while asked and asked[-1].role in (SYSTEM, TOOL) and len(asked) > 1:
+            asked.pop()
+        if exchange is None or not asked or asked[-1].role != USER:
+            left_out += 1
+            continue
+        rows.append(Logged(tuple(asked), line, exchange.answer, *who(record)))
+    if not rows:
+        raise UsageError(
+            f"{name} looks like a log of {shape}, and none of its records has a question."
+        )
+    return Log(tuple(rows), shape, left_out)
+
+
+def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], prompt: str) -> Log:
+    columns = list(dict.fromkeys(column for _, record in numbered for column in record))
+    column = prompt or _prompt_column(name, columns, numbered)
+    if column not in columns:
+        raise UsageError(
+            f"{name} has no column of the name that --prompt gives. It has: {_shown(columns)}"
+        )
+    said = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
+    rows = []
+    for line, record in numbered:
+        asked = turns(record.get(column))
+        if asked and asked[-1].role == USER:
+            rows.append(Logged(tuple(asked), line, answer(record.get(said) or ""), *who(record)))
+    if not rows:
+        raise UsageError(f"{name} has no text in its column of prompts.")
+    return Log(tuple(rows), "plain", len(numbered) - len(rows))
+
+
+def _prompt_column(
+    name: str, columns: Sequence[str], numbered: Sequence[tuple[int, Mapping[str, Any]]]
+) -> str:
+    """Returns the one column that can be the prompt. UsageError if there are two, or none."""
+    likely = [column for column in columns if column.strip().lower() in PROMPTS]
+    if not likely:
+        likely = [
+            column
+            for column in columns
+            if not _NOT_PROMPTS.match(column.strip().lower())
+            and not _is_index(column, numbered)
+            and _has_sentences(column, numbered)
+        ]
+    if len(likely) == 1:
+        return likely[0]
+    shown = _shown(likely or columns)
+    if not likely:
+        raise UsageError(f"{name} has no column of prompts. Type: --prompt COLUMN, of {shown}")
+    raise UsageError(f"{name}: two columns or more can be the prompt: {shown}. Type: --prompt NAME")
+
+
+def _has_sentences(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
+    texts = (record.get(column) for _, record in numbered[:50])
+    return any(isinstance(text, str) and " " in text.strip() for text in texts)
+
+
+def _is_index(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
+    """True for an unnamed column that counts from 0, as pandas writes it."""
+    if column.strip() and not column.lower().startswith("unnamed"):
+        return False
+    return all(str(record.get(column)) == str(n) for n, (_, record) in enumerate(numbered))
+
+
+def _shown(columns: Sequence[str]) -> str:
+    """Names columns; a name that may be a value of a file without a header is only numbered."""
+    shown = (
+        f"'{column}'" if _PLAIN_NAME.fullmatch(column) else f"column {number}"
+        for number, column in enumerate(columns, 1)
+    )
+    return ", ".join(shown)

@@ -1,0 +1,83 @@
+"""When a batch is believed to have ended as its provider says.
+
+While the provider can still be asked for an answer, the question is not sent again. Good results
+are stored as they are read. About requests without one, what the provider says has to be the same
+in several looks in a row: few where the counts of the batch and the lines of its results agree,
+more where only one of them tells it. What cannot be read, and what may be charged for, is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from ...models.batch.format import Seen
+from ...store.queries.batches import BatchRow
+from .results import Collected
+
+LOOKS_OF_ONE, LOOKS_OF_TWO = 4, 2  # that must agree, by how many witnesses tell the same
+# Words for states in which what was not done is given back and not charged for.
+_CUT_OFF = ("expire", "cancel", "timeout")
+
+
+class Finding(NamedTuple):
+    """What one look at a batch says. sign: equal in two looks that say the same; looks: that must
+    agree; got: what was read, None where there is nothing to read; is_short: True if fewer results
+    were read than are charged for; free: keys of requests that may be asked again; unread: keys of
+    those that may be charged for.
+    """
+
+    sign: Hashable
+    looks: int
+    reason: str
+    got: Collected | None = None
+    is_short: bool = False
+    free: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+
+
+def gone(said: str) -> Finding:
+    """The provider does not know the batch."""
+    return Finding("gone", LOOKS_OF_ONE, said)
+
+
+def refused(seen: Seen) -> Finding:
+    """The provider refused the batch whole."""
+    return Finding(("refused", seen.fault), LOOKS_OF_ONE, seen.fault)
+
+
+def refusal(said: str) -> Seen:
+    """A batch that was refused when it was to be made."""
+    return Seen("", ended=True, said="", fault=said, crowded="enqueued" in said.lower())
+
+
+def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> Finding:
+    """The results of a batch that has ended. in_file: True if somebody else runs it, whose file
+    says all there is to know.
+    """
+    succeeded, failed = _counts(row, seen)
+    is_short = succeeded is not None and got.billed < succeeded
+    agrees = succeeded == got.billed and failed is not None
+    cut_off = any(sign in seen.said for sign in _CUT_OFF)
+    all_counted = agrees and (cut_off or got.billed + (failed or 0) == row.requests)
+    unread = frozenset[str]() if in_file or all_counted else got.unread
+    free = got.given_back | (got.unread - unread)
+    rest = free or unread or got.faulty
+    two = agrees and not got.unread
+    looks = 1 if in_file or not (rest or is_short) else LOOKS_OF_TWO if two else LOOKS_OF_ONE
+    numbers = (got.billed, len(got.faulty), len(free), len(unread))
+    reason = f"{got.billed:,} of {row.requests:,} results can be read"
+    if is_short:
+        reason = f"{seen.said}: {succeeded:,} are done, and {got.billed:,} can be read"
+    reason = f"{reason}; {got.fault}" if got.fault else reason
+    sign = (seen.said, succeeded, failed, *numbers)
+    return Finding(sign, looks, reason, got, is_short and bool(rest), free, unread)
+
+
+def _counts(row: BatchRow, seen: Seen) -> tuple[int | None, int | None]:
+    """The counts of a batch; None where they cannot be those of its requests."""
+    numbers = (seen.succeeded, seen.failed)
+    known = [number for number in numbers if number is not None]
+    if any(number < 0 for number in known) or sum(known) > row.requests:
+        return None, None
+    return numbers

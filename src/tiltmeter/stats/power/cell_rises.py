@@ -1,0 +1,124 @@
+"""How far one value must rise in one group for a claim of many cells to find it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.shuffles.many_cells import LEAST_VARIANCE, gamma_moments
+from tiltmeter.stats.special import betainc, gammainccinv
+
+SHARE = 0.15  # of the value elsewhere, from which it rises
+MOST_ROWS = 400  # of a side: beyond, rises go with 1/√rows
+STEPS = 10  # halvings of the rise: to .001
+TABLES = 2_000
+# T is the larger of two, so V alone has to be rarer than the level: by simulation of soda's default
+SPLIT = 0.6
+
+
+def value_rise(
+    *,
+    group: int,
+    base: int,
+    critical: float,
+    parts: int = 1,
+    share: float = SHARE,
+    power: float = 0.8,
+) -> float | None:
+    """The rise of one value from ``share`` in a group whose standard score is at least ``critical``
+    with this power; None if there is none.
+
+    group, base: outputs of each side in all ``parts`` (objects) together, equal in each. Exact:
+    counts of both sides are binomial. By hand: 1 and 1 output have a variance of 1/4 at one hit,
+    which is no cell: None. ``critical``: `ManyCells.critical`.
+    """
+    if min(group, base) < 1:
+        return None
+    shrink = max(1.0, max(group, base) / MOST_ROWS)
+    if shrink > 1:
+        less = value_rise(
+            group=round(group / shrink),
+            base=round(base / shrink),
+            critical=critical,
+            parts=1,
+            share=share,
+            power=power,
+        )
+        return None if less is None else less / np.sqrt(shrink)
+    far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
+    at_base = _binomial(base, share)
+
+    def finds(rise: float) -> bool:
+        return float(_binomial(group, share + rise) @ far @ at_base) >= power
+
+    low, high = 0.0, 1.0 - share
+    if not finds(high):
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if finds(middle) else (middle, high)
+    return high
+
+
+def planned_critical(
+    *,
+    sizes: tuple[int, int],
+    parts: int,
+    attributes: tuple[int, int],
+    values: int,
+    level: float,
+    seed: int = 0,
+) -> float:
+    """The score that the largest cell must have, of a design that has not been asked yet.
+
+    sizes: outputs of the two sides in one of ``parts`` objects; attributes: those of an object
+    alone, and those that it shares with all others, each of so many equally common ``values``.
+    """
+    (group, base), (own, shared) = sizes, attributes
+    generator = np.random.default_rng([seed, group, base, parts, own, shared, values])
+    rows = group + base
+    hits = generator.binomial(rows, 1 / values, (TABLES, parts, (own + shared) * values))
+    counts = generator.hypergeometric(hits, rows - hits, group)
+    off = counts - hits * (group / rows)
+    variance = hits * (rows - hits) * (group * base / (rows**2 * max(rows - 1, 1)))
+    pooled = np.s_[:, :, : shared * values]
+    sums, total = off[pooled].sum(axis=1), variance[pooled].sum(axis=1)
+    each = _largest(off.reshape(TABLES, -1), variance.reshape(TABLES, -1))
+    largest = np.maximum(each, _largest(sums, total)) if shared else each
+    mean, spread, skewness = gamma_moments(largest)
+    shape = 4 / max(skewness, 1e-3) ** 2
+    return float(mean + spread * (gammainccinv(shape, level * SPLIT) - shape) / np.sqrt(shape))
+
+
+def _largest(off: Floats, variance: Floats) -> Floats:
+    scores = np.where(
+        variance >= LEAST_VARIANCE, np.abs(off) / np.sqrt(np.maximum(variance, 1e-9)), 0.0
+    )
+    found: Floats = scores.max(axis=1, initial=0.0)
+    return found
+
+
+def _scores(group: int, base: int, parts: int) -> Floats:
+    """The standard score for every pair of counts, shape (group + 1, base + 1); 0 if it is no
+    cell.
+    """
+    rows = group + base
+    x, y = np.arange(group + 1)[:, None], np.arange(base + 1)[None, :]
+    hits = x + y
+    one = max(rows / parts - 1, 0.5)  # rows of an object, less 1
+    variance = group * base * hits * (rows - hits) / (rows**2 * one * parts)
+    scores: Floats = np.where(
+        variance >= LEAST_VARIANCE,
+        (x - hits * (group / rows)) / np.sqrt(np.maximum(variance, 1e-9)),
+        0.0,
+    )
+    return scores
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """The chances of 0 to n hits."""
+    k = np.arange(n)
+    p = min(max(p, 0.0), 1.0)
+    upper = np.concatenate([[1.0], betainc(k + 1, n - k, p), [0.0]])  # P(hits ≥ 0 … n + 1)
+    found: Floats = upper[:-1] - upper[1:]
+    return found

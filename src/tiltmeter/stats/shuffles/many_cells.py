@@ -1,0 +1,299 @@
+"""One claim of many cells: does anything differ between groups, in one place or weakly everywhere?
+
+A cell is a value of an attribute, pooled over the parts (objects) that have it, and in each part by
+itself. T is the larger of V, the largest cell, and D, the mean divergence over parts and
+attributes, both as -log p of a gamma distribution with the first three moments of all draws: so
+neither weighs more for its scale, and no cell is tested by itself before the claim is rejected.
+
+Rows are shuffled inside each part, and parts independently (pooled_permutation.py).
+Source: Westfall and Young (1993), Resampling-Based Multiple Testing, algorithm 2.8; moments as in
+Pearson's type III. The simulations: benchmarks/many_cells.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.shuffles.permutation import mean_divergence, mean_over, shuffled_statistic
+from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of
+from tiltmeter.stats.special import gammaincc, ndtr
+
+LEAST_VARIANCE = 0.4  # of a count: below it a cell has too few outputs to show anything
+TIE = 1e-9  # relative: rounding of sums of counts
+MOST_LOG = 700.0  # -log of the smallest probability that a double holds
+SYMMETRIC = 1e-6  # a skewness below which a gamma distribution is a normal one
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The outputs of one object: codes of each group, shape (outputs, A), the base first if there
+    is one; the name of each value of each attribute, by code; shuffles of its own.
+    """
+
+    groups: Sequence[Codes]
+    names: Sequence[str]
+    values: Sequence[Sequence[str]]
+    shuffles: Shuffles
+
+
+class CellKey(NamedTuple):
+    """Which cell: part is None for all parts together; group is the place of the group."""
+
+    attribute: str
+    value: str
+    part: int | None
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class ManyCells:
+    """The claim: p of T, the cells in the order of their size, and how to name them.
+
+    divergence: the mean over parts and attributes in bits, and under shuffling its mean.
+    sizes: the standard score of each cell, with its sign: above 0 the group has more of the value.
+    """
+
+    p: float | None
+    draws: int
+    divergence: float
+    expected: float
+    cells: tuple[CellKey, ...]
+    sizes: tuple[float, ...]
+    _parts: tuple[_Counted, ...]
+    _largest: Floats
+    _top: Floats
+
+    def critical(self, level: float) -> float:
+        """The score that the largest cell must have for p to be at most a level, by itself."""
+        count = max(1, int(level * self._top.size))
+        needed = np.partition(self._top, -count)[-count]
+        logs = minus_log_p(self._largest)
+        order = np.argsort(logs)
+        return float(np.interp(needed, logs[order], self._largest[order]))
+
+    def named(self, level: float) -> list[tuple[CellKey, float]]:
+        """The cells that a step-down over the largest scores rejects at a level, each with its p
+        adjusted over all cells of the claim; the largest first.
+        """
+        if not self.cells or level <= 0:
+            return []
+        scores = dict(_scores(self._parts))
+        largest = np.zeros(self.draws)
+        found: list[tuple[CellKey, float]] = []
+        for key, size in zip(reversed(self.cells), reversed(self.sizes), strict=True):
+            np.maximum(largest, np.abs(scores[key][1:]), out=largest)
+            reached = int((largest >= abs(size) * (1 - TIE)).sum())
+            found.append((key, (1 + reached) / (1 + self.draws)))
+        steps, most = [], 0.0
+        for key, p in reversed(found):
+            most = max(most, p)
+            if most >= level:
+                break
+            steps.append((key, most))
+        return steps
+
+
+def many_cells(*, parts: Sequence[Part], with_mean: bool = True) -> ManyCells:
+    """Tests whether groups differ in any value of any attribute.
+
+    Two groups are held against each other; of more, each against its others. A shuffle moves whole
+    rows. An empty group of a part is left out, and a part without two groups. with_mean: False for
+    V alone. p is None if there is no cell. By hand: one part, one attribute, base (a, a, a),
+    group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 splits, less in the others:
+    p ≈ 1/10.
+    """
+    counted = tuple(one for place, part in enumerate(parts) for one in [_count(place, part)] if one)
+    draws = parts[0].shuffles.draws if parts else 0
+    largest = np.zeros(draws + 1)
+    observed: dict[CellKey, float] = {}
+    for key, score in _scores(counted):
+        observed[key] = float(score[0])
+        np.maximum(largest, np.abs(score), out=largest)
+    ordered = sorted(observed, key=lambda key: (-round(abs(observed[key]), 9), -observed[key]))
+    divergence = _mean_divergence(counted)
+    p, top = None, np.zeros_like(largest)
+    if observed:
+        top = minus_log_p(largest)
+        if with_mean and divergence.size:
+            top = np.maximum(top, minus_log_p(divergence))
+        p = float((top >= top[0] - TIE * max(1.0, abs(top[0]))).mean())
+    return ManyCells(
+        p,
+        draws,
+        float(divergence[0]) if divergence.size else np.nan,
+        float(divergence[1:].mean()) if divergence.size else np.nan,
+        tuple(ordered),
+        tuple(observed[key] for key in ordered),
+        counted,
+        largest,
+        top,
+    )
+
+
+def minus_log_p(values: Floats) -> Floats:
+    """-log of the probability of more, by a gamma distribution that has the first three moments of
+    the values; shape as given. Monotone; 0 for all if they are all alike.
+    """
+    mean, spread, skewness = gamma_moments(values)
+    if spread <= TIE * max(1.0, float(np.abs(values).max())):
+        return np.zeros_like(values)
+    z = (values - mean) / spread
+    if skewness < SYMMETRIC:  # a tail to the left says nothing of large values
+        chance = ndtr(-z)
+    else:
+        shape = 4 / skewness**2
+        chance = gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0))
+    logs: Floats = -np.log(np.maximum(chance, np.exp(-MOST_LOG)))
+    return logs
+
+
+def gamma_moments(values: Floats) -> tuple[float, float, float]:
+    """Mean, standard deviation and skewness; the last is 0 if they are all alike."""
+    mean = float(values.mean())
+    centred = values - mean
+    spread = float(np.sqrt(np.mean(centred**2)))
+    return mean, spread, float(np.mean(centred**3)) / spread**3 if spread else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A part as counts: of the groups (places) that have rows, the cell of its columns, and the
+    attribute and value of each column. pair: two groups are held against each other.
+    """
+
+    place: int
+    groups: tuple[int, ...]
+    pair: bool
+    cell: Cell
+    columns: tuple[tuple[str, str], ...]
+    shuffles: Shuffles
+
+    def counts(self) -> list[Floats]:
+        """Of each group, the counts of each column as they are and in every shuffle: shape
+        (columns, 1 + draws). Of a pair, that of the second alone.
+        """
+        own = self.cell.counts()
+        if self.cell.kinds is None:
+            blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.packed))
+            drawn = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=2)
+            found = [
+                np.concatenate([one[0][:, None], many], axis=1, dtype=np.float64)
+                for one, many in zip(own[:-1], drawn, strict=True)
+            ]
+            found.append(self.cell.totals[:, None] - sum(found[1:], start=found[0]))
+        else:
+            tables = list(self.cell.shuffle_counts(self.shuffles))
+            found = [
+                np.concatenate([own[g], *(table[g] for table in tables)]).T for g in range(len(own))
+            ]
+        return found[1:] if self.pair else found
+
+
+def _count(place: int, part: Part) -> _Counted | None:
+    groups = tuple(g for g, rows in enumerate(part.groups) if len(rows))
+    if len(groups) < 2:
+        return None
+    cell = cell_of([part.groups[g] for g in groups], None)
+    pooled = np.concatenate([part.groups[g] for g in groups])
+    columns = [
+        (name, part.values[a][code])
+        for a, name in enumerate(part.names)
+        for code in np.unique(pooled[pooled[:, a] >= 0, a])
+    ]
+    return _Counted(place, groups, len(part.groups) == 2, cell, tuple(columns), part.shuffles)
+
+
+class _Sum:
+    """A cell over several parts: deviations from what is expected, and their variance."""
+
+    def __init__(self) -> None:
+        self.off: Floats = np.zeros(1)
+        self.variance: Floats = np.zeros(1)
+        self.usual = 0.0
+        self.parts: list[int] = []
+
+
+def _scores(parts: Sequence[_Counted]) -> Iterator[tuple[CellKey, Floats]]:
+    """The standard score of every cell as it is and in every shuffle, shape (1 + draws,). A cell of
+    a part comes by itself if another part has the value too.
+    """
+    often: dict[tuple[str, str], int] = {}
+    for part in parts:
+        for column in part.columns:
+            often[column] = often.get(column, 0) + 1
+    sums: dict[CellKey, _Sum] = {}
+    for part in parts:
+        counts = part.counts()
+        used = part.groups[1:] if part.pair else part.groups
+        for group, table in zip(used, counts, strict=True):
+            measured = _measured(part, table)
+            size = part.cell.sizes[part.groups.index(group)]
+            for row, column in enumerate(part.columns):
+                off, variance, usual = _deviation(part, row, table[row], measured, size)
+                pooled = sums.setdefault(CellKey(*column, None, group), _Sum())
+                pooled.off = pooled.off + off
+                pooled.variance = pooled.variance + variance
+                pooled.usual += usual
+                if often[column] > 1 and usual >= LEAST_VARIANCE:
+                    yield CellKey(*column, part.place, group), _standard(off, variance)
+    for key, one in sums.items():
+        if one.usual >= LEAST_VARIANCE:
+            yield key, _standard(one.off, one.variance)
+
+
+def _measured(part: _Counted, table: Floats) -> Floats | None:
+    """How many rows of a group have a value, by attribute and draw; None if all have all."""
+    return None if part.cell.complete else part.cell.member.T @ table
+
+
+def _deviation(
+    part: _Counted, row: int, counts: Floats, measured: Floats | None, size: int
+) -> tuple[Floats, Floats, float]:
+    """A count less what is expected, and its hypergeometric variance given how many rows of the
+    group have a value of the attribute; and the variance at as many as a group usually has.
+    """
+    owner = int(part.cell.member[row].argmax())
+    total = float(part.cell.totals[row])
+    rows = float(sum(part.cell.sizes))
+    there = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
+    odds = total * (there - total) / (there**2 * max(there - 1, 1))
+    own = np.array([size]) if measured is None else measured[owner]
+    usual = size * there / rows
+    variance: Floats = own * (there - own) * odds
+    return counts - own * (total / there), variance, usual * (there - usual) * odds
+
+
+def _standard(off: Floats, variance: Floats) -> Floats:
+    found: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
+    return found
+
+
+def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
+    """The divergence as it is and in every shuffle, mean over attributes, then over parts; empty if
+    nothing is measured.
+    """
+    found = []
+    for part in counted:
+        observed = mean_divergence(part.cell, part.cell.counts())[0]
+        there = ~np.isnan(observed)
+        if there.any():
+            found.append(np.append(observed[there].mean(), _shuffled_mean(part, there)))
+    return mean_over(np.stack(found, axis=-1)) if found else np.zeros(0)
+
+
+def _shuffled_mean(part: _Counted, there: NDArray[np.bool_]) -> Floats:
+    """The mean divergence over the attributes that are measured, in every shuffle; the same as is
+    kept for the scores of the part.
+    """
+
+    def shuffle() -> Floats:
+        _, shuffled = shuffled_statistic(part.cell, mean_divergence, part.shuffles)
+        return mean_over(shuffled[:, there])
+
+    return part.shuffles.keep((mean_divergence, part.cell.key), shuffle)
