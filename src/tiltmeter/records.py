@@ -328,7 +328,8 @@ class Population(TypedDict):
 
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
-    differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
+    differ among themselves, in the unit of the estimate (log for a ratio), None if each stands in
+    one item; items_n: items. df and
     se: of the test for words like these; se_items: of that over items alone; se_within: if the same
     prompts were asked again, None if none was answered twice; p_these: of the
     narrower population (these words; with few items these items too), p_these_adjusted in its own
@@ -338,7 +339,7 @@ class Population(TypedDict):
     items: str
     cue_words: str
     words: Sequence[int]
-    words_sd: float
+    words_sd: float | None
     items_n: int
     df: float | None
     se: float

@@ -121,6 +121,20 @@ TRAPS = {
         "over names",
         jobs=5,
     ),
+    "five jobs, the word is the level": Trap(
+        flat(0.2, 0.6),
+        Word.TILT,
+        "In these 5 jobs A gives yes",
+        "names",
+        jobs=5,
+        cue_words="none",
+    ),
+    "five jobs that do not tilt, the word is the level": Trap(
+        flat(0.5), Word.NO_DIFFERENCE, jobs=5, cue_words="none"
+    ),
+    "one job, the word is the level": Trap(
+        flat(0.2, 0.6), Word.TILT, "In this one job A", "names", jobs=1, cue_words="none"
+    ),
     "one job": Trap(flat(0.2, 0.6), Word.TILT, "In this one job A", "over names", jobs=1),
     "opposite strata": Trap(both_ways, Word.ITEMS_DIFFER, "on average, but items differ"),
     "each prompt has its own probability": Trap(

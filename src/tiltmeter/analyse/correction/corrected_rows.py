@@ -24,7 +24,7 @@ from ...stats import inversion
 from ...store import Store
 from ..counts.count_table import Cut, Table
 from ..measures.controlled_effects import TESTED, shared_items, side_cuts
-from ..measures.cue_word_rows import widened
+from ..measures.cue_word_rows import ALL, widened
 from ..measures.estimate_rows import spread_of
 from ..words.reading import CORRECTED
 from .correct import ALIKE, Pairs, Result, Sense, Side, correct, enough_gold
@@ -155,6 +155,8 @@ def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate
     ]
     test, of_items = tests
     population = naive.population
+    if population is not None and population["cue_words"] == ALL:
+        population = None  # gold's interval is over items
     if population is not None:
         p_these = None if of_items is None else of_items.p
         p_like = None if test is None else test.p

@@ -262,8 +262,10 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
         family_size=int(found["claims"]),
         adjustment="holm",
     )
+    # of a share an item's prompts cannot be told from the item
+    where = " in these prompts" if row.contrast is None else ""
     return (
-        f"Items differ in this more than chance lets them, {chance(tested)}: of "
+        f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
         f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
         f"{numerals.count(found['below'])} {below}.{CONSTANT if found.get('constant') else ''}"
     )
