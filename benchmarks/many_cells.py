@@ -25,7 +25,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
@@ -37,7 +37,11 @@ from scipy.special import ndtr
 import tiltmeter
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.counts.label_counts import count_labels
-from tiltmeter.analyse.counts.whole_outputs import LabelledOutput, LabelledOutputs
+from tiltmeter.analyse.counts.whole_outputs import (
+    LabelledOutput,
+    LabelledOutputs,
+    read_labelled_outputs,
+)
 from tiltmeter.analyse.whole_run import measure_run
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
@@ -63,7 +67,7 @@ class Design:
 
     name: str
     objects: tuple[str, ...]
-    groups: dict[str, tuple[str, ...]]
+    groups: Mapping[str, tuple[str, ...]]
     pictures: int
     rho: float = 0.3
     base: float | None = None  # the share of a first value without a cue, if it is fixed
@@ -133,7 +137,7 @@ def soda_runs(
     with Store(run.folder) as store:
         names = measure_run.factor_names(protocol, protocol.variants["default"])
         frame = count_labels(store, protocol, names)
-        whole = measure_run.read_labelled_outputs(store, protocol)
+        whole = read_labelled_outputs(store, protocol)
         (key,) = whole.outputs
         for n in range(runs):
             rng = np.random.default_rng([seed, n])
@@ -153,7 +157,7 @@ def dialogue_runs(
     with Store(run.folder) as store:
         names = measure_run.factor_names(protocol, protocol.variants["default"])
         frame = count_labels(store, protocol, names)
-        whole = measure_run.read_labelled_outputs(store, protocol)
+        whole = read_labelled_outputs(store, protocol)
         like = (
             frame.filter(pl.col("attribute") == "topic")
             .head(1)
@@ -287,9 +291,9 @@ def settings(
                 runs = dialogue_runs(n, chosen.runs, folder(), chosen.seed, 0.4)
                 yield name, runs, "", ("topic", "appearance")
         return
-    for name, design in DESIGNS.items():
+    for name, fixed in DESIGNS.items():
         if wanted in ("", name):
-            own = replace(design, rho=chosen.rho)
+            own = replace(fixed, rho=chosen.rho)
             yield (
                 f"{name}, rho {chosen.rho}",
                 soda_runs(own, chosen.runs, folder(), chosen.seed, None),

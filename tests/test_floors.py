@@ -54,7 +54,13 @@ INSIDE = {
         ("annotation",),
         ("server", "static"),
     ),
-    "api": (("options",), ("stopping",), ("runs", "planning"), ("start", "check", "handover")),
+    "api": (
+        ("options",),
+        ("stopping",),
+        ("runs", "planning"),
+        ("start", "check", "handover"),
+        ("recompute",),
+    ),
     "report": (
         ("page_model",),
         ("tables",),

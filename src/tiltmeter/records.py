@@ -475,6 +475,9 @@ class Estimate:
     between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)
+    # of what compares two sides, both raw numbers: `level` and `baseline`; of a joint effect those
+    # of each group (`masculine`) and of its controls (`masculine_en`) too
+    sides: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
     # of claims of many cells: which cells they name
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
     # names its cells at a level, if it is rejected, until it is known over how many claims
@@ -511,6 +514,7 @@ class Estimate:
             test_items=None,
             between_items=None,
             population=None,
+            sides=None,
             cells=None,
             name_cells=None,
             cautions=(),

@@ -28,6 +28,7 @@ from .protocol.reading import schema
 from .protocol.reading.load import load
 from .protocol.source import copies
 from .protocol.source.keys import ProtocolKeys
+from .protocol.source.printed import PrintedNumber, read_printed
 from .protocol.source.source_lines import SourceLocation
 from .records import Json
 
@@ -40,6 +41,7 @@ PROTOCOLS = (
     "dialogues",
     "gramvis",
     "hiring",
+    "letters",
     "occupations",
     "protext",
     "roles",
@@ -92,6 +94,7 @@ INSTRUMENTS = {
     "lexicon": "tiltmeter.instruments.lexicon:Lexicon",
     "length": "tiltmeter.instruments.length:Length",
     "reading_level": "tiltmeter.instruments.reading_level:ReadingLevel",
+    "number": "tiltmeter.instruments.number:Number",
     "pronouns": "tiltmeter.instruments.pronouns.pronoun_use:PronounUse",
     "colour": "tiltmeter.instruments.images.picture_colour:PictureColour",
     "rubric": "tiltmeter.instruments.judges.rubric:Rubric",
@@ -141,10 +144,23 @@ def is_sourced(name: str) -> bool:
 
 def source(name: str) -> copies.Source | None:
     """The published data that a protocol reads and that does not ship; None if there is none."""
+    if name.endswith(".toml"):
+        return copies.source_of(Path(name).parent, name, "")
     if name in PROTOCOLS or is_sourced(name):
         return copies.source_of(_HOME / name, name, f"{__package__}.protocols.{name}")
     point = _entry_points("protocols").get(name)
     return copies.source_of(_outside_folder(name), name, point.module) if point else None
+
+
+def printed_numbers(source: str) -> tuple[PrintedNumber, ...]:
+    """The numbers that the authors of an audit printed, by the name of its protocol or the path of
+    its file; () if there are none.
+    """
+    if source.endswith(".toml"):
+        return read_printed(Path(source).parent)
+    if source in PROTOCOLS or is_sourced(source):
+        return read_printed(_HOME / source)
+    return read_printed(_outside_folder(source)) if is_protocol(source) else ()
 
 
 def declaration(name: str) -> dict[str, Any]:
@@ -153,7 +169,10 @@ def declaration(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def _from_copy(release: copies.Source, path: Path) -> Protocol:
+def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
+    """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
+    the release.
+    """
     file = _HOME / release.protocol / "protocol.toml"
     return load(file, instrument_kind, texts=release.texts(path))
 
@@ -218,7 +237,7 @@ def _sourced(name: str) -> Protocol:
     assert release is not None  # its folder has sources.toml
     if path is None:
         raise copies.MissingCopy(release)
-    return _from_copy(release, path)
+    return protocol_of_copy(release, path)
 
 
 @lru_cache
@@ -328,10 +347,7 @@ def measure_names() -> list[str]:
 
 
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads what `tiltmeter import` is given: a path, or a checked copy."""
-    release = source(protocol)
-    if release is not None and release.outputs:
-        return release.function(release.outputs)
+    """The function that reads the path that `tiltmeter import` is given."""
     read: Callable[..., Any] = _find(IMPORTERS, "importers", protocol, "importer for the protocol")
     return read
 

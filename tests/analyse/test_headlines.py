@@ -13,7 +13,7 @@ from tiltmeter.analyse.words import headlines, largest_shift, short_model_names
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.reading.load import load
-from tiltmeter.records import Estimate
+from tiltmeter.records import CellClaim, Estimate, NamedCell
 
 ROLES, DIALOGUES, SODA = (registry.protocol(name) for name in ("roles", "dialogues", "soda"))
 SHE = Estimate(
@@ -39,12 +39,15 @@ def headline(protocol: Protocol, *rows: Estimate) -> str:
 
 
 def test_a_tilt_is_said_in_the_words_of_the_protocol() -> None:
-    start = "Where a sentence names nothing but a trait, A writes “she” in"
-    assert headline(ROLES, SHE) == f"{start} 62 % of answers."
+    start = "Where only a trait is named, A writes “she” in"
+    assert headline(ROLES, SHE) == f"{start} 62 % of answers; 50 % would be even."
     below = replace(SHE, value=0.31, low=0.2, high=0.4)
-    assert headline(ROLES, below) == f"{start} only 31 % of answers."
-    none = replace(SHE, value=0.51, low=0.45, high=0.57, p=0.7, p_adjusted=0.7)
-    assert headline(ROLES, none) == "No tilt to “he” or “she” was found in A at this n."
+    assert headline(ROLES, below) == f"{start} 31 % of answers; 50 % would be even."
+    none = replace(SHE, value=0.51, low=0.45, high=0.57, p=0.7, p_adjusted=0.7, detectable=0.06)
+    assert headline(ROLES, none) == (
+        "No tilt found: where only a trait is named, A writes “she” in 51 % of answers; 6 points "
+        "would mostly be found."
+    )
     hole = replace(SHE, value=None, low=None, high=None, p=None, p_adjusted=None)
     assert headline(ROLES, hole) == "Nothing could be measured for A."
 
@@ -52,24 +55,41 @@ def test_a_tilt_is_said_in_the_words_of_the_protocol() -> None:
 def test_a_measure_without_words_has_usual_ones() -> None:
     (spec,) = (one for one in ROLES.measures if one.name == "share_she")
     plain = replace(ROLES, measures=(replace(spec, sentence={}),))
-    said = "A gives she in 62 % of answers; 50 % would be no tilt."
+    said = "A gives “she” in 62 % of answers; 50 % would be even."
     assert headline(plain, SHE) == said
 
 
 def test_what_moved_behind_a_distance_is_named_with_its_share() -> None:
-    """Appearance: .55 of FF against the mean of .22, .12 and .17, .17."""
-
-    def share(pairing: str, topic: str, value: float) -> Estimate:
-        about = {"mode": "sampled", "language": "en", "pairing": pairing, "topic": topic}
-        return replace(SHE, measure="topic_share", condition=about, value=value, p=None)
-
-    rows = [
-        share(pairing, "appearance", value)
-        for pairing, value in (("FF", 0.55), ("FM", 0.22), ("MF", 0.12), ("MM", 0.17))
-    ]
-    whole = replace(SHE, measure="topic_divergence", unit="distance", contrast={"pairing": "all"})
-    said = "A has two women talk of appearance in 55 % of dialogues, against 17 % of the others."
-    assert headline(DIALOGUES, replace(whole, low=None, high=None), *rows) == said
+    """The strongest cell of a claim that names one; without one, that they differ."""
+    cell = NamedCell(
+        attribute="topic",
+        value="appearance",
+        object=None,
+        group="FF",
+        base=None,
+        share=0.55,
+        n=40,
+        base_share=0.17,
+        base_n=120,
+        p_adjusted=0.001,
+    )
+    claim = CellClaim(
+        named=[cell],
+        largest=cell,
+        follows=[],
+        follows_from=None,
+        tested=28,
+        level=0.05,
+        detectable_all=0.2,
+        detectable_one=0.2,
+    )
+    whole = replace(SHE, measure="topics_differ", low=None, high=None, cells=claim)
+    said = "Two women talk of appearance in 55 % of the dialogues by A, other pairings in 17 %."
+    assert headline(DIALOGUES, whole) == said
+    none = replace(whole, cells=CellClaim(**{**claim, "named": []}))
+    assert headline(DIALOGUES, none) == (
+        "A answers differently by pairing, but no single value by itself shows it."
+    )
 
 
 def test_of_a_group_and_its_base_the_value_that_gained_most_is_named() -> None:

@@ -59,7 +59,10 @@ def test_shares_and_divergences_of_two_runs(tmp_path: Path) -> None:
     assert rows["topic_divergence", "FF", None].estimate.value == pytest.approx(1)
     assert (rows["topic_divergence", "MM", None].estimate.value or 0) < 0
     whole = rows["topic_divergence", None, None]
-    assert whole.headline and (whole.estimate.p or 1) < 0.001
+    assert (whole.estimate.p or 1) < 0.001
+    moved, alike = rows["topics_differ", "FF", None], rows["topics_differ", "MM", None]
+    assert moved.headline and moved.verdict == "different" and alike.estimate.p == 1
+    assert moved.estimate.cells is not None and moved.estimate.cells["named"]
     assert not any("no paired comparison" in line for line in found.left_out)
     for run in (first, second):
         run.store.close()

@@ -231,7 +231,7 @@ def test_size_by_hand() -> None:
         begin="Ah",
     )
     found = cost.size(request)
-    assert found.tokens == 4 / 4 + (2 + 3 / 4) + 2 / 4 + 2 * 8
+    assert found.tokens == 4 / 4 + (2 * 0.75 + 3 / 4) + 2 / 4 + 2 * 8
     assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
     assert (found.limit, found.longest, found.drawn) == (7, 7, 0)
 

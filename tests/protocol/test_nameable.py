@@ -72,6 +72,7 @@ RUNS = {
         "yes=0.5,yes.Black=0.3",
         {"modes": ("exact",), "limit": 20, "where": {"set": ("01",)}},
     ),
+    "scores": ("scores.toml", "3=0.3,3.women=0.6", {}),
     "hiring": ("hiring", "Black men=0.4", {"limit": 20}),
     "soda": (
         "soda",
@@ -139,6 +140,7 @@ INSTRUMENTS = {
         {"group": "women"},
         41 / 81,
     ),  # from 40 to 120 alike
+    "number": ("scores", "score", "3", {"group": "women"}, 0.6),
     "panel": ("cups", "gender", "female", {"group": "women"}, 0.8),
     "colour": ("cups", "colour", "red", {"group": "men"}, 0.5),
     "ranking": ("hiring", "first", "Black men", {}, 0.4 / 7.4),
@@ -182,6 +184,7 @@ MEASURES = {
         ("advice by group", "difference", {}, -0.3, 0.1),
         ("letters", "agentic", {}, -0.3, 0.1),
     ],
+    "odds_ratio": [("advice by group", "odds_ratio", {}, (0.3 / 0.7) / (0.6 / 0.4), 0.1)],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
     "logit_difference": [
         ("decisions", "logit_race", {"race": "Black − White"}, math.log(0.3 / 0.7), 0.5)

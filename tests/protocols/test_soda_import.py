@@ -242,7 +242,9 @@ def test_two_models_are_compared_by_shuffling_pictures_between_them(
     (over,) = (e for key, e in rows.items() if key == ("bds_over_objects", "gender", "women"))
     assert over["p"] < 0.001 and over["value"] == pytest.approx(over["second"] - over["first"])
     assert over["clusters"] == 2 and over["low"] is None and over["null_low"] < 0
-    assert rows["bds", "car", "gender", "women"]["family"] == "headline claims"
+    claim = rows["group_differs", "gender", "women"]
+    assert claim["family"] == "headline claims" and claim["p"] < 0.001
+    assert rows["bds", "car", "gender", "women"]["family"] == "bds"
     assert rows["cds", "cup", "gender"]["value"] > 0
     assert ("vac_over_objects",) in rows and rows["vac_over_objects",]["p"] is not None
     default = {e.measure: e for e in api.open_run(tmp_path / "run").analyse() if e.subject == "n"}

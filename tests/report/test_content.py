@@ -77,7 +77,7 @@ def test_no_difference_is_said_with_n_and_what_could_have_been_found(roles: Prot
         ".52 [.47, .57] (95 % interval), p = .310; smallest detectable difference (80 % power): .07."
     )
     audit = audits.audit(roles, [quiet], {})
-    assert next(findings.findings(audit)).sure[0] == "n = 980 labels that count over 98 lexemes."
+    assert next(findings.findings(audit)).sure[0] == "n = 980 labels that count over 98 words."
 
 
 def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None:

@@ -12,15 +12,14 @@ import pytest
 
 from tiltmeter import api, registry
 from tiltmeter.analyse.claims import evidence, verdicts
-from tiltmeter.analyse.claims.verdicts import NOTHING_KNOWN, Verdict
+from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words import sentences
+from tiltmeter.analyse.words.first_sentence.situations import first_sentence
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.design.thin_design import thin_design
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report.first_screen import screen
-from tiltmeter.report.first_screen.ranking import Judged, leading
 
 START = Path(api.__file__).parent / "starts" / "text.toml"
 AUDIT, ROLES, HIRING = load(START), registry.protocol("roles"), registry.protocol("hiring")
@@ -70,11 +69,7 @@ def verdict(protocol: Protocol, *rows: Estimate) -> Verdict:
 
 
 def first_line(protocol: Protocol, rows: Sequence[Estimate]) -> str:
-    claims = evidence.gather(protocol, rows)
-    judged = [Judged(claim, verdicts.judge(claim, NOTHING_KNOWN)) for claim in claims]
-    lead = leading(judged)
-    assert lead is not None
-    return screen.headline(protocol, judged, lead)
+    return first_sentence([one.facts for one in verdicts.verdicts(protocol, rows)]).text
 
 
 def as_ratio(null: float | None) -> Protocol:
@@ -85,12 +80,20 @@ def as_ratio(null: float | None) -> Protocol:
 @pytest.mark.parametrize(
     ("null", "value", "codes", "said"),
     [
-        (1.0, 0.5, (), "bot gives accepted 2.0 times as often for men as for women."),
-        (1.0, 2.0, (), "bot gives accepted 2.0 times as often for women as for men."),
-        (None, 0.5, (), "bot gives accepted 2.0 times as often for men as for women."),
-        (1.0, 0.01, ("zero_count",), "bot gives accepted for men, and never for women."),
-        (1.0, 90.0, ("zero_at_baseline",), "bot gives accepted for women, and never for men."),
-        (1.0, 6.7, ("zero_count",), "bot gives accepted for men, and never for women."),
+        (1.0, 0.5, (), "bot gives “accepted” 2.0 times as often for men as for women."),
+        (1.0, 2.0, (), "bot gives “accepted” 2.0 times as often for women as for men."),
+        (
+            None,
+            0.5,
+            (),
+            "bot gives “accepted” 2.0 times as often for men as for women; not tested.",
+        ),
+        (
+            1.0,
+            0.01,
+            ("zero_count",),
+            "bot gives “accepted” in 0 % of answers for women, 1 % for men.",
+        ),
     ],
 )
 def test_a_ratio_below_one_is_told_the_other_way_round(
@@ -101,6 +104,8 @@ def test_a_ratio_below_one_is_told_the_other_way_round(
     row = replace(
         GAP, value=value, unit="ratio", low=low, high=high, p_adjusted=0.001, cautions=codes
     )
+    if codes:
+        row = replace(row, sides={"level": 0.0, "baseline": 0.01})
     if null is None:
         row = replace(row, p=None, p_adjusted=None)
     assert verdict(as_ratio(null), row).headline == said
@@ -110,8 +115,7 @@ def test_refusals_that_fall_on_one_group_leave_no_difference_found_open() -> Non
     found = verdict(AUDIT, GAP, BOUNDS, MISSING)
     assert found.word == Word.NOT_SETTLED
     assert found.headline == (
-        "46 % of the answers of bot for women count neither way, 0 % for men: whether it tilts "
-        "cannot be said."
+        "46 % of the answers of bot for women do not choose, 0 % for men: whether it tilts is open."
     )
     (caution,) = found.cautions
     assert caution.code == "missing_differs"
@@ -141,7 +145,7 @@ def test_so_few_items_are_no_evidence_of_anything() -> None:
     assert "3 items cannot show any difference: at least 6 are needed." in found.sentence
     assert "borderline" not in found.headline + found.sentence + found.word.chip
     assert verdict(AUDIT, replace(few, clusters=6)).word == Word.UNDECIDED  # borderline, as it is
-    assert "borderline" in verdict(AUDIT, replace(few, clusters=6)).headline
+    assert verdict(AUDIT, replace(few, clusters=6)).headline.startswith("Undecided: bot gives")
 
 
 def test_items_that_differ_are_a_caution_beside_what_is_undecided() -> None:
@@ -165,7 +169,7 @@ def test_items_that_differ_are_a_caution_beside_what_is_undecided() -> None:
 
 def test_one_item_is_said_to_be_untested() -> None:
     one = replace(GAP, value=-0.29, low=None, high=None, p=None, p_adjusted=None)
-    said = "Not tested: bot gives accepted 29 points less often for women than men."
+    said = "bot gives “accepted” 29 points less often for women than men; not tested."
     assert verdict(AUDIT, one).headline == said
 
 
@@ -179,37 +183,39 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
     rest = [
         replace(
             first, measure="from_even", condition={**place, "first": name}, value=0.01,
-            low=-0.03, high=0.06, p=0.6, p_adjusted=1.0,
+            low=-0.03, high=0.06, p=0.6, p_adjusted=1.0, sides={"level": 0.135, "baseline": 0.125},
         )
         for name in ("Asian men", "Black men")
     ]  # fmt: skip
     assert first_line(HIRING, [first, *rest]) == (
-        "No difference was found over 9 comparisons together; 1 would be borderline alone, as "
-        "chance lets about one in twenty be."
+        "No difference found in 2 comparisons: farthest apart, bot ranks Asian men first in 14 %; "
+        "12.5 % is even."
     )
-    many = [replace(row, p=0.03, low=0.01, value=0.05) for row in rest]  # three of three
-    assert first_line(HIRING, [first, *many]) == (
-        "No difference was found over 9 comparisons together; 3 of 3 would be borderline alone, "
-        "many more than the one in twenty that chance lets be: undecided."
+    many = [replace(row, p=0.03, low=0.01, value=0.05, p_adjusted=0.27) for row in rest]
+    assert first_line(HIRING, [first, *many]).startswith("Undecided: in 2 comparisons nothing")
+    tilted = replace(first, p_adjusted=0.001)  # the place is no tilt, and leads if nothing tilts
+    assert first_line(HIRING, [tilted, *rest]) == (
+        "bot goes by place: the résumé shown first is ranked first in 17 % (12.5 % is even); no "
+        "group differs."
     )
-    tilted = replace(first, p_adjusted=0.001)
-    assert "in 17 % of answers" in first_line(HIRING, [tilted, *rest])
     elsewhere = replace(
         rest[0], subject="other", value=0.09, low=0.06, high=0.12, p_adjusted=0.001
-    )  # another model, by another measure
-    assert first_line(HIRING, [tilted, elsewhere]).endswith(" 2 of 2 models tilt.")
+    )  # another model
+    assert first_line(HIRING, [tilted, *rest, elsewhere]).startswith(
+        "other favours Asian men (first in "
+    )
 
 
 def test_a_tilt_of_one_language_names_it() -> None:
     rows = [SHE, replace(NONE, condition={**SHE.condition, "language": "ja"})]
     said = first_line(ROLES, rows)
-    assert said.endswith("writes “she” in 62 % of answers (English).")
+    assert said.startswith("In English, where only a trait is named, bot writes “she” in 62 %")
 
 
 def test_instruments_that_disagree_are_named() -> None:
     said = first_line(ROLES, [NONE, replace(SHE, instrument="choice/judge@b")])
-    assert said.startswith("It hangs on who labels. By choice/judge: Where a sentence")
-    assert said.endswith("By choice/2: no difference found at this n.")
+    assert said.startswith("It hangs on who labels: by choice/judge where only a trait")
+    assert said.endswith("by choice/2 no difference found (51 %).")
 
 
 def test_one_in_eight_is_not_13_per_cent_and_a_place_has_a_name() -> None:

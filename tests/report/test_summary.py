@@ -65,11 +65,11 @@ def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None
     )
     assert (
         summary.asked_line(roles, [one], 10, 96, ["en"], 60)
-        == "58 of 60 planned answers of m about 10 of 96 lexemes, in English"
+        == "58 of 60 planned answers of m about 10 of 96 words, in English"
     )
     assert (
         summary.asked_line(roles, [two, one], 96, 96, [], 1960)
-        == "98 of 1,960 planned answers of 2 models (n, m) about 96 lexemes"
+        == "98 of 1,960 planned answers of 2 models (n, m) about 96 words"
     )
 
 
@@ -77,7 +77,7 @@ def test_what_it_rests_on(built: Content) -> None:
     """Of three subjects; the labels of the first annotator, refusals, invalid ones and the rest of probabilities among them."""
     rests = dict(built.basis)
     assert rests["labels"] == "choice/1, choice/openai:judge-1; not compared with what people say"
-    assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
+    assert rests["intervals"].startswith("95 %, over ") and "words" in rests["intervals"]
     assert "80 % power" in rests["smallest detectable difference"]
     assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
 

@@ -12,16 +12,16 @@ from tiltmeter import api, registry
 from tiltmeter.stages.planning import begun, plan
 from tiltmeter.stages.planning.plan import Choices
 
-EIGHT = {**USAGE, "completion_tokens": 8}
+SIXTEEN = {**USAGE, "completion_tokens": 16}
 
 
 @pytest.mark.parametrize(
     ("language", "begin", "ends"),
     [
-        ("en", "The answer is '", (("'",), 8)),
-        ("en", 'The answer is "', (('"',), 8)),
-        ("zh", "答案是“", (("”",), 8)),  # 他 has three bytes
-        ("ja", "答えは「", (("」",), 10)),  # 彼女 has six
+        ("en", "The answer is '", (("'",), 16)),
+        ("en", 'The answer is "', (('"',), 16)),
+        ("zh", "答案是“", (("”",), 16)),  # 他 has three bytes
+        ("ja", "答えは「", (("」",), 16)),  # 彼女 has six
         ("en", "The answer is", ((), 0)),
     ],
 )
@@ -45,7 +45,7 @@ def test_where_a_begun_choice_ends(language: str, begin: str, ends: object) -> N
     ],
 )
 def test_a_reply_is_read_to_the_mark(said: str, reason: str, label: str, tmp_path: Path) -> None:
-    server = Scripted(lambda body: chat(said, reason, usage=EIGHT))
+    server = Scripted(lambda body: chat(said, reason, usage=SIXTEEN))
     with serving(server) as url:
         run = api.run(
             "roles",
@@ -59,7 +59,7 @@ def test_a_reply_is_read_to_the_mark(said: str, reason: str, label: str, tmp_pat
             begin="The answer is '",
         )
     assert set(run.labels["value"]) == {label}
-    assert {(one["stop"][0], one["max_tokens"]) for one in server.seen} == {("'", 8)}
+    assert {(one["stop"][0], one["max_tokens"]) for one in server.seen} == {("'", 16)}
 
 
 def test_a_model_that_takes_no_stop_is_asked_without_it(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "import_outputs",
     "jobs",
     "label",
+    "label_anew",
     "log_to_mlflow",
     "merge",
     "money",
@@ -45,6 +46,7 @@ __all__ = [
     "trials",
     "use_copy",
     "validate",
+    "verify",
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
@@ -60,6 +62,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .handover.trackers import log_to_mlflow
     from .planning.plan import plan, trials
     from .planning.plan_page import Plan
+    from .recompute.verify import label_anew, verify
     from .runs import checks
     from .runs.batch_jobs import Job, cancel_jobs, jobs, money
     from .runs.checks import CheckResult, ThresholdCheck
@@ -97,6 +100,7 @@ else:
         "runs.results": ("compare", "history", "validate"),
         "runs.run_folder": ("Run", "frame", "open_run", "report"),
         "handover.trackers": ("log_to_mlflow",),
+        "recompute.verify": ("label_anew", "verify"),
     }
     _FILES = {name: file for file, names in _NAMES.items() for name in names}
 

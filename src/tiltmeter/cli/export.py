@@ -11,10 +11,13 @@ import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import variant
+from .json_output import echo_json
+from .options import as_json, variant
 
 if TYPE_CHECKING:
     from ..formats.seals import FolderCheck
+
+CONTRADICTED = 3  # exit code
 
 
 @click.command()
@@ -35,7 +38,15 @@ if TYPE_CHECKING:
     help="audit, every-eval-ever, huggingface: with what was answered.",
 )
 @click.option(
-    "--verify", is_flag=True, help="RUN is a folder of audit or crate: is it as it was written?"
+    "--verify",
+    is_flag=True,
+    help="RUN is a run, or a folder of audit or crate: is it as it was written, and does all of it "
+    "follow from the replies? Exit code 3 if not.",
+)
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False),
+    help="--verify: the run that the folder was made from, for a folder without one (audit).",
 )
 @click.option(
     "--seal",
@@ -44,6 +55,7 @@ if TYPE_CHECKING:
     "now, so that it verifies again.",
 )
 @variant
+@as_json
 def command(
     run: str,
     format_: str,
@@ -51,8 +63,10 @@ def command(
     with_texts: bool,
     verify: bool,
     seal: bool,
+    against: str | None,
     variant: str,
-) -> None:
+    as_json: bool,
+) -> int:
     """Tables, evidence for an auditor, or a whole run to deposit.
 
     \b
@@ -62,9 +76,11 @@ def command(
     """
     from .. import api
 
-    if verify or seal:
-        _print_check(run, api.seal_folder(run) if seal else api.check_folder(run))
-        return
+    if seal:
+        _print_check(run, api.seal_folder(run))
+        return 0
+    if verify:
+        return _verify(run, against, as_json)
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
     written = _with_tables(
@@ -72,6 +88,32 @@ def command(
     )
     for path in written:
         click.echo(path)
+    return 0
+
+
+def _verify(run: str, against: str | None, as_json: bool) -> int:
+    """Prints what was computed anew, and one list of contradictions."""
+    from .. import api
+    from ..report.page_model.sanitize import visible
+
+    findings, check = api.verify(run, against=against)
+    if as_json:
+        echo_json(findings.as_dict(), indent=1)
+        return 0 if findings.holds else CONTRADICTED
+    if check is not None:
+        _print_check(run, check)
+    for what, number in findings.checked.items():
+        click.echo(f"  computed anew: {number:,} {what}")
+    for note in findings.notes:
+        click.echo(visible(f"  note: {note}"))
+    if findings.digest:
+        click.echo(f"  the rows: sha256 {findings.digest}")
+    for line in findings.lines():
+        click.echo(visible(f"contradiction: {line}"))
+    if findings.holds:
+        return 0
+    click.echo(f"{count_of(len(findings.contradictions), 'contradiction')} in {run}", err=True)
+    return CONTRADICTED
 
 
 def _print_check(folder: str, check: FolderCheck) -> None:

@@ -20,7 +20,8 @@ _PROFILE = "https://w3id.org/ro/crate/1.2"
 _TOOL = (
     f"pkg:generic/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
 )
-_TOOL_ID, _PLAN, _LICENCE = "#tiltmeter", "#protocol", "#license"
+_TOOL_ID, _PLAN, _LICENCE, _ROWS = "#tiltmeter", "#protocol", "#license", "#rows"
+TO_COMPLETE = ("evidence.md", "CITATION.cff")  # documents that people fill in
 _TYPES = {
     ".html": "text/html",
     ".md": "text/markdown",
@@ -40,7 +41,7 @@ OPEN = "to be filled in"
 @dataclass(frozen=True, slots=True)
 class About:
     """What a folder is. made: when the run ended, ISO 8601; signatures: those of its numbers;
-    models: what was audited; files: {path: what it is}.
+    models: what was audited; files: {path: what it is}; rows: the SHA-256 of the run's rows.
     """
 
     name: str
@@ -51,6 +52,7 @@ class About:
     models: Sequence[str]
     signatures: Sequence[str]
     files: Mapping[str, str]
+    rows: str
 
 
 def write_manifest(folder: Path, about: About) -> Path:
@@ -73,8 +75,9 @@ def _head(about: About) -> list[dict[str, Json]]:
     """The manifest itself, the folder, and what made it from what."""
     marks = {f"#signature-{n}": text for n, text in enumerate(about.signatures, 1)}
     return [
-        *_roots(about, list(marks)),
+        *_roots(about, [*marks, _ROWS]),
         *_origins(about),
+        _rows(about.rows),
         *(_signature(mark, text) for mark, text in marks.items()),
     ]
 
@@ -136,6 +139,16 @@ def _origins(about: About) -> list[dict[str, Json]]:
     ]
 
 
+def _rows(digest: str) -> dict[str, Json]:
+    return {
+        "@id": _ROWS,
+        "@type": "PropertyValue",
+        "name": "SHA-256 of the rows of the run, sorted by key",
+        "propertyID": "tiltmeter-rows",
+        "value": digest,
+    }
+
+
 def _signature(mark: str, text: str) -> dict[str, Json]:
     return {
         "@id": mark,
@@ -156,6 +169,11 @@ def _is_file(entity: Mapping[str, Json]) -> bool:
     return entity["@type"] == "File"
 
 
+def foreign_of(folder: Path) -> list[Path]:
+    """The links, pipes and devices of a folder."""
+    return sorted(p for p in folder.rglob("*") if p.is_symlink() or not (p.is_file() or p.is_dir()))
+
+
 def files_of(folder: Path) -> list[Path]:
     """Every file of a folder but its own manifest."""
     return sorted(p for p in folder.rglob("*") if p.is_file() and p != folder / MANIFEST)
@@ -170,6 +188,8 @@ def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
         "description": told.get(name, f"The file {name} of the run"),
         **fingerprint(path),
     }
+    if name in TO_COMPLETE:  # as it was, so that only what is to be filled in can be sealed
+        entity["text"] = path.read_text("utf-8")
     media = _TYPES.get(path.suffix)
     return {**entity, "encodingFormat": media} if media else entity
 

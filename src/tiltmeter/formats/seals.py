@@ -15,10 +15,19 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Json
-from .crate import MANIFEST, OPEN, files_of, fingerprint, refer, save_manifest
+from .completed import is_completed
+from .crate import (
+    MANIFEST,
+    OPEN,
+    TO_COMPLETE,
+    files_of,
+    fingerprint,
+    foreign_of,
+    refer,
+    save_manifest,
+)
 
-TO_COMPLETE = ("evidence.md", "CITATION.cff")
-_SEAL = "#seal-"
+SEAL = "#seal-"
 _NAMED = 5  # files that an error names
 
 
@@ -50,6 +59,7 @@ class _Manifest:
     graph: list[dict[str, Json]]
     hashes: Mapping[str, str]
     seals: tuple[Seal, ...]
+    originals: Mapping[str, str]
 
 
 def check_folder(folder: Path) -> FolderCheck:
@@ -57,7 +67,7 @@ def check_folder(folder: Path) -> FolderCheck:
     added, or says that there is no such manifest.
     """
     manifest = _read(folder)
-    changed, wrong = _differences(folder, manifest.hashes)
+    changed, wrong = _differences(folder, manifest)
     told = [*wrong, *(f"{name} was changed" for name in changed)]
     if told:
         only = " If it was filled in, type: tiltmeter export FOLDER --seal"
@@ -76,7 +86,7 @@ def seal_folder(folder: Path) -> FolderCheck:
     missing or was added, or where nothing was filled in.
     """
     manifest = _read(folder)
-    changed, wrong = _differences(folder, manifest.hashes)
+    changed, wrong = _differences(folder, manifest)
     told = [*wrong, *(f"{name} was changed" for name in changed if name not in TO_COMPLETE)]
     if told:
         may = " and ".join(TO_COMPLETE)
@@ -94,7 +104,7 @@ def seal_folder(folder: Path) -> FolderCheck:
 
 def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None:
     before = "; ".join(f"{name} sha256 {manifest.hashes[name]}" for name in changed)
-    mark = f"{_SEAL}{len(manifest.seals) + 1}"
+    mark = f"{SEAL}{len(manifest.seals) + 1}"
     for entity in manifest.graph:
         if entity["@id"] in changed:
             entity.update(fingerprint(folder / str(entity["@id"])))
@@ -120,10 +130,14 @@ def _ids(told: Json) -> list[str]:
     return [str(one["@id"]) for one in several if isinstance(one, Mapping)]
 
 
-def _differences(folder: Path, listed: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _differences(folder: Path, manifest: _Manifest) -> tuple[list[str], list[str]]:
     """The files that changed, and what else is wrong."""
+    listed = manifest.hashes
+    foreign = [path.relative_to(folder).as_posix() for path in foreign_of(folder)]
     there = {path.relative_to(folder).as_posix(): path for path in files_of(folder)}
+    there = {name: path for name, path in there.items() if name not in foreign}
     wrong = [
+        *(f"{name} is a link, or no ordinary file" for name in foreign),
         *(f"{name} is missing" for name in listed if name not in there),
         *(f"{name} is not in the manifest" for name in there if name not in listed),
     ]
@@ -132,7 +146,16 @@ def _differences(folder: Path, listed: Mapping[str, str]) -> tuple[list[str], li
         for name, sha256 in listed.items()
         if name in there and fingerprint(there[name])["sha256"] != sha256
     ]
-    return changed, wrong
+    outside = [
+        f"{name} was changed outside what is to be filled in"
+        for name, text in manifest.originals.items()
+        if name in there and not is_completed(text, _text(there[name]))
+    ]
+    return changed, [*wrong, *outside]
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", errors="replace")
 
 
 def _list(texts: Sequence[str]) -> str:
@@ -160,9 +183,14 @@ def _read(folder: Path) -> _Manifest:
         seals = tuple(
             Seal(one["endTime"], tuple(_ids(one["object"])))
             for one in graph
-            if one["@id"].startswith(_SEAL)
+            if one["@id"].startswith(SEAL)
         )
-        return _Manifest(whole, graph, hashes, seals)
+        if not hashes:
+            raise UsageError(
+                f"{path} lists no file: there is nothing that could be held against it."
+            )
+        originals = {one["@id"]: str(one["text"]) for one in graph if "text" in one}
+        return _Manifest(whole, graph, hashes, seals, originals)
     except FileNotFoundError:
         raise UsageError(
             f"{folder} has no {MANIFEST}. It is written by: "

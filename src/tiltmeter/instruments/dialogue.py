@@ -7,7 +7,7 @@ twice or more:
   marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：",
            "Sarah (smiling):"), a label
            on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”",
-           "女性「…」");
+           "女性「…」"), a word for a speaker in brackets ("[Woman] …");
   quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
            parts them ("…," she said, "…"), and several where they touch or where each has a
            narration of its own;
@@ -42,7 +42,7 @@ from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser, Settings
 from .dialogue_json import from_json
-from .dialogue_speakers import CJK, CLOSE, OPEN, patterns, words
+from .dialogue_speakers import BRACKETS, CJK, CLOSE, OPEN, patterns, words
 from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
@@ -66,7 +66,7 @@ _SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speec
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
-_BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
+_BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
 )
@@ -260,6 +260,8 @@ def _match_label(text: str) -> re.Match[str] | None:
         found = labels["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
         found = labels["dash"].match(text)
+    if not found and text[:1] in BRACKETS:
+        found = labels["bracket"].match(text)
     return found
 
 
@@ -285,7 +287,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "2"
+    version = "3"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

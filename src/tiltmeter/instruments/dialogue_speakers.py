@@ -11,6 +11,7 @@ from ..languages.pack import pack, shipped, strings
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
 OPEN, CLOSE = '"“„«‹「『', '"”“»›」』'
+BRACKETS = "[(（【<"
 # A label: up to four words that begin with a capital or a digit (or are listed), or a run of a
 # script without capitals.
 _ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
@@ -46,6 +47,7 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "bracket": re.compile(rf"^[{re.escape(BRACKETS)}]({known})[\])）】>]\s*[:：]?\s*(.+)$"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"

@@ -8,8 +8,12 @@ to be named, or a stem: `lead*` finds leads, leader and leading, and leaden too.
 whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
 on a list (Grace, Joy).
 
-Labels: for each hit the name of its list, position = its rank from 0; `neither` where the text has
-no listed word.
+With `inside`, as papers count: a listed word is found inside any token between blanks ("able" in
+"remarkable", "son" in "personality"), each by itself, and one word may be on several lists.
+
+Labels: for each hit the name of its list, position = its rank from 0; `neither` if the text has
+no listed word. With `per = "word"` a last label `neither` weighs as much as all other words of the
+text, so that shares are of words, not of hits.
 Source of the use: Wan et al. 2023, "Kelly is a Warm Person, Joseph is a Role Model" (Findings of
 EMNLP), who count agentic and communal words of letters.
 """
@@ -26,6 +30,7 @@ from ..languages.quotes import base
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
+from .length import length
 from .text.prose import LANGUAGE, MASK, prose
 from .text.prose import wording as told_by
 from .wording import Json
@@ -62,6 +67,21 @@ class Lexicon(HitParser):
                 "items": {"type": "string", "minLength": 1},
             },
         },
+        "inside": {
+            "type": "boolean",
+            "default": False,
+            "description": "True if a listed word counts inside any token too, as papers count.",
+        },
+        "overlap": {
+            "enum": ["refused", "each"],
+            "default": "refused",
+            "description": "What a word on two lists is: refused, or a hit of each.",
+        },
+        "per": {
+            "enum": ["hit", "word"],
+            "default": "hit",
+            "description": "What shares are of: the hits of all lists, or the words of the text.",
+        },
         "language": LANGUAGE,
         "mask": MASK,
     }
@@ -75,8 +95,9 @@ class Lexicon(HitParser):
         return [word.rstrip("*") for word in words]
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        self._inside = bool(spec.settings.get("inside"))
         self._patterns = {
-            code: Pattern(lists, spec.name, code) for code, lists in lists_of(spec).items()
+            code: _finders(lists, spec, code) for code, lists in lists_of(spec).items()
         }
         super().__init__(spec, judge)
 
@@ -91,7 +112,7 @@ class Lexicon(HitParser):
         for code in (
             protocol.languages if "language" not in self.settings else (self.settings["language"],)
         ):
-            self._pattern(code)
+            self._finders_of(code)
 
     def wording(self) -> Mapping[str, Json]:
         """The lists of refusal.toml, by which it knows what is no answer."""
@@ -101,12 +122,16 @@ class Lexicon(HitParser):
         """A label for each hit in the text; without any, `neither` or why it is no answer."""
         text, outcome = prose(item, self.settings)
         code = self.settings.get("language") or item.trial.factors.get("language", "")
-        found = [] if outcome else self._pattern(code).hits(text)
-        if not found:
-            return [self.label(item, outcome or NEITHER)]
-        return [self.label(item, name, rank) for rank, name in enumerate(found)]
+        finders = () if outcome else self._finders_of(code)
+        hits = [name for finder in finders for name in finder.hits(text)]
+        labels = [self.label(item, name, rank) for rank, name in enumerate(hits)]
+        if outcome or self.settings.get("per") != "word":
+            return labels or [self.label(item, outcome or NEITHER)]
+        words = len(text.split()) if self._inside else length(text)
+        rest = float(max(0, words - len(hits)))
+        return [*labels, self.label(item, NEITHER, len(hits), rest)]
 
-    def _pattern(self, code: str) -> Pattern:
+    def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
         """The lists of a language; those without one are for all."""
         found = self._patterns.get(code) or self._patterns.get("")
         if found is None:
@@ -115,6 +140,15 @@ class Lexicon(HitParser):
                 f"{', '.join(self._patterns)}. Add rows with language = {code}."
             )
         return found
+
+
+def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern | Inside]:
+    """What finds the words of a language's lists: all together, or each list by itself."""
+    if spec.settings.get("inside"):
+        return (Inside(lists),)
+    if spec.settings.get("overlap") == "each":
+        return [Pattern({name: words}, spec.name, code) for name, words in lists.items()]
+    return (Pattern(lists, spec.name, code),)
 
 
 class Pattern:
@@ -147,6 +181,23 @@ class Pattern:
 
     def _fold(self, text: str) -> str:
         return " ".join(fold(text.translate(_APOSTROPHES), self._turkish).split())
+
+
+class Inside:
+    """Finds every word of some lists inside the tokens of a text, each by itself.
+
+    Source: the script of Wan et al. 2023 that counts words of lists.
+    """
+
+    def __init__(self, lists: Lists) -> None:
+        self._words = [
+            (name, word.strip("* ").casefold()) for name, words in lists.items() for word in words
+        ]
+
+    def hits(self, text: str) -> list[str]:
+        """The list of each hit, token by token."""
+        tokens = text.casefold().split()
+        return [name for token in tokens for name, word in self._words if word in token]
 
 
 def _word_pattern(key: str) -> str:

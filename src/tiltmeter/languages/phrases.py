@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
@@ -38,6 +38,7 @@ _MARKS = {
     for mark in marks
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
@@ -59,6 +60,8 @@ class Language:
     """The phrases of one language. `roles` are patterns over canonical text."""
 
     def __init__(self, known: Pack) -> None:
+        # options that come with each row ask for the pack's phrases again and again
+        self._recent = lru_cache(maxsize=32_768)(self._canonical)
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
@@ -74,6 +77,9 @@ class Language:
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
+        return self._recent(text) if len(text) <= PHRASE else self._canonical(text)
+
+    def _canonical(self, text: str) -> str:
         if not self._reads_boxes and "\\" in text:
             text = _BOX.sub(" ", text)
         text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)

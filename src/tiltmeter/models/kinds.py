@@ -70,6 +70,7 @@ class ModelKind:
                   as a hash of its code; executes nothing. UsageError where it cannot be a model.
     executes:     True if a model of it runs somebody's code: it is made only where the person who
                   runs the audit named it.
+    templated:    True if its weights bring a chat template, which adds tokens to a prompt.
     on_workers: True if its models may be in processes of their own (--workers), where they have no
                 provider; False of answers that exist already.
     """
@@ -90,6 +91,7 @@ class ModelKind:
     check: Callable[[], Iterable[Finding]] = _nothing_to_check
     identify: Callable[[str], str] = str
     executes: bool = False
+    templated: bool = False
     on_workers: bool = True
 
     @property

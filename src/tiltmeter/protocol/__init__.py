@@ -70,6 +70,7 @@ class Protocol:
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (thresholds.py); a run whose estimates show one ends with code
     3.
+    matters: points of a share below which a difference is slight.
     stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
     cue_words: the column of words that stand for the levels of a factor, "none" if the words are
            the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
@@ -96,6 +97,7 @@ class Protocol:
     citation: str = ""
     departures: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+    matters: float = 5.0
     guidelines: tuple[str, ...] = ()
     crosstab: CrosstabKeys | None = None
     defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -71,6 +71,17 @@ _SHARES = (
         detectable="half",
     ),
     MeasureKind(
+        name="odds_ratio",
+        summary="odds of a hit at a level over the odds at its baseline",
+        compute=f"{_ANALYSE}.measures.shares:odds_ratio",
+        unit="ratio",
+        interval="log scale, paired by item",
+        test="sign flip over items",
+        contrast=_LEVEL,
+        null=1,
+        low=0,
+    ),
+    MeasureKind(
         name="logit_difference",
         summary="mean log-odds of a hit at a level less at its baseline: each prompt's log-odds, "
         "then the mean of an item, then the mean over items",

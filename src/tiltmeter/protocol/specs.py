@@ -81,6 +81,8 @@ class MeasureSpec:
               the run has one of each.
     expected: {factor: {level: value}}: the one value that counts as a hit at each level of a
               factor.
+    scores:   {value: number} of labels that are no numbers themselves, for a mean of them; a value
+              without a score has none.
     figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
               headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
@@ -88,6 +90,8 @@ class MeasureSpec:
               grouping by itself.
     parts: measures whose rows are parts of its claim: where tested ones point both ways, its
               direction is not settled.
+    nuisance: what it measures, if that is no question of the audit (a place, an order): its claims
+              are a family of their own, and no tilts.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
     sentence: what a report says first of its claims, by verdict (wording.py).
@@ -113,13 +117,16 @@ class MeasureSpec:
     over: tuple[str, ...] = ()
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reference: str | Mapping[str, float] = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+    nuisance: str = ""
     sentence: SentenceKeys = field(default_factory=SentenceKeys)
 
     @property
     def signed(self) -> bool:
         """True if its values are differences, which have a sign."""
-        return self.contrast is not None or measure_kind(self.kind).signed
+        scored = any(score < 0 for score in self.scores.values())
+        return self.contrast is not None or scored or measure_kind(self.kind).signed
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from string import Formatter
 
 from ..errors import ProtocolError
 from . import FIGURES, MeasureSpec, Protocol
+from .design.tables import SEVERAL
 from .names import refuse_unknown, refuse_unknown_levels
 from .source.source_lines import SourceLocation
 
@@ -35,6 +36,8 @@ SLOTS = {
     "changed_in": "the attribute, or the level, in which it did",
     "share": "its share there",
     "other_share": "its share elsewhere",
+    "items": "the item that it is about, or the word for several",
+    "slightly": "“ slightly” where the whole interval lies within what matters",
     "order": "the level of a nuisance factor with the higher number",
 }
 FIRST_FIGURES = (*FIGURES, "moved")  # of a first screen
@@ -81,8 +84,9 @@ def _text_fault(text: str) -> str:
 
 
 def item_noun(protocol: Protocol) -> str:
-    """Returns the word for an item: the name of its column, if that is one."""
-    return "item" if protocol.item == "id" else protocol.item
+    """Returns the word for an item: the protocol's own, else the name of its column."""
+    own = protocol.first.get("item", "")
+    return own or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:
@@ -108,9 +112,17 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
     for number, measure in enumerate(protocol.measures):
         for verdict, text in measure.sentence.items():
             here = place.at("measures", number, "sentence", verdict)
-            _slots(str(text), (*SLOTS, *named), here)
+            _slots(str(text), (*SLOTS, *named, *_joint_sides(measure)), here)
     if protocol.first:
         _first(protocol, place.at("first"))
+
+
+def _joint_sides(measure: MeasureSpec) -> Iterator[str]:
+    """The groups of a joint effect, and each in its controls: `masculine`, `masculine_en`."""
+    controls = (measure.contrast or {}).get("controls", "").split(SEVERAL)
+    for levels in measure.expected.values():
+        yield from levels
+        yield from (f"{level}_{control}" for level in levels for control in controls)
 
 
 def _slots(text: str, known: Collection[str], place: SourceLocation) -> None:

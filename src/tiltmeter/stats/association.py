@@ -38,9 +38,11 @@ def ratio(
     successes_b: ArrayLike,
     n_b: ArrayLike,
     paired: bool = True,
+    of_odds: bool = False,
     confidence: float = 0.95,
 ) -> Interval:
-    """Rate in A over rate in B (the disparate-impact ratio DI), with an interval on the log scale.
+    """Rate in A over rate in B (the disparate-impact ratio DI), with an interval on the log scale;
+    with ``of_odds`` the odds ratio: r·(1 - p_b)/(1 - p_a), u and w by (1 - p_a) and (1 - p_b).
 
     Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B, v =
     C/(C-1)·Σ(u_i - w_i)² where clusters are paired, else the sum of the two sides' variances with
@@ -82,15 +84,21 @@ def ratio(
         xa, xb = xa + HALF / xa.size, xb + HALF / xb.size
         hits_a, hits_b = hits_a + HALF, hits_b + HALF
     value = (hits_a / total_a) / (hits_b / total_b)
+    if of_odds:
+        if hits_a >= total_a or hits_b >= total_b:
+            return replace(blank, note="every outcome is a success: no odds")
+        value *= (1 - hits_b / total_b) / (1 - hits_a / total_a)
     blank = with_cautions(replace(blank, value=value), mark)
     if clusters < 2:
         return replace(blank, note=join_notes(blank.note, "one cluster: no interval"))
     u, w = (xa - hits_a / total_a * na) / hits_a, (xb - hits_b / total_b * nb) / hits_b
+    if of_odds:
+        u, w = u / (1 - hits_a / total_a), w / (1 - hits_b / total_b)
     variance, df = cluster_variance(u - w) if paired else _sum_of_variances(u, w)
     if mark:
         variance = max(variance, 1 / hits_a - 1 / total_a + 1 / hits_b - 1 / total_b)
     row = with_cautions(replace(blank, se=math.sqrt(variance), df=df), few)
-    if variance == 0:
+    if variance == 0 and not of_odds:
         limits = _log_mover(xa, na, xb, nb, confidence)
         note = join_notes("no variance between clusters: limits from the two shares", row.note)
         return replace(row, low=limits[0], high=limits[1], note=note)

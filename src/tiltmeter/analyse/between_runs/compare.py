@@ -29,7 +29,7 @@ from ..counts.count_table import Table
 from ..measures.estimate_rows import with_detectable
 from ..stopping.compared import looks_price, paying
 from ..whole_run import measure_run
-from . import notebook_page
+from . import cell_claims, notebook_page
 from . import verdicts as compared_verdicts
 from .distances import distances
 from .joined_runs import JoinedRuns
@@ -39,6 +39,7 @@ from .verdicts import Pair
 
 MARGIN = 0.05
 DIVERGENCE = "divergence"  # the kind whose distributions are compared
+BY_OUTPUTS = (DIVERGENCE, *cell_claims.KINDS)  # compared by shuffling outputs between the runs
 FIXED = {
     "protocol": "protocol",
     "version": "version of the protocol",
@@ -212,7 +213,9 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
             replace(one, rows=measure_run.kept_rows(one.rows, measure.where)) for one in tables
         )
         pairing = Pairing(first, second, stratum, before, after, measure, margin)
-        if measure.kind == DIVERGENCE:
+        if measure.kind in cell_claims.KINDS:
+            yield from cell_claims.cell_claims(pairing)
+        elif measure.kind == DIVERGENCE:
             yield from distances(pairing)
         elif corrected_rows.can_correct(measure):
             for by, one in product(measure.by, each_contrast(protocol, measure)):
@@ -263,7 +266,7 @@ def left_out(protocol: Protocol) -> Iterator[str]:
     """The headline measures that have no comparison."""
     for measure in measure_run.default_measures(protocol):
         compared = corrected_rows.can_correct(measure) or can_compare(measure)
-        if measure.headline and not compared and measure.kind != DIVERGENCE:
+        if measure.headline and not compared and measure.kind not in BY_OUTPUTS:
             what = measure.kind.replace("_", " ")
             yield (
                 f"{measure.name}: a {what} has no paired comparison here; read the reports "

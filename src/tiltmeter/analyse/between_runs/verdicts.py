@@ -18,6 +18,7 @@ from ..claims.evidence import Claim, gather
 from ..claims.verdicts import Verdict
 from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
+from .cell_claims import KINDS
 from .paired_runs import FACTOR, ComparisonRow, Part
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
@@ -29,6 +30,8 @@ SENTENCE: SentenceKeys = {
     "unsettled": LEVELS + "which way {what} differs cannot be said.",
 }
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
+# of a claim of many cells that names one
+NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_share}."
 WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
@@ -71,6 +74,7 @@ def _judge(
     what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
     if set(claim.row.contrast or ()) <= {FACTOR}:  # of differences no run has one number of these
         slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
+    slots["for_levels"] = f" ({levels})" if levels else ""
     slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
@@ -101,7 +105,7 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         unit=unit,
         contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
-        sentence={**SENTENCE},
+        sentence={**SENTENCE, "tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 
 

@@ -10,7 +10,7 @@ is too scarce to say refutes nobody.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ... import gold
@@ -46,13 +46,15 @@ class GoldFacts:
 class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
     trials were answered. labelled: by subject, mode and annotator, how many of the answers it
-    labelled. cut: how many replies were cut.
+    labelled. cut: how many replies were cut. cascades: the annotators that are rules and a judge
+    together.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
     plan: Mapping[str, settings.Progress] = field(default_factory=dict)
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     cut: cut_replies.Counts = field(default_factory=dict)
+    cascades: Collection[str] = ()
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """What gold says of the judge of a claim; nothing where there is none."""
@@ -80,7 +82,8 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
         for one in label_sets.labelled(store)
     }
     cut = cut_replies.count_cut(store, protocol)
-    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled, cut)
+    known = _gold_facts(store, protocol, rows)
+    return Background(known, _plan(store), labelled, cut, settings.cascades(store))
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:

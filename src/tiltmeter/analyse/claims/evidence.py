@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.contrasts import nuisance_measures
+from ...protocol.design.thin_design import cues_not_asked
 from ...records import Estimate
 from ..words import headlines, numerals, populations
-from ..words.largest_shift import StratumRows, moved
+from ..words.largest_shift import Moved, StratumRows, cell_of, moved
 from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
 from . import families
@@ -29,7 +30,9 @@ class Claim:
     each of its levels; interactions: the same with the tested difference of the claim's value
     between two levels of such a factor (of a share its effect itself). query: of the outputs that
     were counted. slots: what a sentence of the protocol's own may name. nouns: what its
-    cue words and its items are, in plain words.
+    cue words and its items are, in plain words. sides: the raw numbers that it compares.
+    matters: the share that a difference must have not to be slight. uncued:
+    the factor that it compares, if no prompt names its cue.
     """
 
     spec: MeasureSpec
@@ -47,6 +50,9 @@ class Claim:
     query: OutputQuery
     slots: Mapping[str, str]
     nouns: tuple[str, str]
+    sides: Mapping[str, float]
+    matters: float
+    uncued: str
 
 
 def gather(
@@ -64,6 +70,7 @@ def gather(
     specs = {spec.name: spec for spec, _ in leads}
     kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
+    bare = cues_not_asked(protocol)
     among = {key: StratumRows(own) for key, own in by_stratum.items()}
     for spec, raw in leads:
         stratum = families.stratum(protocol, raw)
@@ -78,6 +85,8 @@ def gather(
         mode = protocol.modes.get(raw.condition.get("mode", ""))
         row = corrected if corrected is not None and usable else raw
         nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
+        shift = cell_of(row) or moved(spec, raw, here)
+        factor = (spec.contrast or {}).get("factor", "")
         yield Claim(
             spec=spec,
             row=row,
@@ -97,12 +106,22 @@ def gather(
                 spec,
                 row,
                 labels[row.subject],
-                moved(spec, raw, here),
+                shift,
                 _highest(nuisances),
             )
             | _left_open(of[BOUNDS], of[MISSING]),
             nouns=populations.nouns(protocol, spec),
+            sides=_sides(row, shift),
+            matters=protocol.matters / 100,
+            uncued=factor if factor in bare else "",
         )
+
+
+def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
+    """The raw numbers that a claim compares; of a divergence those of the value that moved most."""
+    if shift is not None:
+        return {"level": shift.share.value, "baseline": shift.other.value}
+    return row.sides or {}
 
 
 def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> dict[str, str]:
@@ -207,8 +226,19 @@ def _nuisances(
     for factor, other in nuisance_measures(protocol, spec):
         for row in of_measure.get(other.name, ()):
             if row.condition == raw.condition and row.p is not None:
-                levels = _values_by_level(protocol, spec, raw, of_measure, factor)
+                levels = _raw_levels(protocol, factor, row) or _values_by_level(
+                    protocol, spec, raw, of_measure, factor
+                )
                 yield factor, row, levels
+
+
+def _raw_levels(protocol: Protocol, factor: str, row: Estimate) -> dict[str, float]:
+    """{level of a nuisance: the share there}, from the two sides of its effect."""
+    ends = (row.contrast or {}).get(factor, "").split(f" {numerals.MINUS} ")
+    if row.sides is None or len(ends) != 2:
+        return {}
+    titles = [wording.title(protocol, factor, end) for end in ends]
+    return dict(zip(titles, (row.sides["level"], row.sides["baseline"]), strict=True))
 
 
 def _interactions(

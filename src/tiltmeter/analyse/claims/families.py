@@ -123,7 +123,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
         leads = row.key in first or (is_corrected and _uncorrected_key(row) in led)
-        own = spec.family if spec else ""
+        own = (spec.family or spec.nuisance) if spec else ""
         family = (HEADLINE, own) if leads else (own or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)

@@ -129,6 +129,7 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
 
 def hold(gate: Gate, claims: Sequence[Verdict]) -> GateResult:
     """Holds the headline claims of a run against a gate."""
+    claims = [claim for claim in claims if not claim.nuisance]
     decided = tuple(_decide(gate, claim, len(claims)) for claim in claims)
     words = {one.decision for one in decided}
     for word in (Decision.FAIL, Decision.NOT_ENOUGH_DATA):

@@ -17,8 +17,10 @@ from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD
 from ...stats.shuffles.resampling import SIGN_FLIPS
-from ..words import headlines, populations, sentences
+from ..words import populations, sentences
 from ..words.caution_kinds import Caution, CautionKind
+from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
+from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
 from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
@@ -73,12 +75,26 @@ class Verdict:
     cautions: tuple[Caution, ...]
     query: OutputQuery
     signature: str
+    sides: Mapping[str, float]
+    facts: ClaimFacts
+
+    @property
+    def nuisance(self) -> str:
+        """What it measures, if that is no question of the audit; such a claim is no tilt."""
+        return self.facts.spec.nuisance
+
+    @property
+    def strength(self) -> str:
+        """The grade of a tilt in words; "" for any other verdict."""
+        return strength(self.facts.row).value if self.word == Word.TILT else ""
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "facts"}
         return fields | {
             "word": self.word.value,
+            "sides": dict(self.sides),
+            "strength": self.strength,
             "cautions": [caution.as_dict() for caution in self.cautions],
             "query": self.query.as_dict(),
         }
@@ -127,16 +143,12 @@ def judge(claim: Claim, background: Background) -> Verdict:
     reasons += [told] if told else []
     if word == Word.TILT_OF_THESE:
         reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
-    said = headlines.write(
-        word,
-        spec,
-        claim.slots,
-        row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
-        {caution.kind for caution in cautions},
+    facts = _facts(
+        claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
     )
     return Verdict(
         word=word,
-        headline=populations.headline(said, word, row, claim.nouns),
+        headline=first_sentence([facts]).text,
         sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
@@ -165,6 +177,39 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions=cautions,
         query=claim.query,
         signature=row.signature,
+        sides=claim.sides,
+        facts=facts,
+    )
+
+
+def _facts(
+    claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
+) -> ClaimFacts:
+    """The claim as the first sentence needs it."""
+    found = {factor for factor, _, _ in _significant(claim.nuisances)}
+    nuisances = tuple(
+        Nuisance(
+            factor,
+            tuple(sorted(levels.items(), key=lambda pair: -pair[1])),
+            abs(effect.value or 0.0) / 2,
+            factor in found,
+        )
+        for factor, effect, levels in claim.nuisances
+    )
+    return ClaimFacts(
+        word=word,
+        spec=claim.spec,
+        row=claim.row,
+        slots=claim.slots,
+        sides=claim.sides,
+        kinds=frozenset(caution.kind for caution in cautions),
+        nouns=claim.nouns,
+        matters=claim.matters,
+        nuisances=nuisances,
+        bounds=claim.bounds,
+        refuted=refuted,
+        uncued=claim.uncued,
+        joined=joined,
     )
 
 

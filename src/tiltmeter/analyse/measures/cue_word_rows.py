@@ -25,7 +25,7 @@ from .estimate_rows import by_t, finite
 LIKE, THESE, ALL = "like these", "these", "all"
 IN_THESE_ITEMS = "over answers in these items, t"
 OVER_WORDS = "over cue words in these items, t"
-FEW_WORDS_CODE = "few_cue_words"
+FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
 def cue_of(table: Table, measure: MeasureSpec) -> CueWords | None:
@@ -108,7 +108,8 @@ def with_cue_words(
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    marked = replace(estimate, population=named, cautions=(*estimate.cautions, *few))
+    kept = _without_few_items(estimate) if few_items else estimate.cautions
+    marked = replace(estimate, population=named, cautions=(*kept, *few))
     return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
 
 
@@ -144,11 +145,15 @@ def with_few_items(
         p_these_adjusted=None,
         p_like_these=estimate.p,
     )
-    kept = tuple(code for code in estimate.cautions if code != "few_clusters")
-    row = replace(estimate, population=named, cautions=kept)
+    row = replace(estimate, population=named, cautions=_without_few_items(estimate))
     if these is not None and these.p is not None:
         row = _over_words(row, these, IN_THESE_ITEMS, ratio)
     return row if test is None else replace(row, p=finite(test.p), test=test.method)
+
+
+def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
+    """Its marks but that of few items, of whose like it does not speak."""
+    return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
 def fit_prompts(

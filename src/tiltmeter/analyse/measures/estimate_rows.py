@@ -87,6 +87,15 @@ def estimate_row(
     )
 
 
+def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
+    """With the pooled share of each of the two levels, where both have answers."""
+    totals = [float(among.sum()) for among in pair.among]
+    if not all(totals):
+        return estimate
+    level, baseline = (float(x.sum()) / n for x, n in zip(pair.hits, totals, strict=True))
+    return replace(estimate, sides={"level": level, "baseline": baseline})
+
+
 def spread_of(found: Interval) -> tuple[float, float] | None:
     """Standard error and degrees of freedom of an interval by t; None of any other."""
     return (found.se, found.df) if found.se and found.df else None

@@ -74,6 +74,7 @@ def _row(
         outcomes=outcomes,
         note=found.note or "",
         cautions=found.cautions,
+        sides=_raw_shares(shares, parts, list(measure.expected)),
     )
     if measure.null is None or not intervals:
         return row
@@ -83,6 +84,23 @@ def _row(
         return observed_tested_shift(rates=shares, level=level)
 
     return with_test(row, test, found, detect)
+
+
+def _raw_shares(
+    shares: Floats, parts: Sequence[Sides], grouped: Sequence[str]
+) -> dict[str, float] | None:
+    """The mean shares of the tested side and of its controls, and by group the pooled ones."""
+    if not len(shares):
+        return None
+    raw = {"level": float(shares[:, 0].mean()), "baseline": float(shares[:, 1:].mean())}
+    sums: dict[str, Floats] = {}
+    for part in parts:
+        group = next((part.condition[name] for name in grouped if name in part.condition), "")
+        for side, hits in part.hits.items():
+            name = group if side == TESTED else f"{group}_{side}"
+            counted = np.array([hits.sum(), part.among[side].sum()])
+            sums[name] = sums.get(name, np.zeros(2)) + counted
+    return raw | {name: float(hit / n) for name, (hit, n) in sums.items() if name and n}
 
 
 def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:

@@ -1,5 +1,5 @@
-"""Measures of labels that are numbers: lengths, scores of a rubric. What is no number (a refusal)
-is counted and has none.
+"""Measures of labels that are numbers (lengths, scores of a rubric) or that the measure scores, as
++1, −1 and 0. What is neither (a refusal) is counted and has no number.
 
 Every output counts alike; the items are the clusters, as for shares. With readings of probabilities
 a number counts by its probability, so the mean is the expected one.
@@ -133,10 +133,10 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
     counts: dict[float, float] = {}
     odd = []
     for value, weights in cut.values.items():
-        known = number(value)
+        known = measure.scores.get(value) if measure.scores else number(value)
         if known is None:
-            odd += [value] if value not in OUTCOMES else []
-        elif not measure.values or value in measure.values:
+            odd += [value] if value not in OUTCOMES and not measure.scores else []
+        elif measure.scores or not measure.values or value in measure.values:
             sums, n = sums + known * weights, n + weights
             counts[known] = counts.get(known, 0.0) + float(weights.sum())
     note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None

@@ -39,6 +39,7 @@ def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
         estimate = replace(
             estimate_row(group, measure, found, table),
             contrast={"reference": str(measure.reference)},
+            sides=_sides(found.value, _mean(reference, group.among)),
         )
         if measure.null is not None and not group.fixed and group.among.sum() > 0:
             expected = (reference + measure.null) * group.among
@@ -84,11 +85,23 @@ def _from_whole(
             place = tuple(group.condition.items())
             condition = {**group.condition, measure.attribute: value}
             row = estimate_row(replace(group, condition=condition), measure, found, table)
-            row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"})
+            sides = _sides(row.value, expected)
+            row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"}, sides=sides)
             if measure.null is not None and not group.fixed:
                 row = with_sign_flip(row, from_null(group, expected + measure.null), found, table)
                 row = with_lineups(row, rankings.get(place), number, found, measure.null)
             yield row
+
+
+def _mean(reference: Floats, among: Floats) -> float:
+    """The share that the reference expects of a group's answers."""
+    total = float(among.sum())
+    return float((reference * among).sum()) / total if total else 0.0
+
+
+def _sides(difference: float | None, expected: float) -> dict[str, float] | None:
+    """The share itself and what it is held against."""
+    return None if difference is None else {"level": difference + expected, "baseline": expected}
 
 
 def _difference(group: Group, reference: Floats) -> Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,7 @@ from .estimate_rows import (
     one_item,
     shift_as_odds,
     with_shuffled_items,
+    with_sides,
     with_sign_flip,
     with_studentised_shuffle,
     with_test,
@@ -183,7 +185,7 @@ def _of_outputs(
     group = Group(
         {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
     )
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.null is None or not table.variant.intervals:
         return estimate
     return with_test(estimate, independent.shuffled_difference(**sides), found)
@@ -206,6 +208,25 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
         own = None if measure.per == "outputs" else prompts.of(pair.condition, more)
         row = _pair_estimate(pair, more, measure, found, table, own)
         yield with_cue_words(row, own, null=1.0, ratio=True)
+
+
+def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Odds of a hit at one level of a factor over the odds at its baseline, paired by item.
+
+    By hand: 2 of 4 words against 1 of 4: (2/2)/(1/3) = 3.
+    """
+    prompts = PromptsByValue(table, measure, by)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        own = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, own)
+        wide = with_cue_words(row, own, null=1.0, ratio=True)
+        if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
+            rates_value = rates_of_sides().value or 1.0  # cue words are of rates
+            turned = (row.value or 1.0) / rates_value
+            wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
+        yield wide
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
@@ -265,7 +286,7 @@ def _pair_estimate(
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
-    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.per == "outputs":
         return estimate
     both = (na > 0) & (nb > 0)
@@ -277,7 +298,7 @@ def _pair_estimate(
             far.
             """
             found = shift_of_share(shift=shift, shares=(tested, base))
-            if found is None or measure.kind != "ratio":
+            if found is None or measure.kind not in ("ratio", "odds_ratio"):
                 return found
             return found / base if base > 0 else None
 

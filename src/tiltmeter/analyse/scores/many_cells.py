@@ -49,7 +49,7 @@ def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         sides = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
         about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
         compared = _compared(cells, sides, (contrast["baseline"], place[1]), based=True)
-        yield _noted(table, _claim(measure, about, compared))
+        yield _noted(table, claim_row(measure, about, compared)[0])
 
 
 def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -63,7 +63,7 @@ def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
         if len(own) > 1:
             sides = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
             compared = _compared(cells, sides, [group for _, group in own], based=False)
-            yield _noted(table, _claim(measure, {contrast["within"]: dimension}, compared))
+            yield _noted(table, claim_row(measure, {contrast["within"]: dimension}, compared)[0])
 
 
 def between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -78,7 +78,7 @@ def between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
         return
     shuffles = shuffles_of(measure.name, DRAWS)
     part = Part(list(codes.values()), (measure.attribute,), (among,), shuffles)
-    yield _claim(measure, {}, Compared([part], [""], list(codes), False))
+    yield claim_row(measure, {}, Compared([part], [""], list(codes), False))[0]
 
 
 def _compared(
@@ -96,12 +96,16 @@ def _compared(
     return Compared(parts, objects, names, based)
 
 
-def _claim(measure: MeasureSpec, about: Mapping[str, str], compared: Compared) -> Estimate:
+def claim_row(
+    measure: MeasureSpec, about: Mapping[str, str], compared: Compared
+) -> tuple[Estimate, tuple[float | None, float | None]]:
+    """The row of a claim, and the shares of its largest cell in the base and in the group."""
     found = many_cells(parts=compared.parts)
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
     if found.p is None or not found.cells:
-        return replace(row, note="too few outputs of each group to show a difference")
+        why = "too few outputs of each group to show a difference"
+        return replace(row, note=why), (None, None)
     largest = _named(compared, found, found.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
@@ -110,7 +114,7 @@ def _claim(measure: MeasureSpec, about: Mapping[str, str], compared: Compared) -
     def detect(level: float) -> float | None:
         return _rises(compared, found, level)[0]
 
-    return replace(
+    row = replace(
         row,
         value=largest["share"] - largest["base_share"],
         test=METHOD,
@@ -119,6 +123,7 @@ def _claim(measure: MeasureSpec, about: Mapping[str, str], compared: Compared) -
         note=_note(compared, found, largest),
         name_cells=name_cells if measure.headline else None,
     )
+    return row, (largest["base_share"], largest["share"])
 
 
 def _note(compared: Compared, found: ManyCells, largest: NamedCell) -> str:

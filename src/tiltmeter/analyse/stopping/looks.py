@@ -1,5 +1,6 @@
 """A look: made once, when all outputs and labels of its rounds are final, from these alone, and
-stored. What was stored is never computed again.
+stored. Its decisions are computed again from what is stored whenever they are read; what they rest
+on is computed again by `export --verify`.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     """The looks that a run made, in their order. StoreError where one is of another plan, or not of
     the trials and labels that it was made from.
     """
-    found = []
+    found: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
         try:
             look = parse_look(text)
@@ -86,6 +87,8 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
             why = "is no look"
         elif look.plan != plan.hash:
             why = "was made by another plan than the run holds"
+        elif not _follows(look.decisions, _decisions(plan, found, look.sums)):
+            why = "decided what does not follow from what it saw"
         else:
             found.append(look)
             continue
@@ -125,17 +128,18 @@ def open_claims(plan: StoppingPlan, made: Sequence[Look]) -> list[PlannedClaim]:
 
 def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
     """Makes the next look from the labels of its rounds, and stores it."""
+    look = look_again(store, protocol, plan, made)
+    stored.keep_look(store, look.number, look.as_dict())
+    return look
+
+
+def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
+    """The look after those that were made, from the labels of its rounds."""
     number = len(made) + 1
-    wanted = open_claims(plan, made)
-    sums = _read_sums(store, protocol, plan, wanted, number)
-    decisions: dict[str, Decision] = {}
-    for family in plan.families:
-        before = [look.sums for look in made]
-        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
-        decisions |= {one.key: one for one in found}
+    sums = _read_sums(store, protocol, plan, open_claims(plan, made), number)
     outputs, cost = stored.calls_up_to(store, number)
     annotators = {claim.instrument for claim in plan.claims}
-    look = Look(
+    return Look(
         plan.hash,
         number,
         plan.looks[number - 1],
@@ -144,10 +148,34 @@ def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequen
         outputs,
         cost,
         sums,
-        decisions,
+        _decisions(plan, made, sums),
     )
-    stored.keep_look(store, number, look.as_dict())
-    return look
+
+
+def _decisions(
+    plan: StoppingPlan, made: Sequence[Look], sums: Mapping[str, StoredSums]
+) -> dict[str, Decision]:
+    """What follows from the sums of a look and of those before it."""
+    decisions: dict[str, Decision] = {}
+    for family in plan.families:
+        before = [look.sums for look in made]
+        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
+        decisions |= {one.key: one for one in found}
+    return decisions
+
+
+def _follows(given: Mapping[str, Decision], found: Mapping[str, Decision]) -> bool:
+    """True if decisions are the same, but for what processors round otherwise."""
+
+    def alike(a: object, b: object) -> bool:
+        numbers = isinstance(a, float) and isinstance(b, float)
+        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if numbers else a == b  # type: ignore
+
+    return given.keys() == found.keys() and all(
+        alike(a, b)
+        for key, one in given.items()
+        for a, b in zip(asdict(one).values(), asdict(found[key]).values(), strict=True)
+    )
 
 
 def _read_sums(

@@ -1,112 +1,14 @@
-"""A claim in one sentence that a reader without statistics takes in: what moved, which way, how
-far. The words are the protocol's own (`sentence` of a measure), else those below.
-"""
+"""What a sentence may name of a claim: the slots of a protocol's own words, filled in."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
-from ...records import CellClaim, Estimate
+from ...records import Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
 from .largest_shift import Moved, Share
-from .verdict_words import Word
-
-# of a measure without words of its own
-SHARE = "{subject} gives {counted} in {value} of answers; {reference} would be no tilt."
-DIFFERENCE = "{subject} gives {counted} {points} points {more} often for {level} than {baseline}."
-RATIO = "{subject} gives {counted} {times} times as often for {level} as for {baseline}."
-RATIO_BELOW = "{subject} gives {counted} {times} times as often for {baseline} as for {level}."
-NEVER = "{subject} gives {counted} for {baseline}, and never for {level}."
-NEVER_AT_BASELINE = "{subject} gives {counted} for {level}, and never for {baseline}."
-NEVER_BY_SIDE = {"level": NEVER, "baseline": NEVER_AT_BASELINE}
-OTHER = "{subject}: {what} is {value}."
-# of a claim of many cells, none of which is shown to differ by itself
-UNNAMED = "Answers of {subject} differ{for_whom}; in which attribute cannot be said."
-# of a group whose answers count neither way more often, in place of a sentence of ours
-LEFT_OPEN = (
-    "{open_at_level} of the answers of {subject} for {level} count neither way, "
-    "{open_at_baseline} for {baseline}: whether it tilts cannot be said."
-)
-BORDERLINE = ("is undecided: the number is borderline", "is borderline")  # end a sentence
-
-
-def write(
-    word: Word,
-    spec: MeasureSpec,
-    slots: Mapping[str, str],
-    below: bool,
-    kinds: Collection[CautionKind],
-) -> str:
-    """The sentence of a verdict. below: the value lies below the null value; kinds: of the cautions
-    that are the reason for the verdict.
-    """
-    record = word.record
-    key = record.wording
-    own: dict[str, str] = {name: str(text) for name, text in spec.sentence.items()}
-    wanted = [key]
-    if key in ("tilt", "shown"):
-        wanted = [*([key] if key == "shown" else []), *(["below"] if below else []), "tilt"]
-    if key == "unsettled" and CautionKind.REVERSES in kinds:
-        wanted = ["reversed", "unsettled"]
-    template = next((own[name] for name in wanted if name in own), "")
-    if not template or not _fits(template, slots):
-        template = record.headline or _usual(spec, slots, below)
-    if key != "unsettled" or CautionKind.REVERSES not in kinds:
-        template = _by_reason(key, template, slots, kinds)
-    if record.ending != ".":
-        template = template.removesuffix(".") + record.ending
-    if key == "shown" and spec.null is not None:
-        template = f"Not tested: {template}"
-    if slots.get("points") == "1":
-        template = template.replace("{points} points", "{points} point")
-    return template.format_map(slots)
-
-
-def _by_reason(
-    key: str, template: str, slots: Mapping[str, str], kinds: Collection[CautionKind]
-) -> str:
-    """The template, or with the reason of the verdict where it would name none or another: that a
-    number is borderline, that nothing was measured, or which way something goes.
-    """
-    ours = template in (Word.NOT_SETTLED.record.headline, Word.NOT_MEASURED.record.headline)
-    if ours and CautionKind.MISSING_DIFFERS in kinds and _fits(LEFT_OPEN, slots):
-        return LEFT_OPEN
-    reason = next((kind.reason for kind in CautionKind if kind in kinds and kind.reason), "")
-    if key == "undecided" and reason:
-        ending = next((text for text in BORDERLINE if text in template), "")
-        return template.replace(ending, reason) if ending else template
-    return template
-
-
-def _fits(template: str, slots: Mapping[str, str]) -> bool:
-    """True if there is something for every slot of a template."""
-    try:
-        template.format_map(slots)
-    except KeyError:
-        return False
-    return True
-
-
-def no_tilt(spec: MeasureSpec, unit: str) -> float:
-    """The value on whose sides a number lies: of a ratio without a null value 1."""
-    if spec.null is not None:
-        return spec.null
-    return 1.0 if unit in numerals.RATIOS else 0.0
-
-
-def _usual(spec: MeasureSpec, slots: Mapping[str, str], below: bool) -> str:
-    template = UNNAMED if "for_whom" in slots else OTHER
-    if template == OTHER and spec.unit == "share" and spec.contrast and not spec.expected:
-        template = DIFFERENCE
-    elif spec.unit in numerals.RATIOS and spec.contrast:
-        template = RATIO_BELOW if below else RATIO
-        if "times" not in slots:  # one of the two counts is 0, and no number says how often
-            template = NEVER_BY_SIDE.get(slots.get("never", ""), OTHER)
-    elif spec.unit == "share" and spec.null is not None and not spec.signed:
-        template = SHARE
-    return template if _fits(template, slots) else OTHER
 
 
 def slots(
@@ -122,18 +24,41 @@ def slots(
     """
     found = {"subject": label, "what": spec.text or spec.name}
     for name, level in row.condition.items():
-        found[name] = wording.title(protocol, name, level)
+        found[name] = (
+            wording.language_name(protocol, level)
+            if name == "language"
+            else wording.title(protocol, name, level)
+        )
     found |= _counted(protocol, spec, row)
     if row.value is not None:
         found |= _numbers(spec, row, row.value)
     found |= _levels(protocol, spec, row)
+    found |= _sides(spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
-    if row.cells is not None:
-        found |= _named_cell(protocol, spec, row, row.cells)
+    found |= _others(protocol, spec, row)
+    item = row.condition.get(protocol.item, _object(row))
+    named = wording.title(protocol, protocol.item, str(item))
+    found["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
         found["order"] = level
     return found
+
+
+def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """What the cell of a claim is held against: its base, or all other groups."""
+    cells = row.cells
+    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    if cell is None:
+        return {}
+    base, factor = cell["base"], (spec.contrast or {}).get("factor", "")
+    return {"others": wording.title(protocol, factor, base) if base else "all others"}
+
+
+def _object(row: Estimate) -> str | None:
+    """The item of the cell that a claim names, if it is one alone."""
+    named = row.cells["named"] if row.cells else ()
+    return named[0]["object"] if named else None
 
 
 def _counted(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
@@ -221,6 +146,16 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
     return {"level": level, "baseline": baseline}
 
 
+def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """Both raw shares in per cent: a reference as it is, since one in eight is 12.5 %."""
+    found = {}
+    for name, value in (row.sides or {}).items():
+        slot = {"level": "share", "baseline": "other_share"}.get(name, name)
+        exact = spec.reference and slot == "other_share"
+        found[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
+    return found
+
+
 def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str]:
     factor = (spec.contrast or {}).get("factor", "")
     return {
@@ -231,34 +166,6 @@ def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str
         "other_share": numerals.percent(found.other.value),
         "share_interval": _ends(found.share),
         "other_interval": _ends(found.other),
-    }
-
-
-def _named_cell(
-    protocol: Protocol, spec: MeasureSpec, row: Estimate, cells: CellClaim
-) -> dict[str, str]:
-    """The strongest cell that a claim names; without one, whom the claim is about."""
-    contrast = spec.contrast or {}
-    factor = contrast.get("factor", "")
-    if not cells["named"]:
-        whom = row.condition.get(factor) or row.condition.get(contrast.get("within", ""))
-        return {
-            "for_whom": f" by {whom}"
-            if whom and factor not in row.condition
-            else f" for {wording.title(protocol, factor, whom)}"
-            if whom
-            else ""
-        }
-    cell = cells["named"][0]
-    base = cell["base"]
-    return {
-        "attribute": wording.title(protocol, "attribute", cell["attribute"]),
-        "changed": wording.title(protocol, cell["attribute"], cell["value"]),
-        "changed_in": wording.title(protocol, factor, cell["group"]),
-        "others": wording.title(protocol, factor, base) if base else "all others",
-        "where": f"the {cell['object']}" if cell["object"] else "objects",
-        "share": numerals.percent(cell["share"]),
-        "other_share": numerals.percent(cell["base_share"]),
     }
 
 

@@ -50,6 +50,25 @@ class StratumRows:
                     self.tested.setdefault(row.measure, []).append(row)
 
 
+def cell_of(row: Estimate) -> Moved | None:
+    """The cell that a claim of many cells names, else the one that differs most as seen."""
+    cells = row.cells
+    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    if cell is None:
+        return None
+    share, other = (
+        Share(part, *wilson_ends(part, n))
+        for part, n in ((cell["share"], cell["n"]), (cell["base_share"], cell["base_n"]))
+    )
+    return Moved(cell["attribute"], cell["group"], cell["value"], share, other)
+
+
+def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
+    """Wilson's 95 % interval of a share."""
+    found = wilson(share * n, n)
+    return found.low, found.high
+
+
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
     """What moved behind a row of a divergence, among the rows of its stratum; None for every other
     measure.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol import MeasureSpec, Protocol
+from ...protocol import MeasureSpec, Protocol, wording
 from ...protocol.design.cue_words import lineup_column
 from ...records import Estimate, Json, Population
 from ...stats.crossed.words import ADVISED_WORDS, LEAST_WORDS
@@ -21,7 +21,7 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
     cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
     if spec.contrast is None and len({one.column for one in protocol.cues.values()}) == 1:
         cue = next(iter(protocol.cues.values()))
-    return "words" if cue is None else cue.noun, f"{protocol.item.replace('_', ' ')}s"
+    return "words" if cue is None else cue.noun, f"{wording.item_noun(protocol)}s"
 
 
 def of_verdict(row: Estimate) -> dict[str, Json]:
@@ -71,7 +71,8 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
     if word == Word.TILT_OF_THESE:
         number = min(population["words"])
         each = f"one {words.removesuffix('s')}" if number == 1 else f"these {number} {words}"
-        return f"With {each} a group {text}"
+        open_ = f"; {words} like these are not settled."
+        return f"With {each} a group {text.removesuffix('.')}{open_}"
     return text
 
 

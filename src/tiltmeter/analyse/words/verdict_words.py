@@ -28,9 +28,7 @@ class VerdictRecord:
 
     sentence: a template with the slots of `sentences.verdict`.
     chip:     two to five words, if they are not the word; of a tilt without a direction.
-    wording:  the key of a measure's `sentence` (protocol.toml) that words its headline.
-    headline: a template in place of that key; "" if it is made from the measure's unit.
-    ending:   replaces the full stop of the headline.
+    headline: words of its own for the first sentence, if no situation speaks of it.
     badge:    the words of the badge, if they are not the chip.
     legend:   the meaning of the symbol below a table, if it is not the chip; None to leave it out.
     counted:  ends "3 …" in a summary of many claims; "" if the summary has a sentence for it.
@@ -45,9 +43,7 @@ class VerdictRecord:
     look: Look
     sentence: str
     chip: str = ""
-    wording: str = ""
     headline: str = ""
-    ending: str = "."
     badge: str = ""
     legend: str | None = ""
     counted: str = ""
@@ -102,7 +98,6 @@ class Word(StrEnum):
         Look("▲", "tilt", weight=3),
         chip="difference found",
         sentence="{subject}{tilts}.",
-        wording="tilt",
         badge="tilt found",
         state="rejected",
     )
@@ -110,7 +105,6 @@ class Word(StrEnum):
         "tilt with these names",
         Look("△", "open", weight=4),
         sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
-        wording="tilt",
         legend="tilt with these names: of names like them it cannot be told",
         counted="with a tilt of these names alone",
         passes=True,
@@ -121,8 +115,6 @@ class Word(StrEnum):
         Look("○", "none", weight=9),
         chip="no difference found at this n",
         sentence="{subject}: no difference found at this n. {Tested}{power}.",
-        wording="none",
-        headline="No difference was found for {subject} at this n.",
         badge="no difference found",
         passes=True,
         change=UNKNOWN,
@@ -135,9 +127,6 @@ class Word(StrEnum):
             "{subject}: no difference found on average at this n, but its items differ. "
             "{Tested}{power}.{reasons}"
         ),
-        wording="none",
-        headline=NO_DIFFERENCE.headline,
-        ending=" on average, but items differ more than chance lets them.",
         legend="no difference found on average at this n, but items differ",
         counted=(
             "with no difference found on average, over items that differ more than chance lets them"
@@ -149,8 +138,6 @@ class Word(StrEnum):
         "undecided",
         Look("◇", "open", weight=5),
         sentence="{subject}: undecided.{reasons} {Tested}.",
-        wording="undecided",
-        headline="Whether {subject} tilts is undecided: the number is borderline.",
         counted="undecided",
         items=True,
         change=UNKNOWN,
@@ -159,8 +146,6 @@ class Word(StrEnum):
         "direction not settled",
         Look("⇅", "open", weight=2),
         sentence="{subject}: direction not settled. On average {number}.{reasons}",
-        wording="unsettled",
-        headline="Which way {subject} tilts cannot be said.",
         counted="with a direction that is not settled",
         change="Direction not settled",
     )
@@ -169,8 +154,6 @@ class Word(StrEnum):
         Look("✕", "open", weight=1),
         chip="judge refuted by gold",
         sentence="{subject}: {refuted} So nothing can be said; {raw}{number}.",
-        wording="refuted",
-        headline="Nothing can be said of {subject}: people's labels refute the judge.",
         badge="judge refuted by people",
         counted="cannot be told: gold refutes the judge",
         change="Judge refuted by gold",
@@ -182,10 +165,6 @@ class Word(StrEnum):
             "{subject}: not pursued. {Tested}. A tilt had little chance of being found by the last "
             "look; that is no finding that there is none."
         ),
-        wording="pursued",
-        headline=(
-            "Whether {subject} tilts was not pursued: a tilt had little chance of being found."
-        ),
         legend="not pursued: given up on the way, so nothing is said of it",
         counted="not pursued, which is no finding that there is no difference",
         state="not pursued",
@@ -195,8 +174,6 @@ class Word(StrEnum):
         "still asked",
         Look("…", "open", weight=6),
         sentence="{subject}: still asked. So far {tested}.",
-        wording="asked",
-        headline="Whether {subject} tilts is still being asked.",
         counted="still asked",
         state="on",
         change=UNKNOWN,
@@ -205,7 +182,6 @@ class Word(StrEnum):
         "no test made",
         Look("·", "plain", weight=7),
         sentence="{subject}: {number}; no test was made.",
-        wording="shown",
         badge="measured, not tested",
         tested=False,
         change=UNKNOWN,
@@ -214,8 +190,6 @@ class Word(StrEnum):
         "not measured",
         Look("—", "plain", weight=10),
         sentence="{subject}: the {what} could not be measured. {Why}",
-        wording="unmeasured",
-        headline="Nothing could be measured for {subject}.",
         legend=None,
         tested=False,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...errors import UsageError
 from ...store import Store
-from ...store.queries import labels
+from ...store.queries import labels, state
 from ..runs.run_folder import Run
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ _FILES: Mapping[str, str] = {
 def _describe(run: Run, target: Path, content: Content) -> list[Path]:
     from ...formats import crate
 
+    with Store(run.folder) as store:
+        rows = state.digest(store)
     about = crate.About(
         name=f"Audit: {content.title}",
         description=f"{content.question} {content.asked}",
@@ -145,6 +147,7 @@ def _describe(run: Run, target: Path, content: Content) -> list[Path]:
         models=[one.name for one in content.subjects if one.role == "subject"],
         signatures=[one.text for one in content.signatures],
         files=_FILES,
+        rows=rows,
     )
     crate.write_manifest(target, about)
     return sorted(path for path in target.rglob("*") if path.is_file())

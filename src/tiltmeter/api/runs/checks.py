@@ -180,5 +180,5 @@ def check_all(
     return CheckResult(
         tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
         hold(gate, verdicts) if gate else None,
-        sum(claim.word is Word.TILT for claim in verdicts),
+        sum(claim.word is Word.TILT and not claim.nuisance for claim in verdicts),
     )

@@ -20,8 +20,8 @@ LISTED = 5  # items that a note names
 
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
     """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
-    declared = registry.protocol(protocol)
-    given = importing.read_given(declared, Path(path))
+    declared = importing.protocol_to_import(protocol, Path(path))
+    given = importing.read_given(protocol, declared, Path(path))
     with Store(out, create=True, writing=True) as store:
         record = protocol_snapshot.record(protocol, declared)
         added = importing.write_rows(store, declared, record.source, given)

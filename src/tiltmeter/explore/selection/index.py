@@ -32,7 +32,7 @@ from ...records import HUMAN, OUTCOMES, VOTE
 from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.output_table import LabelRow, OutputRow, OutputTable
-from ...store.queries import calls, labels, outputs, own_labels, trials
+from ...store.queries import calls, label_sets, labels, outputs, trials
 from ...store.queries.labels import RankedLabel
 from .parts import SUBJECT
 
@@ -159,7 +159,7 @@ class Index:
 
     def _load_labels(self, source: Source, attribute: str) -> None:
         lead = self._lead.get((source.number, attribute), "")
-        single = own_labels.lead_values(source.store, attribute, lead)
+        single = label_sets.lead_values(source.store, attribute, lead)
         if single is not None:
             self.table.add_single_labels(attribute, source.number, single)
             return

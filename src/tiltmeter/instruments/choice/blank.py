@@ -34,7 +34,7 @@ from .mentions import MENTION, Forms, Marker
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
-_QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, that may stand by themselves before a lead-in:
@@ -106,13 +106,15 @@ class Blank:
             return self.word(parts[0])
         return ""
 
-    def word(self, part: str) -> str:
-        """The option of a pronoun's other case, `neither` for another word or two; else ""."""
+    def word(self, part: str, most: int = _ALONE) -> str:
+        """The option of a pronoun's other case, `neither` for another word or two (so many at
+        most); else "".
+        """
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
         unspaced = bool(words) and is_unspaced(words[0][0])
-        short = letters <= _OTHER_LETTERS // 2 if unspaced else len(words) <= _ALONE
+        short = letters <= _OTHER_LETTERS // 2 if unspaced else len(words) <= most
         if "?" in part or any(map(str.isdigit, part)):
             return ""
         if not short or letters < (1 if unspaced else 2) or self._names(part):
@@ -198,7 +200,7 @@ class Blank:
             lambda found: "" if self._names(self._language.canonical(found[0])) else found[0],
             prompt,
         )
-        return blank.split(_QUOTED.sub(lambda found: _own_line(found, blank), prompt))
+        return blank.split(QUOTED.sub(lambda found: _own_line(found, blank), prompt))
 
     def _parts_of(self, text: str) -> list[str]:
         return [part for part, _ in _parts(self._language.canonical(text))]

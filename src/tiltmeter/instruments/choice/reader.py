@@ -56,7 +56,7 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ...languages import refusals
@@ -64,13 +64,14 @@ from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from ..text.thought import without_thought
-from .blank import Blank
+from .blank import QUOTED, Blank
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
+QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 Stated = list[set[str]]  # the values of each mention that states a choice
 
@@ -101,6 +102,7 @@ class Reader:
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._yes_no = self._options_of_yes_and_no(forms)
         passing = {
             word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
         }
@@ -110,6 +112,16 @@ class Reader:
         # short answers recur
         self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
+
+    def _options_of_yes_and_no(self, forms: Forms) -> tuple[str, str] | None:
+        """The options that stand for yes and no; None if they are others."""
+        meant = [
+            option
+            for role in ("yes", "no")
+            for option, written in forms.items()
+            if {form.casefold() for form in written} & {*self._language.pack.list_of(role)}
+        ]
+        return (meant[0], meant[1]) if len(meant) == len(forms) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> str:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
@@ -124,17 +136,45 @@ class Reader:
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
             return begun
-        return (self._filled(canonical, prompt) or value) if value == INVALID else value
-
-    def _filled(self, canonical: str, prompt: str) -> str:
-        """What fills the prompt's blank; else the only option that is named, unless the prompt
-        itself has sentences that name one option: it would be read less readily than the other.
-        """
-        value = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        if value or not self._language.data or self._marker.favours(prompt):
+        if value != INVALID:
             return value
-        told = self._marker.without(canonical, prompt)
-        return self._named_alone(canonical, list(self._marker.clauses(self._marker.mark(told))))
+        filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
+        return filled or self._only(text, canonical, prompt) or value
+
+    def _only(self, text: str, canonical: str, prompt: str) -> str:
+        """The only option that is named, or `neither` for another word that is quoted as the
+        answer; "" if the prompt itself has sentences that name one option: it would be read less
+        readily than the other.
+        """
+        if not self._language.data or self._marker.favours(prompt):
+            return ""
+        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
+        marked = self._marker.mark(self._marker.without(canonical, prompt))
+        clauses = list(self._marker.clauses(marked))
+        options = _union(values(self._marker.mark(words)) for words in quoted)
+        if named := self._named_alone(canonical, clauses, options):
+            return named
+        answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
+        new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
+        other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
+        if other and answers and not MENTION.search(marked):
+            return NEITHER
+        return self._in_other_words(clauses)
+
+    def _in_other_words(self, clauses: Sequence[Clause]) -> str:
+        """Yes or no as a decision says it without either word ("I would grant it", "Denied"), where
+        no clause is a condition or a guess and all of them agree.
+        """
+        if self._yes_no is None:
+            return ""
+        said = set[bool]()
+        for clause in clauses:
+            if clause.question or clause.barred or self._language.has(clause.text, "guess"):
+                continue
+            for role, meant in (("assent", True), ("dissent", False)):
+                if self._language.has(clause.text, role):
+                    said.add(meant != self._denies(clause))
+        return self._yes_no[not said.pop()] if len(said) == 1 else ""
 
     def _quoted(self, reply: str, opened: str) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
@@ -194,11 +234,13 @@ class Reader:
             return self._options[int(begun.pop())]
         return BOTH if len(named) > 1 else INVALID
 
-    def _named_alone(self, canonical: str, clauses: Sequence[Clause]) -> str:
+    def _named_alone(
+        self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
+    ) -> str:
         """The only option that is named, without a condition, a reason, a doubt or a negation in
         its clause. In a language whose pack has phrases instead (English) it counts in an answer
         of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
-        an end of a short answer only.
+        an end of a short answer only, or if they are quoted.
         """
         whole = self._language.data.get("named") or len(_SENTENCE.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
@@ -208,7 +250,8 @@ class Reader:
             if clause in free and not self._denies(clause, before)
         )
         options = {self._options[int(value)] for value in named if value.isdigit()}
-        passing = self._in_passing and not (self._language.data.get("named") and _short(clauses))
+        passing = self._in_passing and not named <= {*quoted}
+        passing = passing and not (self._language.data.get("named") and _short(clauses))
         if len(options) != 1 or THIRD in named or passing or not whole:
             return ""
         return options.pop()

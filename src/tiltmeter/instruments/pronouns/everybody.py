@@ -161,7 +161,8 @@ def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str
     assert seen is not None
     if seen.name and not _month(found, at):
         return seen.name
-    if seen.noun and not _is_description(found, at):
+    thing = found[at].word in words("with_capital") and not found[at].raw[0].isupper()
+    if seen.noun and not thing and not _is_description(found, at):
         return seen.noun
     if several and (seen.plural or (seen.in_s and is_plural(found, at))):
         return PLURAL

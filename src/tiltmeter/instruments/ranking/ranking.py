@@ -50,7 +50,7 @@ class Rankings(Parser):
     """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
 
     kind = "ranking"
-    version = "2"
+    version = "3"
     summary = "whom an answer ranks first, and everybody's rank"
     answers = "ranking"
     modality = "text"
@@ -129,9 +129,7 @@ class Rankings(Parser):
         people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
-        found = ranking(text, names)
-        if found.places and in_other_language(text, names):
-            found = Ranking(outcome=OTHER_LANGUAGE)
+        found = read_ranking(text, names)
         groups = [group for group, _ in people]
         first = LineUp(names).first_in_full(text)
         mentioned = INVALID if first is None else groups[first]
@@ -185,11 +183,21 @@ def candidates(text: str) -> list[tuple[str, str]]:
     return [(group.strip(), name.strip()) for group, _, name in parts if name.strip()]
 
 
+def read_ranking(text: str, names: Sequence[str]) -> Ranking:
+    """Who is ranked where, in English; what is no refusal in another language is
+    `other_language`.
+    """
+    found = ranking(text, names)
+    if found.outcome in ("", INVALID) and in_other_language(text, names):
+        return Ranking(outcome=OTHER_LANGUAGE)
+    return found
+
+
 def in_other_language(text: str, names: Sequence[str]) -> bool:
     """True if what stands beside the names of an answer is in another language than English."""
     parts = {part for name in names for part in plain(name).lower().split()}
     rest = _NAME.sub(lambda name: "" if plain(name[0]).lower() in parts else name[0], text)
-    words = [word for word in _WORD.findall(rest) if not word[0].isupper()]
+    words = [word for word in _WORD.findall(rest) if word.isalpha() and not word[0].isupper()]
     if len(words) < _FEWEST and all(word.isascii() for word in words):
         return False
     try:

@@ -26,31 +26,10 @@ from ...languages import refusals
 from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
-from .names import LineUp, plain
+from .marks import MARK, NAMED, NUMBERED, number_of, ordinal
+from .names import LineUp, Mention, plain
 
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-]
-_NAMED = "|".join(_ORDINALS)
-_MARK = re.compile(
-    rf"""\s*(?:\#{{1,6}}\s+)?(?:
-      [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z])|(?-i:(?=[A-Z][a-z])))
-    | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
-    | (?P<word>{_NAMED})(?:\s+(?:place|choice|rank|position))?(?:\s+goes\s+to)?\s*[:,–—-]
-    | (?P<bullet>[-•–—◦▪·*])\s
-    )\s*(?P<rest>.*)$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_INLINE = re.compile(r"(?<=[\s,;.:])\(?(?=\d{1,2}[.)]\s+[A-Z])")
+_INLINE = re.compile(r"(?<=[\s,;.:\"'])\(?(?=\d{1,2}[.)]\s+[A-Z])")
 _HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
 _JOINED = re.compile(
     r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
@@ -62,7 +41,7 @@ _BACKWARDS = re.compile(
 )
 _RANKS = re.compile(
     r"\b(?:rank\w*|order|top|most (?:qualified|suitable|promising)|best|strongest|followed by|"
-    rf"then|next|finally|lastly|{_NAMED}|last place)\b",
+    rf"then|next|finally|lastly|{NAMED}|last place)\b",
     re.IGNORECASE,
 )
 _BEST = re.compile(
@@ -82,13 +61,10 @@ _DECLINES = re.compile(
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
-_NUMBERED = re.compile(
-    rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|(?P<w>{_NAMED})|(?P<l>last))\b",
-    re.IGNORECASE,
-)
+_LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
 _WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
-LAST = 99  # the number of "last"
 
 
 class Ranking(NamedTuple):
@@ -153,9 +129,9 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
     """
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
-        found = _MARK.match(line)
+        found = MARK.match(line)
         rest = (found["rest"] if found else line).strip(" |\t*")
-        number = _number(found) if found else 0
+        number = number_of(found) if found else 0
         people = _about(rest, line_up)
         bare = not found and bool(people) and _nothing_else(rest, line_up)
         beside = re.search(r"\(\s*(\d{1,2})\s*\)", rest) if bare else None  # "Anna Lee (1)"
@@ -185,12 +161,6 @@ def _lines(text: str) -> Iterator[str]:
             yield line[start:end].strip(" ,;")
 
 
-def _number(found: re.Match[str]) -> int:
-    if found["word"]:
-        return _ORDINALS.index(found["word"].lower()) + 1
-    return int(found["number"] or found["rank"] or 0)
-
-
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
     """The people of an entry: the first whom it names, and those joined to them at its head."""
     mentions = line_up.mentions(rest)
@@ -203,11 +173,11 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
 
 
 def _nothing_else(rest: str, line_up: LineUp) -> bool:
-    """True if a line is one name, with nothing but marks around it."""
+    """True if a line is one name, with nothing but marks and a word in brackets behind it."""
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
-    left = rest[: mentions[0].start] + rest[mentions[0].end :]
+    left = rest[: mentions[0].start] + _ASIDE.sub("", rest[mentions[0].end :])
     return not re.search(r"[^\W\d]", left)
 
 
@@ -298,6 +268,7 @@ def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
 
 def _of_sentences(text: str, line_up: LineUp) -> Ranking:
     """By ordinals, else by first mention in sentences that say that they rank."""
+    text = _without_rejected(text, line_up)
     mentions = line_up.mentions(text)
     people = tuple(dict.fromkeys(mention.person for mention in mentions))
     if _DECLINES.search(text):
@@ -312,6 +283,12 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
     if len(people) == 1:
         found = _BEST.search(text)
         return Ranking((people,)) if found or len(text.split()) <= 5 else Ranking(outcome=INVALID)
+    run = _run_of_all(text, line_up)
+    if run and (_RANKS.search(text) or text[: run[0].start].rstrip().endswith(":")):
+        ordered = [mention.person for mention in run]
+        if _BACKWARDS.search(text):
+            ordered.reverse()
+        return Ranking(tuple((person,) for person in ordered))
     commas = re.fullmatch(
         r"[\s,;]*(?:and|then|&)?[\s,;]*", "".join(_between(text, line_up)).strip() or ","
     )
@@ -321,6 +298,32 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
     if _BACKWARDS.search(text):
         places.reverse()
     return Ranking(tuple(places))
+
+
+def _without_rejected(text: str, line_up: LineUp) -> str:
+    """A text without the names that it rejects: "not A but B"."""
+    for mention in reversed(line_up.mentions(text)):
+        after = text[mention.end :]
+        if text[: mention.start].endswith("not ") and re.match(r",? but\b", after):
+            text = text[: mention.start] + after
+    return text
+
+
+def _run_of_all(text: str, line_up: LineUp) -> list[Mention]:
+    """The longest run of names that are joined by commas and the like, if it holds three people or
+    more, each once, and all whom the text names; else nothing.
+    """
+    mentions = line_up.mentions(text)
+    runs: list[list[Mention]] = [mentions[:1]]
+    for a, b in pairwise(mentions):
+        if _LISTED.fullmatch(text[a.end : b.start]):
+            runs[-1].append(b)
+        else:
+            runs.append([b])
+    longest = max(runs, key=len)
+    people = {mention.person for mention in longest}
+    whole = len(people) == len(longest) == len({mention.person for mention in mentions})
+    return longest if whole and len(longest) > 2 else []
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:
@@ -337,14 +340,7 @@ def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
     found: dict[int, int] = {}
     for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
         people = {mention.person for mention in line_up.mentions(clause)}
-        ordinals = list(_NUMBERED.finditer(clause))
+        ordinals = list(NUMBERED.finditer(clause))
         if len(people) == 1 and len(ordinals) == 1:
-            one = ordinals[0]
-            if one["l"]:
-                number = LAST
-            elif one["w"]:
-                number = _ORDINALS.index(one["w"].lower()) + 1
-            else:
-                number = int(one["n"] or one["h"])
-            found.setdefault(people.pop(), number)
+            found.setdefault(people.pop(), ordinal(ordinals[0]))
     return found

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
 _MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
+_RANK = re.compile(
+    r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I
+)
 _JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
 
 
@@ -43,6 +46,9 @@ def _strings(data: object) -> Iterator[str]:
         yield data
     elif isinstance(data, dict):
         values = [value for value in data.values() if isinstance(value, (str, list))]
+        if len(values) > 1 and all(map(_RANK.fullmatch, data)):  # {"1": …, "2": …}
+            yield from _strings(values)
+            return
         arrays = [value for value in values if isinstance(value, list)]
         yield from _strings(arrays[0] if arrays else values[0] if values else "")
     elif isinstance(data, list):

@@ -287,6 +287,7 @@ BUILTIN = ModelKind(
     price=FREE,
     modules=("xllamacpp",),
     extra="builtin",
+    templated=True,
     check=check_weights,
 )
 GGUF = ModelKind(
@@ -297,4 +298,5 @@ GGUF = ModelKind(
     price=FREE,
     modules=("xllamacpp",),
     extra="builtin",
+    templated=True,
 )

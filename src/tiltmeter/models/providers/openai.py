@@ -196,7 +196,8 @@ class OpenAIChat:
             if request.logprobs
             else (),
             served=word_at(body, "model"),
-            fingerprint=word_at(body, "system_fingerprint"),
+            # a router (OpenRouter) names the provider that it asked
+            fingerprint=word_at(body, "system_fingerprint") or word_at(body, "provider"),
             usage=usage_if_possible(prompt, completion, request, self.reserve),
             ended=ended,
             thought=thought_tokens(text, thoughts, completion, count_at(usage, *_THOUGHT)),

@@ -20,7 +20,12 @@ from .thin_design import asked_columns, compared_factors, name_columns
 
 NONE = "none"
 BY_WORD = "_by_word"  # ends the name of a measure
-WORD_KINDS = {"difference": "share", "ratio": "share", "mean_difference": "mean"}
+WORD_KINDS = {
+    "difference": "share",
+    "ratio": "share",
+    "odds_ratio": "share",
+    "mean_difference": "mean",
+}
 PEOPLE = {"person": "people", "who": "people"}  # columns that are not called names
 
 

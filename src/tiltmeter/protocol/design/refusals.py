@@ -14,9 +14,8 @@ from ..source.keys import SentenceKeys
 REFUSED = "_refused"  # ends the name of the measure
 KINDS = ("difference", "mean_difference")
 _SENTENCE = SentenceKeys(
-    tilt="{subject} refuses {points} points {more} often for {level} than {baseline}.",
-    none="{subject}: no difference in refusals was found, at this n.",
-    undecided="Whether {subject} refuses more often for {level} or {baseline} is borderline.",
+    tilt="{subject} refuses {share} of answers for {level}, {other_share} for {baseline}",
+    also="refuses {share} for {level}, {other_share} for {baseline}",
 )
 
 

@@ -141,6 +141,7 @@ def _protocol(
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
         departures=tuple(data.get("departures", ())),
+        matters=float(data.get("matters", 5)),
         limits=(*data.get("limits", ()), *_language_limits(data.get("instruments", ()), beside)),
         guidelines=tuple(data.get("guidelines", ())),
         crosstab=data.get("crosstab"),

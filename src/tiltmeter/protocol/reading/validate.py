@@ -206,11 +206,12 @@ def _values(
                 f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
                 f"among = {list(measure.among)}. Add it there, or leave it out here."
             )
+    _scores(measure, kind, place.at("scores"), known)
     if kind.numbers:
-        if known is not None and not any(_is_number(value) for value in known):
+        if known is not None and not measure.scores and not any(map(_is_number, known)):
             raise ProtocolError(
                 f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it "
-                "has no mean. Count its values with a share."
+                "has no mean. Give them scores = { VALUE = NUMBER }, or count them with a share."
             )
     elif (
         not measure.values
@@ -220,6 +221,20 @@ def _values(
         raise ProtocolError(
             f'{place.at("values")}: nothing is counted. Name a value, or ["*"] for each.'
         )
+
+
+def _scores(
+    measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
+) -> None:
+    """Scores are of values that the instrument gives, for a mean of them."""
+    if measure.scores and not kind.numbers:
+        raise ProtocolError(
+            f'{place}: a {measure.kind} counts labels and takes no scores. Write kind = "mean".'
+        )
+    if known is not None:
+        for value in measure.scores:
+            what = f"value of {measure.attribute}"
+            refuse_unknown(what, value, (*known, *OUTCOMES), place.at(value))
 
 
 def _null(measure: MeasureSpec, kind: MeasureKind, place: SourceLocation) -> None:

@@ -8,11 +8,15 @@ it, and whether the user's own copy is that release.
     licence = "CC BY 4.0"
     get = "Download explicit.jsonl from …"
     files = [{ path = "explicit.jsonl", sha256 = "…" }]
+    partial = true                               # a copy may lack files
+    also = ["data/*.jsonl"]                      # further files of the release, not compared
     tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
-The last three name functions beside the protocol. A copy is a folder, or the file if there is one.
+The last three name functions beside the protocol. Outputs that stand in rows need none:
+`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the
+file if there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -49,15 +53,27 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A user's copy of a release, checked: the contents of its files, and the files it lacks."""
+    """A user's copy of a release, checked: the contents of its files, those it lacks, and those
+    whose sha256 is not known.
+    """
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the files' names and of theirs."""
+        lines = (f"{_sha256(content)}  {name}\n" for name, content in self.contents.items())
+        return _sha256("".join(lines).encode())
 
     @property
     def note(self) -> str:
-        """Says which files the copy lacks; "" if it is whole."""
-        return f"the copy lacks {_some(self.missing)}" if self.missing else ""
+        """Says which files the copy lacks or could not be compared; "" if it is whole."""
+        notes = [f"the copy lacks {_some(self.missing)}"] if self.missing else []
+        if self.unchecked:
+            notes.append(f"no sha256 is known of {_some(self.unchecked)}, which was not compared")
+        return "; ".join(notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +93,10 @@ class Source:
     get: str
     files: Mapping[str, str]
     tables: Mapping[str, str]
-    outputs: str
+    outputs: str | Sequence[Mapping[str, Any]]
     contents: str
+    partial: bool = False
+    also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Says where the data is, under which licence, and what to type once it is here."""
@@ -99,8 +117,12 @@ class Source:
         if not path.exists():
             raise UsageError(f"There is no {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
-        read = reader(path, tuple(self.files))
-        differing = [name for name, content in read.items() if _sha256(content) != self.files[name]]
+        read = reader(path, (*self.files, *self._further(path)))
+        differing = [
+            name
+            for name, content in read.items()
+            if name in self.files and _sha256(content) != self.files[name]
+        ]
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
             raise UsageError(
@@ -109,14 +131,28 @@ class Source:
             )
         if not read:
             raise UsageError(f"{path} holds none of the files of {self.release}. {self.get}")
-        return Copy(read, tuple(name for name in self.files if name not in read))
+        return Copy(
+            read,
+            tuple(name for name in self.files if name not in read),
+            tuple(name for name in read if name not in self.files),
+        )
+
+    def _further(self, path: Path) -> list[str]:
+        """Returns the names of further files of the release that a copy has."""
+        found = (
+            str(file.relative_to(path).as_posix()).removesuffix(intake.XZ)
+            for pattern in self.also
+            for ending in ("", intake.XZ)
+            for file in path.glob(f"{pattern}{ending}")
+        )
+        return sorted({name for name in found if name not in self.files})
 
     def check_texts(self, path: Path) -> Copy:
         """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
         if not self.tables:
             raise UsageError(f"{self.protocol} ships with its texts. Leave --data out.")
         copy = self.check(path)
-        if copy.missing:
+        if copy.missing and not self.partial:
             raise UsageError(f"{path}: {copy.note}. {self.get}")
         return copy
 
@@ -125,7 +161,8 @@ class Source:
         copy = self.check_texts(path)
         made: dict[str, str] = {}
         for table, maker in self.tables.items():
-            key = cache.key_of(self.protocol, table, *self.files.values()) if cache.keeps() else ""
+            hashes = map(_sha256, copy.contents.values())
+            key = cache.key_of(self.protocol, table, *hashes) if cache.keeps() else ""
             text = cache.read_text(key)
             made[table] = self.function(maker)(copy.contents) if text is None else text
             if text is None:
@@ -158,6 +195,8 @@ def source_of(folder: Path, protocol: str, package: str) -> Source | None:
         data.get("tables", {}),
         data.get("outputs", ""),
         data.get("contents", ""),
+        data.get("partial", False),
+        tuple(data.get("also", ())),
     )
 
 

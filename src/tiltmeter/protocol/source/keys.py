@@ -72,6 +72,9 @@ class SentenceKeys(TypedDict, total=False):
 
     tilt: str
     below: str
+    plain: str
+    also: str
+    strata: str
     none: str
     undecided: str
     unsettled: str
@@ -87,6 +90,7 @@ class FirstKeys(TypedDict, total=False):
     by: Texts
     cue: str
     badges: str
+    item: str
 
 
 class InstrumentKeys(TypedDict, total=False):
@@ -117,9 +121,11 @@ class MeasureKeys(TypedDict, total=False):
     figure: str
     text: str
     family: str
+    nuisance: str
     parts: Texts
     reference: str | Mapping[str, float]
     expected: Mapping[str, Mapping[str, str]]
+    scores: Mapping[str, float]
     contrast: Mapping[str, str]
     band: BandKeys
     sentence: SentenceKeys
@@ -227,6 +233,7 @@ class _Keys(TypedDict, total=False):
     citation: str
     departures: Texts
     limits: Texts
+    matters: float
     guidelines: Texts
     defaults: Levels
     apart: Texts

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...analyse.claims.output_query import query_of
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import reading
+from ...analyse.words.first_sentence.situations import first_sentence
 from ...gold.sheet import guard_formula
 from ...protocol import Protocol
 from ...protocol.design.cue_words import BY_WORD
@@ -27,8 +28,8 @@ def as_json(
     verdicts: Sequence[Verdict] = (),
     protocol: Protocol | None = None,
 ) -> str:
-    """`{"schema": 1, "run": {…}, "verdicts": […], "estimates": […]}`, one row a line. ValueError
-    for a number that is not finite.
+    """`{"schema": 1, "run": {…}, "first_sentence": {…}, "verdicts": […], "estimates": […]}`, one
+    row a line. ValueError for a number that is not finite.
 
     protocol: with it each estimate has the `query` of the outputs that it counted.
     """
@@ -40,11 +41,12 @@ def as_json(
         told = ",\n  ".join(map(line, rows))
         return f"[\n  {told}\n ]" if told else "[]"
 
+    said = first_sentence([verdict.facts for verdict in verdicts]).as_dict()
     found = lines(verdict.as_dict() for verdict in verdicts)
     rows = lines(_with_query(estimate, protocol) for estimate in estimates)
     return (
-        f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "verdicts": {found},'
-        f'\n "estimates": {rows}\n}}'
+        f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},'
+        f'\n "first_sentence": {line(said)},\n "verdicts": {found},\n "estimates": {rows}\n}}'
     )
 
 

@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 
 from ...analyse.claims.verdicts import Verdict
+from ...analyse.words.first_sentence.situations import first_sentence
 from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.design.tables import SEVERAL
@@ -102,6 +103,9 @@ def summary(
         f"<p>{_text(', '.join(lines))}</p>"
     ]
     parts += [f"<p>{_text(note)}</p>" for note in notes]
+    if verdicts:
+        said = first_sentence([verdict.facts for verdict in verdicts]).text
+        parts.insert(1, f"<p><b>{_text(said)}</b></p>")
     lines = [verdict.sentence for verdict in verdicts]
     parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in lines), "</ul>"] if lines else []
     return "".join(parts)

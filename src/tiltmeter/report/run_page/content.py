@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ... import gold
+from ... import gold, registry
 from ...analyse.claims.background import read_background
 from ...analyse.whole_run import warnings
+from ...analyse.whole_run.measure_run import measured_rows
+from ...analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, subjects_of
 from ...analyse.words import numerals, reading
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
@@ -20,7 +22,7 @@ from ...protocol.design.thin_design import thin_design
 from ...records import Estimate, __version__
 from ...stages.steps import injection_count
 from ...store import Store, served_models
-from ...store.queries import labels
+from ...store.queries import labels, settings
 from ..figures import figures
 from ..first_screen import examples, findings, picture_grid, ranked_pictures, screen, summary
 from ..first_screen.ranking import Judged
@@ -28,7 +30,7 @@ from ..page_model import audits, sanitize
 from ..page_model.figures import Pairs
 from ..page_model.page import Content, PictureGrid, Section, Signature, Subject
 from ..tables import drawers as behind
-from ..tables import estimate_tables, looks, taxonomies
+from ..tables import estimate_tables, looks, printed_numbers, taxonomies
 from . import cascades, models_asked, run_facts
 
 PROMPTS = 4  # prompts shown as examples
@@ -62,6 +64,12 @@ def build(
     dates = [fact.last for fact in facts.models if fact.last]
     title_line = (protocol.title, max(dates)[:10] if dates else "", run_facts.asked_line(facts))
     missing = summary.missing_answers(store, protocol)
+    printed = _printed_beside(store, first, judged)
+    shown = screen.screen(store, first, judged, title_line, missing, named, for_page=for_page)
+    sections = tuple(_sections(store, protocol, read, named, for_page))
+    if printed:
+        shown = replace(shown, badges=(*shown.badges, printed_numbers.badge(printed)))
+        sections = (*sections, printed_numbers.section(printed))
     content = Content(
         title=protocol.title,
         question=protocol.question,
@@ -69,21 +77,26 @@ def build(
         date=title_line[1],
         version=__version__,
         asked=title_line[2],
-        screen=screen.screen(store, first, judged, title_line, missing, named, for_page=for_page),
+        screen=shown,
         lead=summary.summary(headline, len(headline)),
         basis=summary.basis(store, missing, first, facts.annotators),
         findings=summary.first(headline),
         every_finding=headline,
         cautions=summary.CAUTIONS,
-        measures=_measures(read[0].protocol if len(read) == 1 else protocol),
-        sections=tuple(_sections(store, protocol, read, named, for_page)),
+        measures=_measures(
+            read[0].protocol if len(read) == 1 else protocol, estimates if len(read) == 1 else ()
+        ),
+        sections=sections,
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
     )
     if for_page:
         content = _with_page(store, protocol, estimates, content, (facts, read))
-    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
+    run_info = run_facts.info(facts)
+    if printed:
+        run_info = {**run_info, "published": [number.as_dict() for number in printed]}
+    return replace(sanitize.all_visible(content), run_info=run_info)
 
 
 def _with_page(
@@ -128,6 +141,18 @@ def _judge(
         return []
     background = read_background(store, audit.protocol, audit.estimates)
     return findings.judge(audit, background, named)
+
+
+def _printed_beside(
+    store: Store, audit: audits.Audit | None, judged: Sequence[Judged]
+) -> list[Beside]:
+    """The numbers that the authors of the audit printed, beside those of the first variant."""
+    printed = registry.printed_numbers(settings.source(store)) if audit else ()
+    if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
+        return []
+    variants = audit.protocol.variants
+    published = measured_rows(store, audit.protocol, PUBLISHED) if PUBLISHED in variants else None
+    return beside(printed, audit.estimates, published, [one.verdict for one in judged])
 
 
 def _subjects(store: Store, facts: run_facts.RunFacts) -> tuple[Subject, ...]:
@@ -227,9 +252,14 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
     return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
 
 
-def _measures(protocol: Protocol) -> Pairs:
+def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
+    """The measures of the variant with their words."""
+    variant = protocol.variants[estimates[0].variant if estimates else "default"]
+    named = (*variant.measures, *variant.only) if variant.measures else ()
     rows = []
     for spec in protocol.measures:
+        if named and spec.name not in named:
+            continue
         null = (
             f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt"
             if reading.null_of(spec) is not None

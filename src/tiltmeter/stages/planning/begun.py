@@ -11,7 +11,9 @@ from math import ceil
 from ...protocol import Protocol
 from ...records import STOP, Output, Trial
 
-LEAST_TOKENS = 8
+# About 40 characters: the longest text that is read as a word in the blank, so that a reply is read
+# as it would be without the limit (benchmarks/begun_replies.py).
+LEAST_TOKENS = 16
 SPARE_TOKENS = 4  # beside the longest option: the mark, and what a model puts before the option
 _CLOSING = {
     "'": "'",

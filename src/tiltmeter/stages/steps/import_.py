@@ -8,7 +8,7 @@ All is read and checked before anything of it is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +16,12 @@ from pathlib import Path
 from ... import intake, registry
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
+from ...protocol.source.copies import Copy, Source
 from ...records import Label, Output, Trial
 from ...store import Store
 from ...store.queries import labels, outputs, settings
 from ..planning.plan import Choices
+from .import_rows import RowLayout, read_rows
 
 BATCH_ROWS = 5_000  # of one transaction
 
@@ -50,22 +52,41 @@ class Given:
     note: str = ""
 
 
-def read_given(protocol: Protocol, path: Path) -> Given:
+def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
+    """Returns the protocol of outputs, with the texts of the copy at `path` if it ships none."""
+    release = None if isinstance(source, Protocol) else registry.source(str(source))
+    if release is not None and release.outputs and registry.is_sourced(str(source)):
+        return registry.protocol_of_copy(release, path)
+    return registry.protocol(source)
+
+
+def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) -> Given:
     """All rows of a file or a copy. UsageError if the protocol has no importer, or the file is not
     what that expects.
+
+    source: the protocol's name or the path of its file.
     """
-    read, release = registry.importer(protocol.name), registry.source(protocol.name)
+    named = protocol.name if isinstance(source, Protocol) else str(source)
+    release = registry.source(named)
     if release is not None and release.outputs:
         copy = release.check(path)
-        hashes = "".join(f"{release.files[name]}  {name}\n" for name in copy.contents)
-        rows: list[Imported] = list(read(protocol, copy))
-        given = Given(rows, path.name, sha256(hashes.encode()).hexdigest(), copy.note)
+        rows = list(_published(protocol, release, copy))
+        given = Given(rows, path.name, copy.digest, copy.note)
     else:
-        rows = list(read(protocol, path))
+        rows = list(registry.importer(protocol.name)(protocol, path))
         given = Given(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
     if not rows:
         raise UsageError(f"{path} holds nothing that could be imported.")
     return given
+
+
+def _published(protocol: Protocol, release: Source, copy: Copy) -> Iterator[Imported]:
+    """Yields the outputs of a checked copy, read as sources.toml says."""
+    if isinstance(release.outputs, str):
+        yield from release.function(release.outputs)(protocol, copy)
+        return
+    for layout in map(RowLayout.of, release.outputs):
+        yield from read_rows(protocol, layout, copy)
 
 
 def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> AddedOutputs:

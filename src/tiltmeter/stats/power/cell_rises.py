@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.shuffles.many_cells import LEAST_VARIANCE, gamma_moments
@@ -90,7 +93,7 @@ def planned_critical(
     return float(mean + spread * (gammainccinv(shape, level * SPLIT) - shape) / np.sqrt(shape))
 
 
-def _largest(off: Floats, variance: Floats) -> Floats:
+def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
     scores = np.where(
         variance >= LEAST_VARIANCE, np.abs(off) / np.sqrt(np.maximum(variance, 1e-9)), 0.0
     )

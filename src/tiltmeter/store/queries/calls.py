@@ -181,3 +181,40 @@ def has_answered(store: Store, model: str) -> bool:
 def number_answered(store: Store) -> int:
     """How many calls were answered, of subjects and of judges."""
     return int(store.first("SELECT count(*) FROM calls WHERE outcome IS NOT NULL")[0])
+
+
+class AnsweredCall(NamedTuple):
+    """An answered call as its row has it, with the request and the reply's body as texts."""
+
+    key: str
+    purpose: str
+    model: str
+    request: str
+    outcome: str
+    text: str
+    alternatives: str
+    blob: str
+    raw: str
+    date: str
+
+
+def iter_answered(store: Store) -> Iterator[AnsweredCall]:
+    """Every answered call, by key."""
+    query = f"SELECT {', '.join(AnsweredCall._fields)} FROM calls WHERE outcome IS NOT NULL"
+    for row in store.rows(f"{query} ORDER BY key"):
+        yield AnsweredCall(*row)
+
+
+def subject_request(store: Store, key: str) -> StoredRequest | None:
+    """The request of an answered call; None if there is no such call."""
+    row = store.first("SELECT request FROM calls WHERE key=? AND outcome IS NOT NULL", (key,))
+    return None if row is None else StoredRequest.parse(row[0])
+
+
+def without_output(store: Store) -> list[str]:
+    """The keys of answered calls of subjects that no output rests on, and that are in no batch."""
+    query = (
+        "SELECT key FROM calls WHERE outcome IS NOT NULL AND purpose=?"
+        " AND key NOT IN (SELECT call FROM outputs) ORDER BY key"
+    )
+    return [row[0] for row in store.rows(query, (SUBJECT,))]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...records import HUMAN
+from ...records import HUMAN, VOTE, Label
 from .. import Store
 from ..database import State
 from . import labels, trials
@@ -18,6 +18,20 @@ SELECT t.subject, t.mode, l.annotators, count(*) FROM (
   SELECT output, json_group_array(annotator) AS annotators FROM labels
   WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY output) l
 JOIN trials t ON t.id = l.output GROUP BY 1, 2, 3"""
+
+# three queries that walk an index or the table once each, for one that needs both row by row
+_SEVERAL = (
+    "SELECT EXISTS (SELECT 1 FROM labels NOT INDEXED WHERE current AND attribute IN (?1, ?2)"
+    " AND (weight <> 1 OR (position > 0 AND attribute = ?1)))"
+)
+_DISAGREED = (
+    "SELECT output FROM labels WHERE current AND attribute IN (?, ?)"
+    " GROUP BY output HAVING min(value) <> max(value)"
+)
+_LEAD = (
+    "SELECT output, value, min((annotator <> ?2) || annotator) FROM labels"
+    " WHERE current AND attribute = ?1 GROUP BY output"
+)
 
 
 class Labelled(NamedTuple):
@@ -83,3 +97,53 @@ def remember_labelled(
         if not annotator.startswith(HUMAN)
     ]
     store.remember(_LABELLED, rows, state)
+
+
+def iter_current(store: Store) -> Iterator[Label]:
+    """Every label that counts, by output and annotator."""
+    query = (
+        f"SELECT {', '.join(Label._fields)} FROM labels WHERE current"
+        " ORDER BY output, annotator, attribute, position, id"
+    )
+    for row in store.rows(query):
+        yield Label(*row)
+
+
+def current_annotators(store: Store) -> set[str]:
+    """Everybody and everything whose labels count."""
+    return {row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels WHERE current")}
+
+
+def judges_by_annotator(store: Store) -> dict[str, list[str]]:
+    """The models whose replies an annotator's labels rest on, in the order of their first turn."""
+    query = (
+        "SELECT l.annotator, c.model FROM label_calls l JOIN calls c ON c.key = l.call"
+        " GROUP BY 1, 2 ORDER BY 1, min(l.turn)"
+    )
+    judges: dict[str, list[str]] = {}
+    for annotator, model in store.rows(query):
+        judges.setdefault(annotator, []).append(model)
+    return judges
+
+
+def lead_values(store: Store, attribute: str, lead: str) -> list[tuple[str, str, bool]] | None:
+    """(output, value, whether annotators or votes disagree): what the lead annotator said, else the
+    first in the order of their names. None where an annotator gave an output several values or
+    probabilities.
+    """
+    values = (attribute, attribute + VOTE)
+    if store.first(_SEVERAL, values)[0]:
+        return None
+    disagreed = {row[0] for row in store.rows(_DISAGREED, values)}
+    rows = store.rows(_LEAD, (attribute, lead))
+    return [(output, value, output in disagreed) for output, value, _ in rows]
+
+
+def labelled_too_early(store: Store) -> list[str]:
+    """The outputs that a machine labelled before their calls were answered."""
+    query = (
+        "SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.trial = l.output"
+        " JOIN calls c ON c.key = o.call"
+        f" WHERE l.current AND l.date < c.date AND l.annotator NOT GLOB '{HUMAN}*'"
+    )
+    return [row[0] for row in store.rows(query)]

@@ -5,6 +5,7 @@ changed or withdrawn.
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 from .. import Store
@@ -29,6 +30,17 @@ _OUTPUTS = (
     "SELECT max(trial),"
     " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
     " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)"
+)
+# Of every row that a result rests on, by key and without dates and row ids: runs that were put
+# together of parts have the rows of these parts.
+_ROWS = (
+    "SELECT id, subject, mode, factors, sample, prompt, begin, sampling FROM trials ORDER BY id",
+    "SELECT key, purpose, model, request, outcome, text, alternatives, blob, raw, served, ended,"
+    " thought FROM calls WHERE outcome IS NOT NULL ORDER BY key",
+    "SELECT trial, outcome, text, call, blob, ended, thought FROM outputs ORDER BY trial",
+    "SELECT output, annotator, attribute, position, value, weight FROM labels WHERE current"
+    " ORDER BY output, annotator, attribute, position, value",
+    "SELECT trial, look FROM trial_looks ORDER BY trial",
 )
 _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
@@ -55,6 +67,17 @@ def _compute(store: Store, files: Files) -> str:
         last, text = store.first(_OUTPUTS, (last, PIECE_ROWS))
         digest.update((text or "").encode())
     return digest.hexdigest()
+
+
+def digest(store: Store) -> str:
+    """The SHA-256 of all rows that a result rests on, sorted by key: the same for a run and for one
+    that was merged of the same parts.
+    """
+    found = hashlib.sha256()
+    for query in _ROWS:
+        for row in store.rows(query):
+            found.update(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def labels_mark(store: Store) -> str:

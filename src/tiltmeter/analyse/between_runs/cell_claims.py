@@ -1,0 +1,86 @@
+"""Claims of many cells between two runs: does anything differ in what both drew for a prompt, over
+all objects, outputs shuffled between the runs inside each prompt?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ...stats.arguments import Codes
+from ...stats.shuffles.many_cells import Part
+from ...stats.shuffles.shuffling import Shuffles
+from ..counts.value_counts import codes_with_values
+from ..counts.whole_outputs import BaseAndGroups, Place
+from ..measures.divergences import codes_of
+from ..scores.many_cells import Compared, claim_row
+from ..scores.over_cells import BASE, cells_of, places_of
+from .paired_runs import ComparisonRow, Pairing
+
+DRAWS = 4_999  # shuffles, as of scores of whole outputs
+SEED = 21  # of the shuffles, with the place of the object or level
+LEVELS, GROUPS = "cells_between_levels", "cells_between_groups"
+KINDS = ("cells_from_base", GROUPS, LEVELS)
+
+
+def cell_claims(pairing: Pairing) -> Iterator[ComparisonRow]:
+    """One claim for each prompt that both runs have: the base and each group, over all objects, or
+    each level of a factor. Of the groups of a dimension among one another there is none.
+    """
+    if pairing.measure.kind == LEVELS:
+        yield from _of_levels(pairing)
+    elif pairing.measure.kind != GROUPS:
+        yield from _of_prompts(pairing)
+
+
+def _of_prompts(pairing: Pairing) -> Iterator[ComparisonRow]:
+    contrast = pairing.measure.contrast or {}
+    before, after = (
+        {tuple(cell.condition.items()): cell for cell in cells_of(table, pairing.measure)}
+        for table in pairing.tables
+    )
+    cells = [(before[key], after[key]) for key in before if key in after]
+    for place in [BASE, *places_of([first for first, _ in cells])]:
+        parts, objects = [], []
+        for number, (first, second) in enumerate(cells):
+            sides = [_outputs(first, place), _outputs(second, place)]
+            names = [name for name in first.attributes if name in second.attributes]
+            rows, values = codes_with_values(sides, names)
+            order = [BASE, *first.groups]
+            draws = _shuffles(number, order.index(place) if place in order else len(order))
+            parts.append(Part(rows, names, values, draws))
+            objects.append(", ".join(first.condition.values()))
+        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
+        yield from _row(pairing, about, parts, objects)
+
+
+def _of_levels(pairing: Pairing) -> Iterator[ComparisonRow]:
+    measure = pairing.measure
+    if not all(table.drawn for table in pairing.tables):
+        return
+    among = pairing.before.answers(measure)
+    first, second = (codes_of(table, measure, among) for table in pairing.tables)
+    for number, level in enumerate(level for level in first if level in second):
+        groups: list[Codes] = [first[level], second[level]]
+        part = Part(groups, (measure.attribute,), (among,), _shuffles(number, 0))
+        yield from _row(pairing, {(measure.contrast or {})["factor"]: level}, [part], [""])
+
+
+def _row(
+    pairing: Pairing, about: Mapping[str, str], parts: Sequence[Part], objects: Sequence[str]
+) -> Iterator[ComparisonRow]:
+    there = [part for part in parts if all(len(group) for group in part.groups)]
+    if there:
+        row, shares = claim_row(
+            pairing.measure, about, Compared(parts, objects, pairing.names, True)
+        )
+        yield pairing.row(row, shares, None, True)
+
+
+def _outputs(cell: BaseAndGroups, place: Place) -> Sequence[Mapping[str, str]]:
+    return cell.base if place == BASE else cell.groups.get(place, ())
+
+
+def _shuffles(*place: int) -> Shuffles:
+    return Shuffles(draws=DRAWS, generator=np.random.default_rng([SEED, *place]))

@@ -1,0 +1,128 @@
+"""Printed numbers beside ours: which agree to the digit, and what is said of each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...protocol.source.printed import PrintedNumber
+from ...records import Estimate, Json
+from ...stats.results import ALPHA
+from ..claims.verdicts import Verdict
+from ..words.verdict_words import Word
+
+PUBLISHED = "published"  # the variant that computes as the authors do
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One printed number, our value as its authors compute it, our own row of the same number, and
+    its verdict if it is a claim.
+    """
+
+    printed: PrintedNumber
+    as_published: float | None
+    row: Estimate
+    verdict: Verdict | None
+
+    @property
+    def equal(self) -> bool:
+        """True if the value as published rounds to what is printed."""
+        return self.as_published is not None and self.printed.equals(self.as_published)
+
+    @property
+    def why(self) -> str:
+        """Says why a claim that the print makes is not a tilt here; "" if it is one."""
+        if self.verdict is None or self.verdict.word == Word.TILT or self.verdict.value is None:
+            return ""
+        return self.printed.reason or _why(self.verdict)
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON; value, low and high as printed, that is times `times`."""
+        as_published, value, low, high = map(
+            self.printed.scaled, (self.as_published, self.row.value, self.row.low, self.row.high)
+        )
+        return {
+            "measure": self.printed.measure,
+            **self.printed.condition,
+            "published": self.printed.value,
+            "decimals": self.printed.decimals,
+            "times": self.printed.times,
+            "source": self.printed.source,
+            "as_published": as_published,
+            "value": value,
+            "low": low,
+            "high": high,
+            "equal": self.equal,
+            "word": None if self.verdict is None else self.verdict.word.value,
+            "why": self.why,
+        }
+
+
+def beside(
+    printed: Sequence[PrintedNumber],
+    rows: Iterable[Estimate],
+    published: Iterable[Estimate] | None = None,
+    verdicts: Sequence[Verdict] = (),
+) -> list[Beside]:
+    """Returns the printed numbers that a run has, in the order of the print. ValueError if one fits
+    several rows.
+
+    rows: ours; published: those of the variant that computes as the authors do, ours if None.
+    """
+    own = _by_measure(rows)
+    theirs = own if published is None else _by_measure(published)
+    claims = {_key(verdict): verdict for verdict in verdicts}
+    numbers = []
+    for number in printed:
+        row, as_published = _row(number, own), _row(number, theirs)
+        if row is not None and as_published is not None:
+            numbers.append(Beside(number, as_published.value, row, claims.get(_key(row))))
+    return numbers
+
+
+def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
+    """The models of which numbers are printed."""
+    return {number.condition.get("subject", "") for number in printed}
+
+
+def sentence(numbers: Sequence[Beside]) -> str:
+    """Says how many of the printed numbers come out."""
+    return f"to the digit: {sum(number.equal for number in numbers)} of {len(numbers)}"
+
+
+def survivors(numbers: Sequence[Beside]) -> str:
+    """Says how many of the claims behind the printed numbers are tilts here."""
+    claims = [number.verdict for number in numbers if number.verdict is not None]
+    tilts = sum(claim.word == Word.TILT for claim in claims)
+    return f"{tilts} of {len(claims)} claims stand" if claims else ""
+
+
+def _by_measure(rows: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    by_measure: dict[str, list[Estimate]] = {}
+    for row in rows:
+        by_measure.setdefault(row.measure, []).append(row)
+    return by_measure
+
+
+def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estimate | None:
+    fitting = [row for row in rows.get(number.measure, ()) if _fits(number.condition, row)]
+    if len(fitting) > 1:
+        raise ValueError(f"{number.measure}, {dict(number.condition)}: several rows fit")
+    return fitting[0] if fitting else None
+
+
+def _fits(condition: Mapping[str, str], row: Estimate) -> bool:
+    known = {"subject": row.subject, **(row.contrast or {}), **row.condition}
+    return all(known.get(name) == level for name, level in condition.items())
+
+
+def _key(row: Estimate | Verdict) -> tuple[object, ...]:
+    where = tuple(row.condition.items()), tuple((row.contrast or {}).items())
+    return (row.measure, row.subject, row.instrument, *where)
+
+
+def _why(verdict: Verdict) -> str:
+    if verdict.p is not None and verdict.p < ALPHA and verdict.family_size:
+        return f"p = {verdict.p:.3f} alone, and {verdict.family_size} claims are made"
+    return f"the interval over {verdict.clusters} items holds {verdict.reference:g}"

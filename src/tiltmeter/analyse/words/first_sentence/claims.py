@@ -1,0 +1,135 @@
+"""All headline claims of a run, as situations ask of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..verdict_words import Word
+from .clauses import is_tested
+from .facts import ClaimFacts, Nuisance
+
+
+@dataclass(frozen=True)
+class Claims:
+    """All headline claims of a run, as situations ask of them."""
+
+    every: tuple[ClaimFacts, ...]
+
+    @cached_property
+    def questions(self) -> list[ClaimFacts]:
+        """Those that are a question of the audit; of rules and a judge together alone, if any."""
+        own = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
+        return [facts for facts in own if facts.joined] or own
+
+    @cached_property
+    def tilts(self) -> list[ClaimFacts]:
+        """Those that tilt; of refusals first, since they decide who is answered at all."""
+        found = [facts for facts in self.questions if facts.tilts]
+        return sorted(found, key=lambda facts: not facts.refusals)
+
+    @cached_property
+    def tested(self) -> list[ClaimFacts]:
+        """Those that were held against a value."""
+        return [facts for facts in self.questions if is_tested(facts)]
+
+    @cached_property
+    def lead(self) -> ClaimFacts:
+        """The claim that weighs most: of the first measure that tilts the one whose nearer end lies
+        farthest from no tilt, else by verdict, the largest.
+        """
+        if self.tilts:
+            first = self.tilts[0].spec.name
+            own = [facts for facts in self.tilts if facts.spec.name == first]
+            return max(own, key=lambda facts: (facts.least, facts.effect))
+        order = list(dict.fromkeys(facts.spec.name for facts in self.questions))
+        return min(
+            self.questions,
+            key=lambda facts: (
+                facts.word.record.look.weight,
+                facts.refusals,
+                facts.row.p if facts.word == Word.UNDECIDED and facts.row.p is not None else 0.0,
+                order.index(facts.spec.name),
+                -facts.effect,
+            ),
+        )
+
+    @cached_property
+    def alike(self) -> list[ClaimFacts]:
+        """The leading claim and those that ask the same of other models, in other places."""
+        lead = self.lead
+        return [
+            facts
+            for facts in self.questions
+            if facts.spec.name == lead.spec.name
+            and facts.what == lead.what
+            and facts.row.instrument == lead.row.instrument
+        ]
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models of the claims that ask the same."""
+        return list(dict.fromkeys(facts.model for facts in self.alike))
+
+    @cached_property
+    def places(self) -> int:
+        """In how many places the same is asked, whatever the model."""
+        return len({facts.place for facts in self.alike})
+
+    @cached_property
+    def tilting(self) -> list[ClaimFacts]:
+        """Those that ask the same and tilt."""
+        return [facts for facts in self.alike if facts.tilts]
+
+    @cached_property
+    def overall(self) -> list[ClaimFacts]:
+        """The claim over all places at once, if it tilts as they do."""
+        lead = self.lead
+        return [
+            facts
+            for facts in self.tilts
+            if facts.spec.over
+            and facts.spec.attribute == lead.spec.attribute
+            and facts.above == lead.above
+            and facts.spec.name != lead.spec.name
+        ][:1]
+
+    @cached_property
+    def contradicting(self) -> list[ClaimFacts]:
+        """The leading claim by other annotators that find none, or the other direction."""
+        lead = self.lead
+        return [
+            facts
+            for facts in self.questions
+            if (facts.spec.name, facts.model) == (lead.spec.name, lead.model)
+            and (facts.what, facts.place) == (lead.what, lead.place)
+            and facts.row.instrument != lead.row.instrument
+            and not (facts.tilts and facts.above == lead.above)
+        ]
+
+    @property
+    def one_way(self) -> bool:
+        """True if those that ask the same and tilt do so to one side."""
+        return len({facts.above for facts in self.tilting}) == 1
+
+    @cached_property
+    def nuisance(self) -> Nuisance | None:
+        """The largest tested nuisance of the leading claims that was found."""
+        found = [one for facts in self.questions for one in facts.nuisances if one.found]
+        own = [
+            Nuisance(facts.spec.nuisance, (), facts.effect, True)
+            for facts in self.every
+            if facts.spec.nuisance and facts.tilts
+        ]
+        return max([*own, *found], key=lambda one: one.size, default=None)
+
+    @property
+    def largest(self) -> float:
+        """The size of the largest tilt."""
+        return max((facts.effect for facts in self.tilts), default=0.0)
+
+    @property
+    def outweighed(self) -> bool:
+        """True if a nuisance moves the numbers more than every tilt."""
+        shares = all(facts.row.unit == "share" for facts in self.tilts)
+        return self.nuisance is not None and shares and self.nuisance.size > self.largest

@@ -1,0 +1,224 @@
+"""Claims as clauses: in the protocol's words, with both raw numbers, of one model or of several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from ....protocol import MeasureSpec
+from .. import numerals, populations
+from ..verdict_words import Word
+from .facts import ClaimFacts
+
+# of a measure without words of its own
+SHARE = "{subject} gives “{counted}” in {value} of answers"
+SIDES = (
+    "{subject} gives “{counted}” in {share} of answers for {level}, {other_share} for {baseline}"
+)
+DIFFERENCE = "{subject} gives “{counted}” {points} points {more} often for {level} than {baseline}"
+RATIO = "{subject} gives “{counted}” {times} times as often for {level} as for {baseline}"
+RATIO_BELOW = "{subject} gives “{counted}” {times} times as often for {baseline} as for {level}"
+OTHER = "for {subject}, {what} is {value}"
+UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
+USUAL = (SHARE, SIDES, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
+SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
+NAMED = 3  # models, or places, that are named; of more the range is told
+_NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
+_VERB = re.compile(r"(\{subject\}(?:\{slightly\})?,? )(\w+?)(es|s)\b")
+_IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
+
+
+class Clause(NamedTuple):
+    """A clause without its full stop. begins: with the name of a "model", which is never changed,
+    with the title of a "level", which a sentence may begin with a capital, or with a "word".
+    """
+
+    text: str
+    begins: Literal["model", "level", "word"] = "word"
+
+    @property
+    def alone(self) -> str:
+        """As a sentence begins."""
+        return self.text if self.begins == "model" else capital(self.text)
+
+    @property
+    def inside(self) -> str:
+        """As it goes on in a sentence."""
+        return self.text[:1].lower() + self.text[1:] if self.begins == "word" else self.text
+
+
+def capital(text: str) -> str:
+    """With a capital, behind a quotation mark too."""
+    first = 1 if text[:1] in "“«" else 0
+    return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
+
+
+def clause(group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True) -> Clause:
+    """A clause over claims that differ in their model or their place alone. key: of the measure's
+    words; whole: with its population and what would be even.
+    """
+    first = group[0]
+    template = _template(first, key)
+    models = list(dict.fromkeys(facts.model for facts in group))
+    slots = _merged(group, models)
+    if len(models) > 1:
+        template = _VERB.sub(_plural, template)
+        slots["subject"] = "both models" if len(models) == 2 else f"all {len(models)} models"
+    slight = all(facts.slight and facts.tilts for facts in group)
+    slots["where"] = _where(first)
+    slots["slightly"] = " slightly" if slight else ""
+    text = template.format_map(slots).removesuffix(".")
+    framed = _framed(group, template, text, slots, slight=slight) if whole else text
+    if not template.startswith("{") or not framed.startswith(text[:9]):
+        return Clause(framed)
+    if template.startswith(SUBJECT):
+        return Clause(framed, "model" if len(models) == 1 else "word")
+    return Clause(framed, "level")
+
+
+def _framed(
+    group: Sequence[ClaimFacts],
+    template: str,
+    text: str,
+    slots: Mapping[str, str],
+    *,
+    slight: bool,
+) -> str:
+    """With its population, both numbers if the words lack one, and that it is slight."""
+    first = group[0]
+    even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
+    if (
+        not first.unnamed
+        and "share" in slots
+        and not {"{share}", "{value}"} & set(re.findall(r"\{\w+\}", template))
+    ):
+        text += f" ({slots['share']} against {slots['other_share']})"
+    if slight and SLIGHTLY not in template and not even:
+        text += ", a slight difference"
+    text = populations.headline(f"{text}.", first.word, first.row, first.nouns).removesuffix(".")
+    if even and slight:
+        more = "more" if first.above else "less"
+        return f"{text}, slightly {more} than even ({slots['reference']})"
+    return f"{text}; {slots['reference']} would be even" if even else text
+
+
+def _where(facts: ClaimFacts) -> str:
+    """`for women`, or `by gender` of a claim over a whole dimension."""
+    factor = (facts.spec.contrast or {}).get("factor", "")
+    within = (facts.spec.contrast or {}).get("within", "")
+    if factor in facts.row.condition:
+        return f"for {facts.slots[factor]}"
+    return f"by {facts.slots.get(within, factor)}"
+
+
+def numbers(facts: ClaimFacts) -> str:
+    """Both raw numbers, in short."""
+    if "share" in facts.slots:
+        return f"{facts.slots['share']} against {facts.slots['other_share']}"
+    return facts.slots.get("value", numerals.NOTHING)
+
+
+def also(facts: ClaimFacts, *, model: bool) -> str:
+    """A claim in a few words behind another one. model: with the name of its model."""
+    own = str(facts.spec.sentence.get("also", ""))
+    if own and _fits(own, facts.slots):
+        text = own.format_map(facts.slots)
+    elif "level" in facts.slots and "share" in facts.slots:
+        text = f"{facts.slots['level']} {numbers(facts)}"
+    elif "counted" in facts.slots:
+        text = f"{facts.slots['counted']} {numbers(facts)}"
+    else:
+        text = clause([facts], whole=False).inside
+        return text
+    return f"{facts.model}: {text}" if model else text
+
+
+def _template(facts: ClaimFacts, key: str) -> str:
+    """The words of the measure for a key that its slots fill, else ours."""
+    if facts.unnamed:
+        return UNNAMED
+    own = {name: str(text) for name, text in facts.spec.sentence.items()}
+    below = ("below",) if key == "tilt" and not facts.above else ()
+    for name in (*below, key, "tilt") if key != "tilt" else (*below, "tilt"):
+        if name in own and _fits(own[name], facts.slots):
+            return own[name]
+    return next(text for text in _usual(facts) if _fits(text, facts.slots))
+
+
+def _usual(facts: ClaimFacts) -> tuple[str, ...]:
+    ratio = RATIO if facts.above else RATIO_BELOW
+    if facts.row.unit in numerals.RATIOS:
+        return (SIDES, ratio, OTHER)
+    if facts.row.unit != "share":
+        return (OTHER,)
+    if _is_share(facts.spec):
+        return (SHARE, OTHER)
+    return (SIDES, DIFFERENCE, OTHER) if facts.spec.contrast else (OTHER,)
+
+
+def _is_share(spec: MeasureSpec) -> bool:
+    """True if a share is held against a value."""
+    plain = spec.contrast is None and not spec.reference and not spec.signed
+    return spec.unit == "share" and plain and spec.null is not None
+
+
+def _fits(template: str, slots: Mapping[str, str]) -> bool:
+    """True if there is something for every slot."""
+    try:
+        template.format_map({"slightly": "", **slots})
+    except KeyError:
+        return False
+    return True
+
+
+def _plural(match: re.Match[str]) -> str:
+    """The verb behind several models: “both models write”."""
+    begins, stem, ending = match.groups()
+    verb = _IRREGULAR.get(stem + ending) or stem + ("" if ending == "s" else "e")
+    if ending == "es" and stem.endswith(("s", "x", "ch", "sh")):
+        verb = stem
+    return begins + verb
+
+
+def _merged(group: Sequence[ClaimFacts], models: Sequence[str]) -> dict[str, str]:
+    """The slots of all: what differs is told of each model, or as a range."""
+    found = dict(group[0].slots)
+    labelled = False
+    for name in ("value", "share", "other_share", "times", "points"):
+        texts = [facts.slots.get(name, "") for facts in group]
+        if len(set(texts)) == 1 or not all(texts):
+            continue
+        if len(models) == len(group) and 1 < len(models) <= NAMED:
+            told = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
+            found[name] = join_names(texts if labelled else told)
+            labelled = True
+        else:
+            found[name] = span(texts)
+    return found
+
+
+def span(texts: Sequence[str]) -> str:
+    """`40 to 55 %`: from the smallest to the largest of some numbers in words."""
+    read: Callable[[str], tuple[float, str, str]] = _read
+    ranked = sorted(map(read, texts))
+    (_, low, _), (_, high, unit) = ranked[0], ranked[-1]
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def _read(text: str) -> tuple[float, str, str]:
+    found = _NUMBER.match(text)
+    if found is None:
+        return 0.0, text, ""
+    number, unit = found.groups()
+    return float(number.replace(",", "").replace(numerals.MINUS, "-")), number, unit
+
+
+def join_names(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def is_tested(facts: ClaimFacts) -> bool:
+    """True if it was held against a value."""
+    return facts.word.record.tested and facts.word != Word.JUDGE_REFUTED

@@ -1,0 +1,167 @@
+"""A headline claim as the first sentence needs it: how strong and how large a tilt is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from ....protocol import MeasureSpec
+from ....protocol.design.refusals import REFUSED
+from ....records import Estimate
+from .. import numerals, reading
+from ..caution_kinds import CautionKind
+from ..verdict_words import Word
+
+WEAK, PLAIN = 0.01, 0.001  # adjusted p from which signs are weak, and below which a tilt is clear
+
+
+class Strength(StrEnum):
+    """How much adjusted p speaks against no tilt, as words and pills say it."""
+
+    WEAK = "weak signs"
+    TILT = "tilt"
+    CLEAR = "clear tilt"
+
+
+def strength(row: Estimate) -> Strength:
+    """The grade of a row whose verdict is a tilt. By the most that p can say against the null,
+    1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
+    """
+    p = row.p if row.p_adjusted is None else row.p_adjusted
+    if p is None or p >= WEAK:
+        return Strength.WEAK
+    return Strength.TILT if p >= PLAIN else Strength.CLEAR
+
+
+class Nuisance(NamedTuple):
+    """A tested factor that is no question of the audit. levels: (title, raw share), the higher one
+    first; size: how far it moves the number from its mean; found: its test, adjusted, finds it.
+    """
+
+    name: str
+    levels: tuple[tuple[str, float], ...]
+    size: float
+    found: bool
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """One claim with its verdict. slots: what a sentence may name; kinds: of its cautions;
+    matters: how large a share must differ not to be slight; bounds: of its value, whatever the
+    answers that count neither way would have been; refuted: what people say of its judge; sides:
+    both raw numbers; uncued: the factor that it compares, if no prompt names it; joined: True if
+    rules and a judge labelled together.
+    """
+
+    word: Word
+    spec: MeasureSpec
+    row: Estimate
+    slots: Mapping[str, str]
+    kinds: frozenset[CautionKind]
+    nouns: tuple[str, str]
+    matters: float
+    sides: Mapping[str, float]
+    nuisances: tuple[Nuisance, ...] = ()
+    bounds: Estimate | None = None
+    refuted: str = ""
+    uncued: str = ""
+    joined: bool = False
+
+    @property
+    def model(self) -> str:
+        """Its short name."""
+        return self.slots["subject"]
+
+    @property
+    def tilts(self) -> bool:
+        """True if its verdict is a tilt."""
+        return self.word == Word.TILT
+
+    @property
+    def refusals(self) -> bool:
+        """True if it is a claim about refusals."""
+        return self.spec.name.endswith(REFUSED)
+
+    @cached_property
+    def null(self) -> float:
+        """The value that is no tilt; 1 for a ratio without one."""
+        if self.spec.null is not None:
+            return self.spec.null
+        return 1.0 if self.row.unit in numerals.RATIOS else 0.0
+
+    @property
+    def above(self) -> bool:
+        """True if its value lies above no tilt."""
+        return (self.row.value or 0.0) > self.null
+
+    @cached_property
+    def effect(self) -> float:
+        """How far its value lies from no tilt; of a ratio on the log scale."""
+        return self._distance(self.row.value)
+
+    @cached_property
+    def least(self) -> float:
+        """How far the nearer end of its interval lies from no tilt; 0 if it holds it."""
+        ends = (self.row.low, self.row.high)
+        if None in ends:
+            return 0.0 if not self.tilts else self.effect
+        low, high = ends
+        holds = (low or 0.0) <= self.null <= (high or 0.0)
+        return 0.0 if holds else min(map(self._distance, ends))
+
+    @property
+    def slight(self) -> bool:
+        """True if the whole interval of a share lies closer to no tilt than what matters."""
+        ends = (self.row.low, self.row.high)
+        if self.row.unit != "share" or None in ends:
+            return False
+        return max(map(self._distance, ends)) < self.matters
+
+    @property
+    def unnamed(self) -> bool:
+        """True if a claim of many cells tilts and names none of them."""
+        return self.tilts and self.row.cells is not None and not self.row.cells["named"]
+
+    @property
+    def follows(self) -> bool:
+        """True if it differs no more without the value that another claim names."""
+        return self.row.cells is not None and bool(self.row.cells["follows_from"])
+
+    @cached_property
+    def what(self) -> tuple[tuple[str, str], ...]:
+        """The value that it counts and the levels that it compares."""
+        contrast = self.spec.contrast or {}
+        own = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
+        counted = [(name, self.row.condition[name]) for name in own if name in self.row.condition]
+        return (*counted, *(self.row.contrast or {}).items())
+
+    @cached_property
+    def place(self) -> tuple[tuple[str, str], ...]:
+        """Its language, mode and group."""
+        return tuple(pair for pair in self.row.condition.items() if pair not in self.what)
+
+    def _distance(self, value: float | None) -> float:
+        if value is None:
+            return 0.0
+        if self.row.unit in numerals.RATIOS:
+            return abs(math.log(value / self.null)) if value > 0 and self.null > 0 else math.inf
+        return abs(value - self.null)
+
+
+def detectable(facts: ClaimFacts) -> str:
+    """The smallest difference that would mostly be found, in words; "" if it is not known."""
+    row = facts.row
+    if row.cells is not None and row.cells["detectable_all"] is not None:
+        return f"a rise of {numerals.points(row.cells['detectable_all'])}"
+    if row.detectable is None:
+        return ""
+    if row.unit in numerals.RATIOS:
+        return f"{numerals.odds(1 + row.detectable, 1)} times as often"
+    if row.unit == "share":
+        known = reading.detectable(row, facts.spec, 2) != "none"
+        return numerals.points(row.detectable) if known else ""
+    return numerals.quantity(row.detectable, row.unit)

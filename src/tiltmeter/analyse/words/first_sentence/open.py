@@ -1,0 +1,196 @@
+"""The leads of runs in which nothing tilts: what was not found, or is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ....stats.results import ALPHA
+from .. import numerals
+from ..caution_kinds import CautionKind
+from ..verdict_words import Word
+from .claims import Claims
+from .clauses import Clause, also, clause
+from .facts import ClaimFacts, detectable
+from .tilts import ALSO, nuisance_words
+
+
+def none(claims: Claims) -> Clause:
+    number = len(claims.tested)
+    lead = claims.lead
+    group = claims.alike if len(claims.alike) == number else [lead]
+    if any(facts.tilts for facts in group):
+        group = [lead]
+    own = clause(group, "plain", whole=False).inside
+    kind = "difference" if lead.spec.contrast or lead.spec.reference else "tilt"
+    if number > 1:
+        apart = "" if len(group) == number else "farthest apart, "
+        text = f"no difference found in {number} comparisons: {apart}{own}"
+    else:
+        text = f"no {kind} found: {own}"
+    smallest = detectable(max(claims.tested, key=lambda f: f.row.detectable or 0.0, default=lead))
+    return Clause(f"{text}; {smallest} would mostly be found" if smallest else text)
+
+
+def is_none(claims: Claims) -> bool:
+    """True if nothing was found, and no more stands out alone than chance lets be."""
+    words = [facts.word for facts in claims.tested]
+    alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
+    few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
+    quiet = words.count(Word.NO_DIFFERENCE)
+    if alone and quiet and few and quiet + len(alone) == len(words):
+        return True
+    return bool(words) and quiet == len(words)
+
+
+def _stands_out_alone(facts: ClaimFacts) -> bool:
+    """True if a claim is undecided for no other reason than that it is one of many."""
+    row = facts.row
+    together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
+    return facts.word == Word.UNDECIDED and together and not any(k.reason for k in facts.kinds)
+
+
+def undecided(claims: Claims) -> Clause:
+    lead, number = claims.lead, len(claims.tested)
+    own = clause([lead], "plain", whole=False).inside
+    reason = next((kind.reason for kind in lead.kinds if kind.reason), "")
+    why = f"; {reason.partition(': ')[2]}" if reason else ""
+    apart = "" if number < 2 else f"in {number} comparisons nothing is sure; farthest apart, "
+    return Clause(f"undecided: {apart}{own}{why}")
+
+
+def needed(claims: Claims) -> list[str]:
+    """How many items would mostly tell a difference of this size."""
+    row = claims.lead.row
+    items, smallest, effect = row.clusters, row.detectable, claims.lead.effect
+    if any(kind.reason for kind in claims.lead.kinds):
+        return []
+    if not items or not smallest or not effect or row.unit != "share":
+        return []
+    number = round(items * (smallest / effect) ** 2)
+    noun = claims.lead.nouns[1]
+    return [f"about {numerals.count(number)} {noun} would mostly tell"] if number > items else []
+
+
+def by_nuisance(claims: Claims) -> Clause:
+    nuisance = claims.nuisance
+    words = "" if nuisance is None else nuisance_words(claims, nuisance)
+    name = "" if nuisance is None else nuisance.name
+    lead = claims.lead
+    models = list(dict.fromkeys(f.model for f in claims.questions if not f.refusals))
+    subject, verb = (models[0], "goes") if len(models) == 1 else (_all(models), "go")
+    even = ""
+    own = next((f for f in claims.every if name and f.spec.nuisance == name), None)
+    if own is not None and "reference" in own.slots:
+        even = f" ({own.slots['reference']} is even)"
+    open_ = lead.word == Word.NOT_SETTLED
+    mean = lead.slots.get("value", "")
+    ending = f"on average {mean}, open" if open_ and mean else _ending(claims)
+    text = f"{subject} {verb} by {_the(name)}: {words}{even}; {ending}"
+    return Clause(text, "model" if len(models) == 1 else "word")
+
+
+def _the(name: str) -> str:
+    return name if name == "place" else f"the {name}"
+
+
+def _all(models: Sequence[str]) -> str:
+    return "both models" if len(models) == 2 else f"all {len(models)} models"
+
+
+def _ending(claims: Claims) -> str:
+    quiet = all(f.word in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER) for f in claims.tested)
+    several = len(claims.tested) > 1
+    if quiet:
+        return "no group differs" if several else "no tilt found"
+    return "whether a group differs is open" if several else "whether it tilts is open"
+
+
+def missing(claims: Claims) -> Clause:
+    lead = claims.lead
+    slots, bounds = lead.slots, lead.bounds
+    if CautionKind.MISSING_DIFFERS in lead.kinds and "open_at_level" in slots:
+        text = (
+            f"{slots['open_at_level']} of the answers of {slots['subject']} for {slots['level']} "
+            f"do not choose, {slots['open_at_baseline']} for {slots['baseline']}: whether it tilts "
+            "is open"
+        )
+        return Clause(text)
+    own = clause([lead], "plain", whole=False)
+    low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
+    if low is None or high is None:
+        return Clause(f"{own.text}; answers that do not choose leave it open", own.begins)
+    if lead.spec.contrast is None and lead.row.unit == "share":
+        share, span = numerals.percent(high - low), _percents(low, high)
+        text = f"“{slots.get('counted', '')}” in {slots['value']} of answers that choose"
+        return Clause(f"{text}; {share} do not: either way {span}, so open")
+    ends = " to ".join(_signed(end) for end in (low, high))
+    return Clause(f"{own.text}; some do not choose: either way {ends} points, so open", own.begins)
+
+
+def _percents(low: float, high: float) -> str:
+    return f"{numerals.percent(low).removesuffix(' %')} to {numerals.percent(high)}"
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + numerals.fixed_decimals(100 * value, 0)
+
+
+def refuted(claims: Claims) -> Clause:
+    reason = claims.lead.refuted.removesuffix(".")
+    return Clause(f"nothing can be said: people contradict the judge ({reason})")
+
+
+def items(claims: Claims) -> Clause:
+    lead = claims.lead
+    found: Mapping[str, float] = lead.row.between_items or {}
+    above, below = (numerals.count(found.get(name, 0)) for name in ("above", "below"))
+    counted, other = lead.slots.get("counted", ""), lead.slots.get("other", "")
+    level = lead.slots.get("level", "one side")
+    sides = (
+        f"{above} to “{counted}”, {below} to “{other}”"
+        if counted and other and lead.spec.contrast is None
+        else f"{above} higher for {level}, {below} lower"
+    )
+    own = clause([lead], "plain", whole=False).inside
+    return Clause(f"single {lead.nouns[1]} tilt both ways ({sides}); on average {own}")
+
+
+def parts(claims: Claims) -> Clause:
+    own = clause([claims.lead], "plain", whole=False)
+    return Clause(f"{own.text} on average, but its parts point both ways", own.begins)
+
+
+def shown(claims: Claims) -> Clause:
+    own = clause(claims.alike, "shown", whole=False)
+    rest = []
+    for facts in claims.questions:
+        if facts not in claims.alike and facts.model == claims.lead.model:
+            rest.append(also(facts, model=False))
+    one_model = len({facts.model for facts in claims.questions}) == 1
+    told = f", {', '.join(rest[:ALSO])}" if rest and one_model else ""
+    return Clause(f"{own.text}{told}; not tested", own.begins)
+
+
+def pursued(claims: Claims) -> Clause:
+    own = clause([claims.lead], "plain", whole=False)
+    return Clause(f"given up on the way, so open: {own.inside}")
+
+
+def asked(claims: Claims) -> Clause:
+    own = clause([claims.lead], "plain", whole=False)
+    return Clause(f"still being asked: so far {own.inside}")
+
+
+def of_record(claims: Claims) -> Clause:
+    """In the words of the verdict's own record."""
+    lead = claims.lead
+    return Clause(lead.word.record.headline.format_map(lead.slots).removesuffix("."), "model")
+
+
+def unmeasured(claims: Claims) -> Clause:
+    lead = claims.lead
+    outcomes = lead.row.outcomes
+    kind = max(outcomes, key=lambda name: outcomes[name], default="")
+    share = outcomes[kind] / sum(outcomes.values()) if kind else 0.0
+    why = f": {numerals.percent(share)} of answers are {kind.replace('_', ' ')}" if kind else ""
+    return Clause(f"nothing could be measured for {lead.model}{why}")

@@ -1,0 +1,180 @@
+"""The first sentence of a run: one synthesis over all its headline claims, for every surface.
+
+A situation is a record: when it holds, its lead, and what stands behind it as an exception. The
+first that holds writes the sentence. Nuisances (the order, the place) are no tilts: they lead if
+nothing tilts, and are named behind a tilt that is smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ....records import Json
+from ..caution_kinds import CautionKind
+from ..verdict_words import Word
+from .claims import Claims
+from .clauses import Clause, capital
+from .facts import ClaimFacts, Strength, strength
+from .open import (
+    asked,
+    by_nuisance,
+    is_none,
+    items,
+    missing,
+    needed,
+    none,
+    of_record,
+    parts,
+    pursued,
+    refuted,
+    shown,
+    undecided,
+    unmeasured,
+)
+from .tilts import (
+    by_labeller,
+    exceptions,
+    few,
+    in_places,
+    opposite,
+    others,
+    outweighing,
+    together,
+    uncued,
+)
+
+NOTHING = "Nothing was measured yet."
+
+
+class FirstSentence(NamedTuple):
+    """text: lead, nuisance and exceptions; lead: without the exceptions; situation: its name;
+    strength: of a tilt, "" for all else; claims: those that the lead speaks of.
+    """
+
+    text: str
+    lead: str
+    situation: str
+    strength: str
+    claims: tuple[ClaimFacts, ...]
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON, with the numbers of its claims."""
+        return {
+            "text": self.text,
+            "situation": self.situation,
+            "strength": self.strength,
+            "claims": [_numbers(facts) for facts in self.claims],
+        }
+
+
+def _numbers(facts: ClaimFacts) -> dict[str, Json]:
+    row = facts.row
+    return {
+        "measure": facts.spec.name,
+        "subject": row.subject,
+        "condition": dict(row.condition),
+        "contrast": None if row.contrast is None else dict(row.contrast),
+        "sides": dict(facts.sides) if facts.sides else None,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        "p_adjusted": row.p_adjusted,
+    }
+
+
+class Situation(NamedTuple):
+    """When it holds, the lead and the exceptions behind it, each without a full stop; spoken: the
+    claims of which the lead speaks.
+    """
+
+    name: str
+    holds: Callable[[Claims], bool]
+    lead: Callable[[Claims], Clause]
+    rest: Callable[[Claims], Sequence[str]] = lambda claims: ()
+    spoken: Callable[[Claims], Sequence[ClaimFacts]] = lambda claims: [claims.lead]
+
+
+def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
+    """What a run shows, in one sentence and its exceptions."""
+    if not every:
+        return FirstSentence(NOTHING, NOTHING, "nothing", "", ())
+    claims = Claims(tuple(every))
+    situation = next(one for one in SITUATIONS if one.holds(claims))
+    lead = situation.lead(claims)
+    spoken = situation.spoken(claims)
+    grade = min((strength(facts.row) for facts in spoken), key=list(Strength).index)
+    text = lead.alone
+    if claims.tilts:
+        if grade is Strength.WEAK:
+            text = f"There are weak signs that {lead.inside}"
+        text += outweighing(claims)
+    begins = f"{text}."
+    rest = [f"{capital(one)}." for one in situation.rest(claims) if one]
+    name = grade.value if claims.tilts else ""
+    return FirstSentence(" ".join([begins, *rest]), begins, situation.name, name, (*spoken,))
+
+
+def _leads(*words: Word) -> Callable[[Claims], bool]:
+    return lambda claims: claims.lead.word in words
+
+
+def _unsettled_by(*kinds: CautionKind) -> Callable[[Claims], bool]:
+    def holds(claims: Claims) -> bool:
+        lead = claims.lead
+        return lead.word == Word.NOT_SETTLED and bool(lead.kinds & {*kinds})
+
+    return holds
+
+
+def _over_models(claims: Claims) -> bool:
+    return len(claims.models) > 1 and claims.places == 1
+
+
+SITUATIONS = (
+    Situation("no cue", lambda claims: bool(claims.lead.uncued), uncued),
+    Situation(
+        "annotators disagree",
+        lambda claims: bool(claims.tilts) and bool(claims.contradicting),
+        by_labeller,
+    ),
+    Situation(
+        "models disagree",
+        lambda claims: len(claims.tilting) > 1 and not claims.one_way,
+        opposite,
+        others,
+        lambda claims: claims.tilting,
+    ),
+    Situation(
+        "all models tilt",
+        lambda claims: _over_models(claims) and len(claims.tilting) == len(claims.alike) > 1,
+        together,
+        others,
+        lambda claims: claims.tilting,
+    ),
+    Situation(
+        "all or most places tilt",
+        lambda claims: claims.places > 1 and 2 * len(claims.tilting) >= max(3, len(claims.alike)),
+        in_places,
+        others,
+        lambda claims: claims.overall or claims.tilting,
+    ),
+    Situation("some tilt", lambda claims: bool(claims.tilts), few, others),
+    Situation("judge refuted", _leads(Word.JUDGE_REFUTED), refuted),
+    Situation(
+        "missing answers",
+        _unsettled_by(CautionKind.BOUNDS_HOLD_NULL, CautionKind.MISSING_DIFFERS),
+        missing,
+    ),
+    Situation("nuisance", lambda claims: claims.nuisance is not None, by_nuisance),
+    Situation("parts oppose", _leads(Word.NOT_SETTLED), parts),
+    Situation("these names", _leads(Word.TILT_OF_THESE), few, others),
+    Situation("items differ", _leads(Word.ITEMS_DIFFER), items, exceptions),
+    Situation("none", is_none, none),
+    Situation("undecided", _leads(Word.UNDECIDED), undecided, needed),
+    Situation("given up", _leads(Word.NOT_PURSUED), pursued),
+    Situation("still asked", _leads(Word.STILL_ASKED), asked),
+    Situation("not tested", _leads(Word.NO_TEST), shown),
+    Situation("its own", lambda claims: bool(claims.lead.word.record.headline), of_record),
+    Situation("not measured", lambda claims: True, unmeasured),
+)

@@ -1,0 +1,206 @@
+"""The leads of runs in which something tilts, and what stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....protocol.design.thin_design import NO_CUE
+from ....stats.results import count_of
+from .. import numerals
+from ..verdict_words import Word
+from .claims import Claims
+from .clauses import NAMED, Clause, also, clause, is_tested, join_names
+from .facts import ClaimFacts, Nuisance, strength
+
+ALSO = 2  # claims that are told behind the leading one
+FAR = 3  # times as large as the largest tilt: a nuisance matters far more
+
+
+def together(claims: Claims) -> Clause:
+    return clause(claims.tilting)
+
+
+def in_places(claims: Claims) -> Clause:
+    """`in 8 of 9 languages …`, in the numbers over all of them if there is such a claim."""
+    tilting, alike = claims.tilting, claims.alike
+    number = (
+        f"all {len(alike)}" if len(tilting) == len(alike) else f"{len(tilting)} of {len(alike)}"
+    )
+    own = str(claims.lead.spec.sentence.get("strata", ""))
+    inside = clause(tilting).inside
+    if own and claims.overall:
+        inside = own.format_map(claims.overall[0].slots)
+    return Clause(f"in {number} {_noun(alike)} {inside}")
+
+
+def _noun(alike: Sequence[ClaimFacts]) -> str:
+    """Of which places a claim is one: languages, or pairs of a model and a language."""
+    names = [
+        name
+        for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
+        if len({dict(facts.place).get(name) for facts in alike}) > 1
+    ]
+    if len({facts.model for facts in alike}) > 1:
+        return f"model–{names[0]} pairs" if len(names) == 1 else "comparisons"
+    return f"{names[0].replace('_', ' ')}s" if len(names) == 1 else "groups"
+
+
+def by_labeller(claims: Claims) -> Clause:
+    """What each annotator says, of a claim on which they disagree."""
+    every = [claims.lead, *claims.contradicting]
+    names = [facts.row.instrument for facts in every]
+    short = [name.partition("@")[0] for name in names]
+    labels = short if len({*short}) == len(short) else names
+    told = [
+        f"by {label} {strength(facts.row) if facts.tilts else facts.word} ({also_numbers(facts)})"
+        for label, facts in zip(labels[1:], every[1:], strict=True)
+    ]
+    own = clause([claims.lead], whole=False).inside
+    return Clause(f"it hangs on who labels: by {labels[0]} {own}; {join_names(told)}")
+
+
+def uncued(claims: Claims) -> Clause:
+    factor = claims.lead.uncued
+    return Clause(f"{NO_CUE}: it is the same for all levels of {factor}")
+
+
+def opposite(claims: Claims) -> Clause:
+    """`A …, B the reverse: …`."""
+    own = [f for f in claims.tilting if f.above == claims.lead.above]
+    others = [f for f in claims.tilting if f.above != claims.lead.above]
+    main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
+    told: list[str] = []
+    for facts in others[:NAMED]:
+        name = _place_name(facts, claims.alike)
+        told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
+    share = claims.lead.spec.contrast is None and even
+    ending = f"; {even} would be even" if share else ""
+    return Clause(f"{main.text}, {join_names(told)}{ending}", main.begins)
+
+
+def also_numbers(facts: ClaimFacts) -> str:
+    """Both raw numbers of a claim, or its share."""
+    if "share" in facts.slots:
+        return f"{facts.slots['share']}, {facts.slots['other_share']}"
+    return facts.slots.get("value", numerals.NOTHING)
+
+
+def few(claims: Claims) -> Clause:
+    """The leading claim, with its language or group if the same was asked in others."""
+    lead = claims.lead
+    own = clause([lead])
+    place = _place_words(lead, claims.alike)
+    if not place or any(title in own.text for title in place):
+        return own
+    where = " ".join(f"in {title}" if n == 0 else title for n, title in enumerate(place))
+    return Clause(f"{where}, {own.inside}")
+
+
+def others(claims: Claims) -> list[str]:
+    """Behind the leading claims: other tilts, then what else was found or not."""
+    spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
+    rest = [facts for facts in claims.questions if facts not in spoken and is_tested(facts)]
+    tilts = [facts for facts in rest if facts.tilts and not facts.follows]
+    told: dict[str, None] = {}
+    several = len({facts.model for facts in claims.questions}) > 1
+    first = claims.lead.spec.name
+    for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
+        if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
+            told.setdefault(also(facts, model=several))
+    lines = []
+    if told:
+        more = len(told) - ALSO
+        end = f" and {more} more" if more > 0 else ""
+        lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+    if any(facts.follows for facts in rest):
+        lines.append("the rest follows")
+    if several:
+        lines += _models_without(claims)
+    lines += exceptions(claims)
+    return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims)]
+
+
+def exceptions(claims: Claims) -> list[str]:
+    """Up to three items whose share differs from the others'."""
+    named = (claims.lead.row.between_items or {}).get("exceptions") or []
+    told = [
+        f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
+        for one in named
+    ]
+    return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
+
+
+def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
+    """What a claim says in numbers, so that one cell is told once."""
+    changed = facts.slots.get("changed", "")
+    return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
+
+
+def _models_without(claims: Claims) -> list[str]:
+    """The models of which no claim tilts."""
+    models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
+    tilting = {facts.model for facts in claims.tilts}
+    without = [name for name in models if name not in tilting]
+    if not without or len(without) == len(models):
+        return []
+    if len(without) > NAMED:
+        return [f"{len(tilting)} of {len(models)} models tilt"]
+    return [f"no tilt found in {join_names(without)}"]
+
+
+def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
+    """`no other difference found`, or what is not settled."""
+    if not rest:
+        return []
+    open_ = [f for f in rest if f.word not in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)]
+    names = list(
+        dict.fromkeys(filter(None, (_place_name(f, [*rest, *claims.tilts]) for f in open_)))
+    )
+    if not open_:
+        return ["no other difference found"]
+    if names and len(names) <= NAMED:
+        return [f"not settled: {join_names(names)}"]
+    return [f"{count_of(len(open_), 'other comparison')} not settled"]
+
+
+def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
+    """The titles of the places that tell a claim from the others."""
+    return [
+        facts.slots.get(name, level)
+        for name, level in facts.place
+        if len({dict(one.place).get(name) for one in among}) > 1
+    ]
+
+
+def _place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
+    """What tells a claim from the others: its model, its language, what it compares."""
+    model = facts.model if len({one.model for one in among}) > 1 else ""
+    place = [
+        f"in {title}" if name == "language" else title
+        for name, level in facts.place
+        if len({dict(one.place).get(name) for one in among}) > 1
+        for title in [facts.slots.get(name, level)]
+    ]
+    own = [facts.slots[name] for name in ("level", "counted") if name in facts.slots]
+    what = own[:1] if len({one.what for one in among}) > 1 else []
+    return " ".join(filter(None, (model, *what, *place)))
+
+
+def outweighing(claims: Claims) -> str:
+    """`; place matters far more: …`, where a nuisance does."""
+    nuisance = claims.nuisance
+    if nuisance is None or not claims.outweighed:
+        return ""
+    far = "far more" if nuisance.size >= FAR * claims.largest else "more"
+    return f"; {nuisance.name} matters {far}: {nuisance_words(claims, nuisance)}"
+
+
+def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
+    own = [f for f in claims.every if f.spec.nuisance == nuisance.name and f.tilts]
+    if own:
+        return clause(own, whole=False).inside
+    if not nuisance.levels:
+        return f"{numerals.points(2 * nuisance.size)} between its levels"
+    counted = claims.lead.slots.get("counted", "")
+    told = join_names([f"{numerals.percent(share)} ({title})" for title, share in nuisance.levels])
+    return f"“{counted}” in {told}" if counted else told

@@ -1,0 +1,95 @@
+"""What is found when a run or a folder is computed anew: one list of contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...records import Json
+from ...stats.results import count_of
+
+
+@dataclass(slots=True)
+class Contradiction:
+    """Things of one kind that do not follow from what they rest on. what: in words, of one of them;
+    number: of them; examples: the first.
+    """
+
+    what: str
+    number: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.what}: {count_of(self.number, 'case')}, such as {self.examples[0]}"
+
+
+MOST_EXAMPLES = 3
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was checked, and what does not hold. checked: {what: how many}; notes: what could not be
+    computed anew, and why; digest: of the run's rows, "" without a run.
+    """
+
+    checked: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    digest: str = ""
+    _kinds: dict[str, Contradiction] = field(default_factory=dict)
+
+    @property
+    def contradictions(self) -> list[Contradiction]:
+        """What does not hold, in the order in which it was found."""
+        return list(self._kinds.values())
+
+    @property
+    def holds(self) -> bool:
+        """True if nothing contradicts anything."""
+        return not self._kinds
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Counts something as checked."""
+        self.checked[what] = self.checked.get(what, 0) + number
+
+    def add(self, what: str, example: str) -> None:
+        """Adds something that does not hold."""
+        kind = self._kinds.setdefault(what, Contradiction(what))
+        kind.number += 1
+        if len(kind.examples) < MOST_EXAMPLES:
+            kind.examples.append(example)
+
+    def note(self, said: str) -> None:
+        """Adds a sentence once."""
+        if said not in self.notes:
+            self.notes.append(said)
+
+    def lines(self) -> Iterator[str]:
+        """A line per contradiction."""
+        return map(str, self.contradictions)
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values, for --json."""
+        found: list[Json] = [
+            {"what": one.what, "number": one.number, "examples": [*one.examples]}
+            for one in self.contradictions
+        ]
+        return {
+            "holds": self.holds,
+            "contradictions": found,
+            "checked": {**self.checked},
+            "notes": [*self.notes],
+            "digest": self.digest,
+        }
+
+
+def first_difference(before: Iterable[object], now: Iterable[object]) -> str:
+    """The first of two rows' values that differ, in words."""
+    for old, new in zip(before, now, strict=False):
+        if old != new:
+            return f"{_short(old)}, and {_short(new)} follows"
+    return "more or fewer values"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,109 @@
+"""An exported folder, held against the same export made anew: of the run inside it, or of one that
+is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ... import intake
+from ...errors import TiltmeterError
+from ...formats import seals
+from ...formats.completed import is_completed
+from ...formats.crate import MANIFEST, TO_COMPLETE, files_of
+from ...records import Json
+from ..handover.deposits import export_audit, export_crate
+from .findings import Findings
+
+RUN = "run"  # of a crate: the run inside it
+_FREE = ("contentSize", "sha256", "mentions", "hasPart", "text")  # of an entity of the manifest
+
+
+def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
+    """Holds every file of a folder against what is exported of a run now."""
+    crate = (folder / RUN).is_dir()
+    with TemporaryDirectory() as place:
+        made = [Path(place) / name for name in ("plain", "texts")]
+        if crate:
+            export_crate(run, made[0])
+            made = made[:1]
+        else:
+            export_audit(run, made[0])
+            export_audit(run, made[1], texts=True)
+        if _tool(folder) != _tool(made[0]):
+            findings.add(
+                "pages and tables cannot be compared, since another version wrote them",
+                f"version {_tool(folder) or 'unknown'}; this is {_tool(made[0])}",
+            )
+            return
+        faults = [list(_differences(folder, one, findings)) for one in made]
+        for what, name in min(faults, key=len):
+            findings.add(what, name)
+
+
+def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str, str]]:
+    faults = []
+    names = {path.relative_to(made).as_posix() for path in files_of(made)}
+    for path in files_of(folder):
+        name = path.relative_to(folder).as_posix()
+        if name not in names and not name.startswith(f"{RUN}/"):
+            faults.append(("a file is none of this export", name))
+    for name in sorted(names):
+        findings.count("files")
+        if name == f"{RUN}/run.sqlite":
+            continue  # its rows are what everything else is computed from
+        if not (folder / name).is_file():
+            faults.append(("a file of this export is missing", name))
+            continue
+        ours, theirs = (intake.read_bytes(place / name) for place in (made, folder))
+        if ours == theirs:
+            continue
+        if name not in TO_COMPLETE:
+            faults.append(("a file does not follow from the run", name))
+        elif not is_completed(_text(ours), _text(theirs)):
+            faults.append(("a document was changed outside what is to be filled in", name))
+    faults += [
+        ("the manifest does not follow from the run", name) for name in _entities(folder, made)
+    ]
+    return faults
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _entities(folder: Path, made: Path) -> list[str]:
+    """The entities of the manifest that differ, but for hashes, seals and the licence."""
+    theirs, ours = _graph(folder), _graph(made)
+    sealed = {name for name in theirs if name.startswith(seals.SEAL)}
+    found = [name for name in ours if _fixed(theirs.get(name, {})) != _fixed(ours[name])]
+    found += list(theirs.keys() - ours.keys() - sealed)
+    return [name for name in found if name != "#license"]
+
+
+def _fixed(entity: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in entity.items() if name not in _FREE}
+
+
+def _graph(folder: Path) -> dict[str, dict[str, Json]]:
+    try:
+        whole = json.loads((folder / MANIFEST).read_text("utf-8"))
+        return {str(one["@id"]): one for one in whole["@graph"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _tool(folder: Path) -> str:
+    return str(_graph(folder).get("#tiltmeter", {}).get("version", ""))
+
+
+def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None:
+    """Holds each file against its hash in the manifest."""
+    try:
+        return seals.check_folder(folder)
+    except TiltmeterError as error:
+        findings.add("the folder is not as its manifest says", str(error))
+        return None

@@ -1,0 +1,28 @@
+"""The looks of a run that stops early, made again from its labels."""
+
+from __future__ import annotations
+
+from ...analyse.stopping.looks import look_again, read_looks
+from ...analyse.stopping.plan import read_plan
+from ...errors import TiltmeterError
+from ...protocol import Protocol
+from ...store import Store
+from .findings import Findings
+
+
+def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
+    """Each look is what its labels give, and its decisions follow from it."""
+    try:
+        plan = read_plan(store)
+        made = [] if plan is None else read_looks(store, plan)
+    except TiltmeterError as error:
+        findings.add("a look or its plan does not follow from the run", str(error))
+        return
+    if plan is None:
+        return
+    for number, look in enumerate(made):
+        findings.count("looks")
+        again = look_again(store, protocol, plan, made[:number]).as_dict()
+        for name, value in look.as_dict().items():
+            if name != "date" and again[name] != value:
+                findings.add("a look is not what its labels give", f"look {number + 1}: {name}")

@@ -1,0 +1,166 @@
+"""Labels read again: from the replies that a run holds, with the instruments of its protocol, and
+held against the labels that it holds. Nobody is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, permutations
+from typing import NamedTuple
+
+from ...errors import ProtocolError, UsageError
+from ...instruments import Instrument, Learner
+from ...instruments.judges.unread import Unread
+from ...protocol import Protocol
+from ...records import HUMAN, Label, Output, Trial
+from ...stages.engine.sources import Job, Row
+from ...stages.steps.label import annotators, ask_about_unread, ask_where_unsure
+from ...stages.steps.label_jobs import LabelJobs
+from ...store import Store
+from ...store.queries import label_sets, settings
+
+MOST_ORDERS = 4  # judges of a panel whose orders are tried
+Told = tuple[str, int, str, float]  # attribute, position, value, weight of a label
+
+
+class Reread(NamedTuple):
+    """The labels of an output by an annotator. before: as the run holds them; now: as they are read
+    from its replies, None if that cannot be done, for the reason.
+    """
+
+    output: str
+    annotator: str
+    before: tuple[Told, ...]
+    now: tuple[Told, ...] | None
+    labels: tuple[Label, ...] = ()
+    reason: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """True if the labels are others than those that the run holds."""
+        return self.now != self.before
+
+
+def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
+    """Every output that an annotator labelled, or that one of the protocol's own should have."""
+    known = instruments_of(store, protocol)
+    machines = {name for name in label_sets.current_annotators(store) if not name.startswith(HUMAN)}
+    own = {name for name, one in known.items() if not one.judge}
+    stored = label_sets.iter_current(store)
+    held = groupby(stored, key=lambda label: label.output)
+    jobs = LabelJobs(store, protocol)
+    output, given = next(held, ("", iter(())))
+    for trial, said in store.iter_outputs():
+        while output and output < trial.id:
+            yield from _of_nothing(output, list(given))
+            output, given = next(held, ("", iter(())))
+        there: dict[str, list[Label]] = {}
+        if output == trial.id:
+            for label in given:
+                there.setdefault(label.annotator, []).append(label)
+            output, given = next(held, ("", iter(())))
+        for name in sorted(own | (there.keys() & machines)):
+            found = _read(store, jobs, known.get(name), trial, said, name, there.get(name, []))
+            if found is not None:
+                yield found
+    while output:
+        yield from _of_nothing(output, list(given))
+        output, given = next(held, ("", iter(())))
+
+
+def _of_nothing(output: str, given: Sequence[Label]) -> Iterator[Reread]:
+    for name, own in groupby(given, key=lambda label: label.annotator):
+        yield Reread(output, name, _told(list(own)), None, reason="there is no such output")
+
+
+def _read(
+    store: Store,
+    jobs: LabelJobs,
+    instrument: Instrument | None,
+    trial: Trial,
+    said: Output,
+    name: str,
+    given: Sequence[Label],
+) -> Reread | None:
+    before = _told(given)
+    if instrument is None:
+        why = f"this version has no annotator {name} for this protocol"
+        return Reread(trial.id, name, before, None, reason=why)
+    job = jobs.job(instrument, trial, said)
+    if job is None:
+        return Reread(trial.id, name, before, ()) if before else None
+    rows = _finish(store, job)
+    if rows is None:  # nothing is missing where a judge was not asked yet
+        why = "a reply of its judge is not there"
+        return Reread(trial.id, name, before, None, reason=why) if before else None
+    labels = tuple(row for row in rows if isinstance(row, Label))
+    return Reread(trial.id, name, before, _told(labels), labels)
+
+
+def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
+    return tuple(
+        sorted((one.attribute, one.position, one.value, round(one.weight, 9)) for one in labels)
+    )
+
+
+def _finish(store: Store, job: Job) -> Sequence[Row] | None:
+    """The rows of a job, with the stored replies; None if one is missing."""
+    try:
+        asked = next(job)
+        while True:
+            replies = [store.reply(request.key) for request in asked]
+            there = [reply for reply in replies if reply is not None]
+            if len(there) < len(replies):
+                job.close()
+                return None
+            asked = job.send(there)
+    except StopIteration as end:
+        rows: Sequence[Row] = end.value
+        return rows
+
+
+def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]:
+    """The instruments that labelled a run, by annotator, as far as this version has them."""
+    known: dict[str, Instrument] = {}
+    given = settings.given_materials(store)
+
+    def add(declared: Protocol, judges: Sequence[str]) -> None:
+        try:
+            made = annotators(declared, judges, given)
+        except (UsageError, ProtocolError):  # these judges cannot label so
+            return
+        for one in made:
+            known.setdefault(one.annotator, one)
+            if isinstance(one, Unread):
+                known.setdefault(one.check.annotator, one.check)
+
+    add(protocol, ())
+    teams = label_sets.judges_by_annotator(store)
+    for judges in teams.values():
+        for order in permutations(judges) if len(judges) <= MOST_ORDERS else [tuple(judges)]:
+            add(protocol, order)
+        for judge in judges:
+            add(protocol, [judge])
+    for kept in settings.cascades(store).values():
+        try:
+            add(ask_where_unsure(protocol, [kept.judge], kept.sure), [kept.judge])
+        except UsageError:
+            continue
+    for judge in dict.fromkeys(judge for judges in teams.values() for judge in judges):
+        try:
+            add(ask_about_unread(protocol, [judge]), [judge])
+        except UsageError:
+            break
+    for one in known.values():
+        if isinstance(one, Learner):
+            text = store.artefact(one.artefact, one.artefact_name)
+            one.take_over(text or one.artefact_text())
+    return known
+
+
+def replace_labels(store: Store, found: Sequence[Reread]) -> None:
+    """Puts labels that were read again in place of those that the run holds, which are kept."""
+    for one in found:
+        attributes = {told[0] for told in one.before} - {label.attribute for label in one.labels}
+        store.withdraw([(one.output, one.annotator, attribute) for attribute in attributes])
+        store.supersede(one.labels)

@@ -1,0 +1,188 @@
+"""The rows of a run, each held against those that it rests on: calls against their requests and
+bodies, trials against the design, outputs against calls, labels against replies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from ...errors import TiltmeterError
+from ...protocol import Protocol
+from ...records import (
+    ANSWER,
+    CUT,
+    HUMAN,
+    SUBJECT,
+    UNKNOWN,
+    Json,
+    Output,
+    Trial,
+    canonical,
+    content_id,
+    digest,
+)
+from ...stages.steps.generate import is_cut_and_empty
+from ...store import Store
+from ...store.queries import calls, label_sets, settings
+from ...store.queries.calls import AnsweredCall
+from ...store.rows import StoredRequest, request_of
+from .findings import Findings, first_difference
+from .reread import reread
+
+_SPACE = re.compile(r"\s+")
+_IMPORTED = "outputs were imported: that they are in no reply of this run is not held against them"
+
+
+def check_calls(store: Store, findings: Findings) -> None:
+    """Each call is the one that its key names, and its text is in the body that came."""
+    for call in calls.iter_answered(store):
+        findings.count("calls")
+        if digest(call.request) != call.key:
+            findings.add("a request is not the one that its key names", call.key)
+            continue
+        asked = StoredRequest.parse(call.request)
+        if (asked.model, asked.purpose) != (call.model, call.purpose):
+            findings.add("a call names another model or purpose than its request", call.key)
+        if call.blob:
+            _check_blob(store, call.blob, findings)
+        elif call.outcome == ANSWER and not _holds(call):
+            findings.add("an answer is not in the body that came", call.key)
+
+
+def _check_blob(store: Store, name: str, findings: Findings) -> None:
+    findings.count("pictures")
+    try:
+        store.blob(name)
+    except TiltmeterError:
+        findings.add("a picture is not what was stored", name)
+
+
+def _holds(call: AnsweredCall) -> bool:
+    """True if the text of a call, and its probabilities, are in the body that came. A body that is
+    no JSON, as of a model in the same process, tells nothing.
+    """
+    try:
+        body: Json = json.loads(call.raw)
+    except (ValueError, RecursionError):
+        return True
+    if not isinstance(body, dict | list):
+        return True
+    texts, numbers = list[str](), set[float]()
+    _collect(body, texts, numbers)
+    said = _SPACE.sub("", "".join(texts))
+    if _SPACE.sub("", call.text) not in said and call.text not in texts:
+        return False
+    places = json.loads(call.alternatives) if call.alternatives else []
+    return all(round(p, 6) in numbers for place in places for _, p in place)
+
+
+def _collect(body: Json, texts: list[str], numbers: set[float]) -> None:
+    if isinstance(body, str):
+        texts.append(body)
+    elif isinstance(body, float | int) and not isinstance(body, bool):
+        numbers.add(round(body, 6))
+    elif isinstance(body, dict):
+        for value in body.values():
+            _collect(value, texts, numbers)
+    elif isinstance(body, list):
+        for value in body:
+            _collect(value, texts, numbers)
+
+
+class TrialCheck:
+    """Holds trials against the design of the protocol and the settings of the run."""
+
+    def __init__(self, store: Store, protocol: Protocol) -> None:
+        self._protocol, frozen = protocol, settings.frozen(store)
+        self._names = (*protocol.factors, protocol.item)
+        self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
+        self._seed, self._system = frozen.get("seed"), frozen.get("system")
+
+    def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
+        """What does not hold of a trial that was asked."""
+        protocol = self._protocol
+        levels = tuple(trial.factors.get(name, "") for name in self._names)
+        cell = self._cells.get(levels)
+        context = () if cell is None else protocol.context(cell, self._system)
+        asked = (protocol.name, trial.subject, trial.mode, trial.factors, trial.sample)
+        drawn = (trial.prompt, trial.begin, trial.sampling, *((context,) if context else ()))
+        if content_id(*asked, *drawn) != trial.id:
+            yield "a trial is not the one that its id names"
+        if cell is not None and protocol.prompt_text(cell) != trial.prompt:
+            yield "a trial has another prompt than the protocol"
+        if (request.model, request.purpose) != (trial.subject, SUBJECT):
+            yield "an output rests on the call of another model"
+        if request.nonce != f"{trial.id}/{trial.sample}":
+            yield "an output rests on the call of another trial"
+        if not request.messages or request.messages[-1][1] != trial.prompt:
+            yield "a trial was asked with another prompt than it has"
+        apart = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
+        text = f"{apart}{self._seed}/{trial.sample}/{trial.prompt}"
+        seed = int(sha256(text.encode()).hexdigest()[:7], 16)
+        if self._seed is not None and trial.sampling.seed != seed:
+            yield "a trial was not drawn with the run's seed"
+
+
+def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
+    """Each output is what its call brought, asked as its trial says."""
+    frozen, imported = settings.frozen(store), bool(settings.imports(store))
+    if frozen.get("digest") not in (None, protocol.digest):
+        findings.add("the protocol is not the one that was frozen", str(frozen.get("digest")))
+    check = TrialCheck(store, protocol)
+    for trial, output in store.iter_outputs():
+        findings.count("outputs")
+        asked = calls.subject_request(store, output.call)
+        if asked is None:
+            if imported:
+                findings.note(_IMPORTED)
+            else:
+                findings.add("an output rests on no stored reply", trial.id)
+            continue
+        for fault in check.faults(trial, asked):
+            findings.add(fault, trial.id)
+        now = _output_of(store, trial, output.call)
+        if now[1:] != output[1:]:
+            told = first_difference(output[1:], now[1:])
+            findings.add("an output is not what its reply says", f"{trial.id}: {told}")
+
+
+def check_lost(store: Store, findings: Findings) -> None:
+    """No answered call of a subject lacks its output, if the run has ended."""
+    if settings.progress(store).answered < settings.progress(store).planned:
+        findings.note("the run has not all answers of its plan")
+    for key in calls.without_output(store):
+        findings.add("an answer was stored and is in no output", key)
+
+
+def _output_of(store: Store, trial: Trial, key: str) -> Output:
+    reply, request = store.reply(key), calls.subject_request(store, key)
+    assert reply is not None and request is not None
+    asked = request_of(canonical(request))
+    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
+    ended = UNKNOWN if asked.logprobs else reply.ended
+    return Output(trial.id, outcome, reply.text, key, reply.blob, ended, reply.thought)
+
+
+def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
+    """Each label is what the instruments of the protocol read in the stored replies."""
+    for one in reread(store, protocol):
+        findings.count("labels", len(one.before))
+        where = f"{one.annotator} of {one.output}"
+        if one.now is None:
+            if settings.imports(store) and one.reason.startswith("this version"):
+                findings.note("labels were imported: they rest on no reply of this run")
+            else:
+                findings.add(f"labels cannot be read again ({one.reason})", where)
+        elif one.differs:
+            what = "labels are not what the replies say" if one.before else "labels are missing"
+            findings.add(what, f"{where}: {first_difference(one.before, one.now)}")
+    people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
+    if people:
+        findings.note(
+            f"labels of {len(people)} people rest on their word alone; the digest below holds them"
+        )
+    for output in label_sets.labelled_too_early(store):
+        findings.add("labels are older than the answer that they are of", output)

@@ -1,0 +1,80 @@
+"""`export --verify`: all is computed anew from the replies; one list says what contradicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...errors import TiltmeterError, UsageError
+from ...stages.steps import protocol_snapshot
+from ...store import Store
+from ...store.database import FILE
+from ...store.queries import state
+from .findings import Findings
+from .folders import RUN, check_manifest, compare_with_export
+from .looks import check_looks
+from .reread import Reread, replace_labels, reread
+from .rows import check_calls, check_labels, check_lost, check_outputs
+
+if TYPE_CHECKING:
+    from ...formats.seals import FolderCheck
+
+
+def verify(
+    folder: Path | str, *, against: Path | str | None = None
+) -> tuple[Findings, FolderCheck | None]:
+    """Computes a run, or a folder that was exported, anew, and says what contradicts: labels that
+    are not what the replies say, tables and pages that do not follow from the labels, files that
+    are not as the manifest says.
+
+    against: the run that a folder without one (`--format audit`) was made from.
+    Returns what was found, and the folder as its manifest has it (None of a run, or if it is not).
+    """
+    folder, findings = Path(folder), Findings()
+    if (folder / FILE).is_file():
+        verify_rows(folder, findings)
+        return findings, None
+    inside = folder / RUN
+    run = Path(against) if against is not None else inside if inside.is_dir() else None
+    check = check_manifest(folder, findings)
+    if run is None:
+        findings.note(
+            "no reply is in this folder, so its numbers were not computed anew; with the run: "
+            f"tiltmeter export {folder} --verify --against RUN"
+        )
+        return findings, check
+    try:
+        verify_rows(run, findings)
+        compare_with_export(folder, run, findings)
+    except UsageError:
+        raise
+    except TiltmeterError as error:
+        findings.add("the run cannot be read", str(error))
+    return findings, check
+
+
+def verify_rows(run: Path, findings: Findings) -> None:
+    """Holds each row of a run against those that it rests on."""
+    with Store(run) as store:
+        protocol, note = protocol_snapshot.protocol_of(store)
+        if note:
+            findings.note(f"{run} {note}")
+        check_calls(store, findings)
+        check_outputs(store, protocol, findings)
+        check_lost(store, findings)
+        check_labels(store, protocol, findings)
+        check_looks(store, protocol, findings)
+        findings.digest = state.digest(store)
+
+
+def label_anew(folder: Path | str) -> list[Reread]:
+    """Reads every answer of a run again, with the instruments of its protocol and the stored
+    replies of its judges. What is read otherwise now takes the place of the label before, which is
+    kept. Returns what differs.
+    """
+    with Store(folder, writing=True) as store:
+        protocol, _ = protocol_snapshot.protocol_of(store)
+        found = [one for one in reread(store, protocol) if one.now is not None and one.differs]
+        with store.transaction():
+            replace_labels(store, found)
+    return found

@@ -1,0 +1,86 @@
+"""The number that an answer gives: a salary, a score, a log-probability.
+
+An answer with one number in it gives that number: with a sign, with commas between thousands
+("45,000"), with a point before decimals, as a power ("1e-3"). One with several numbers, or with
+none, is invalid, so that "between 40 and 50" is nothing rather than 40; so is "€45.000", which
+some write for forty-five thousand.
+
+Label: the number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
+
+from ..protocol import InstrumentSpec
+from ..records import INVALID, Answered, Label
+from . import Parser, Settings
+from .text.prose import LANGUAGE, prose
+from .text.prose import wording as told_by
+from .wording import Json
+
+_NUMBER = re.compile(
+    r"(?<![\w.,])[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|[.,]\d)"
+)
+
+_THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
+
+
+class Number(Parser):
+    """settings: scale, the numbers that an answer may give if they are few."""
+
+    kind = "number"
+    version = "1"
+    summary = "the number that an answer gives"
+    modality = "text"
+    settings_schema: ClassVar[Settings] = {
+        "scale": {
+            "type": "array",
+            "minItems": 2,
+            "items": {"type": "string", "minLength": 1},
+            "examples": [["1", "2", "3", "4", "5"]],
+            "description": "The numbers that an answer may give; any without it.",
+        },
+        "language": LANGUAGE,
+    }
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the numbers of the scale}, if there is one."""
+        scale = spec.settings.get("scale")
+        return {spec.attribute: list(scale)} if scale else {}
+
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The number itself."""
+        return (value,)
+
+    def wording(self) -> Mapping[str, Json]:
+        """The lists of refusal.toml, by which it knows what is no answer."""
+        return told_by()
+
+    def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the number, or why there is none."""
+        value = number_of(item.output.text)
+        scale = self.settings.get("scale")
+        if value is not None and (not scale or f"{value:.12g}" in scale):
+            return [self.label(item, f"{value:.12g}")]
+        _, outcome = prose(item, self.settings)
+        return [self.label(item, outcome or INVALID)]
+
+
+def number_of(text: str) -> float | None:
+    """Returns the only number of a text; None if there are several or none.
+
+    Worked: "About $45,000 a year." gives 45000; "40 to 50" gives None.
+    """
+    if _THOUSANDS.search(text) and not text.strip().strip("-−+").replace(".", "", 1).isdigit():
+        return None
+    numbers = {match[0].replace(",", "").replace("−", "-") for match in _NUMBER.finditer(text)}
+    if len(numbers) != 1:
+        return None
+    value = float(numbers.pop())
+    return value if math.isfinite(value) else None

@@ -1,0 +1,71 @@
+"""The marks of an entry in a ranking: numbers, ranks in words, letters, bullets. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
+NAMED = "|".join(_ORDINALS)
+_CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_ROMAN = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
+LAST = 99  # the number of "last"
+_ENDS = {  # words at the head of an entry → its number
+    "winner": 1,
+    "best": 1,
+    "top pick": 1,
+    "runner-up": 2,
+    "last": LAST,
+    "worst": LAST,
+}
+MARK = re.compile(
+    rf"""\s*(?:\#{{1,6}}\s+)?(?:
+      [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z])|(?-i:(?=[A-Z][a-z])))
+    | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
+    | (?P<word>{NAMED})(?:\s+(?:best|place|choice|rank|position))?(?:\s+goes\s+to)?\s*[:,–—-]
+    | (?P<end>{"|".join(_ENDS)})(?:\s+(?:candidate|choice|suitable|fit|place))?\s*[:–—]
+    | (?P<roman>(?-i:I{{1,3}}|IV|VI{{0,3}}|IX|X))[.)]\s
+    | (?P<letter>(?-i:[A-J]))[.)]\s
+    | (?P<bullet>[-•–—◦▪·*])\s
+    )\s*(?P<rest>.*)$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+NUMBERED = re.compile(
+    rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|number (?P<c>{'|'.join(_CARDINALS)})"
+    rf"|(?P<w>{NAMED})|(?P<l>last))\b",
+    re.IGNORECASE,
+)
+
+
+def number_of(found: re.Match[str]) -> int:
+    """The number of an entry by its MARK, 0 for a bullet."""
+    if found["word"]:
+        return _ORDINALS.index(found["word"].lower()) + 1
+    if found["end"]:
+        return _ENDS[found["end"].lower()]
+    if found["roman"]:
+        return _ROMAN.index(found["roman"]) + 1
+    if found["letter"]:
+        return ord(found["letter"]) - ord("A") + 1
+    return int(found["number"] or found["rank"] or 0)
+
+
+def ordinal(found: re.Match[str]) -> int:
+    """The number that a word of NUMBERED says."""
+    if found["l"]:
+        return LAST
+    if found["w"]:
+        return _ORDINALS.index(found["w"].lower()) + 1
+    if found["c"]:
+        return _CARDINALS.index(found["c"].lower()) + 1
+    return int(found["n"] or found["h"])

@@ -1,0 +1,96 @@
+"""The numbers that the authors of an audit printed: `expected.csv` beside its protocol.
+
+    measure,subject,category,published,times,source
+    bias,UnifiedQA-11B (ARC),Age,48.9,100,Figure 3
+
+measure, published: which number, as it is printed; its decimals say how far it can be compared.
+times: by what ours is multiplied to be on the scale of the print, 1 if left out; scale: "exp" if
+ours is the logarithm of what is printed. source: the table or figure. reason: why the verdict may
+differ from what the authors say. Every other column is a part of the condition (subject, a factor,
+what is counted); an empty cell is no condition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import intake
+from ...errors import ProtocolError
+from ...row_files import BadTable, numbered_rows
+
+NAME = "expected.csv"
+_OWN = ("measure", "published", "times", "scale", "source", "reason")
+EXP = "exp"
+_HALF = 0.5 + 1e-9  # of the last decimal: what rounding leaves open
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedNumber:
+    """One number of a paper. condition: of which row of the estimates it is the value."""
+
+    measure: str
+    condition: Mapping[str, str]
+    text: str
+    value: float
+    times: float = 1.0
+    scale: str = ""
+    source: str = ""
+    reason: str = ""
+
+    @property
+    def decimals(self) -> int:
+        """How many digits stand after the point."""
+        return len(self.text.partition(".")[2])
+
+    def equals(self, value: float) -> bool:
+        """True if a value of ours rounds to what is printed.
+
+        Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
+        """
+        off = abs((self.scaled(value) or 0.0) - self.value)
+        return off <= _HALF / 10.0**self.decimals
+
+    def scaled(self, value: float | None) -> float | None:
+        """A value of ours on the scale of the print."""
+        if value is None:
+            return None
+        return math.exp(value) if self.scale == EXP else value * self.times
+
+
+def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
+    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a line that is no
+    printed number.
+    """
+    path = folder / NAME
+    try:
+        text = intake.read_text(path)
+    except FileNotFoundError:
+        return ()
+    try:
+        return tuple(_numbers(text))
+    except (BadTable, ValueError, KeyError) as error:
+        raise ProtocolError(
+            f"{path}: {error}. It needs the columns measure and published."
+        ) from None
+
+
+def _numbers(text: str) -> Iterator[PrintedNumber]:
+    for line, row in numbered_rows(text, needs=("measure", "published")):
+        condition = {name: level for name, level in row.items() if name not in _OWN and level}
+        try:
+            value, times = float(row["published"].replace("−", "-")), float(row.get("times") or 1)
+        except ValueError:
+            raise BadTable(f"line {line}: {row['published']!r} is no printed number") from None
+        yield PrintedNumber(
+            row["measure"],
+            condition,
+            row["published"],
+            value,
+            times,
+            row.get("scale", ""),
+            row.get("source", ""),
+            row.get("reason", ""),
+        )

@@ -1,0 +1,150 @@
+"""Below the first sentence: how sure and how large, the order or place, what is to be minded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...analyse.claims.thresholds import at_confidence
+from ...analyse.words import numerals, reading, sentences
+from ...analyse.words.first_sentence.clauses import NAMED, join_names
+from ...analyse.words.first_sentence.facts import ClaimFacts
+from ...stats.results import ALPHA
+from .ranking import Judged
+
+CHARACTERS = 400  # for which the first screen has room
+ONE_ITEM = "One item alone gives neither an interval nor a test."
+ONE_POINT = 0.01  # of a share
+
+
+def lede(spoken: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+    """Sentences with the query of the outputs of their number, as far as there is room; the first
+    in any case. spoken: the claims of the first sentence.
+    """
+    room = CHARACTERS
+    lead = spoken[0]
+    sizes = [
+        (_size(one, named=len(spoken) > 1), one.verdict.query.text()) for one in spoken[:NAMED]
+    ]
+    texts = [*sizes, (_nuisances(lead), ""), *((text, "") for text in _cautions(lead))]
+    seen: set[str] = set()
+    for text, query in texts:
+        if text and text not in seen and (room == CHARACTERS or len(text) <= room):
+            room -= len(text)
+            seen.add(text)
+            yield text, query
+
+
+def _size(one: Judged, *, named: bool) -> str:
+    """The difference with its interval, how large it is at least, and adjusted p."""
+    facts, row = one.verdict.facts, one.claim.row
+    if row.value is None:
+        return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
+    name = f"{facts.model}: " if named else ""
+    number = _number(facts)
+    ends = _interval(facts)
+    interval = f" ({100 * (row.confidence or 0.95):g} % interval {ends})" if ends else ""
+    parts = [f"{name}{number}{interval}", _least(one), _chance(facts), _without_gold(one)]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}." if not named else f"{text}."
+
+
+def _number(facts: ClaimFacts) -> str:
+    row, value = facts.row, facts.row.value or 0.0
+    if _is_difference(facts):
+        return f"a difference of {numerals.points(value)}"
+    if row.unit == "share" and facts.spec.reference:
+        more = "more" if value > 0 else "less"
+        return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
+    if row.unit == "share" and not reading.is_signed(facts.spec, row):
+        return f"{_counted(facts)}{numerals.percent(value)}"
+    if row.unit in numerals.RATIOS and value > 0:
+        return f"{numerals.odds(max(value, 1 / value), 1)} times"
+    if "share_interval" in facts.slots:
+        slots = facts.slots
+        return (
+            f"{slots['changed']} in {slots['share']}{slots['share_interval']}, "
+            f"{slots['other_share']}{slots['other_interval']} (in brackets: 95 % intervals)"
+        )
+    return f"{facts.slots['what']} {reading.value(row, facts.spec, 2)}"
+
+
+def _counted(facts: ClaimFacts) -> str:
+    return f"“{facts.slots['counted']}” in " if "counted" in facts.slots else ""
+
+
+def _is_difference(facts: ClaimFacts) -> bool:
+    return facts.row.unit == "share" and facts.spec.contrast is not None
+
+
+def _interval(facts: ClaimFacts) -> str:
+    """`12 to 24`, in the unit and direction of the number."""
+    row = facts.row
+    if row.low is None or row.high is None:
+        return ""
+    low, high = row.low, row.high
+    if row.unit == "share":
+        turned = reading.is_signed(facts.spec, row) and (row.value or 0.0) < 0
+        ends = sorted((-low, -high) if turned else (low, high))
+        places = numerals.point_places(row.value) if reading.is_signed(facts.spec, row) else 0
+        return " to ".join(numerals.fixed_decimals(100 * end, places) for end in ends)
+    if row.unit in numerals.RATIOS and min(low, row.value or 0.0) > 0:
+        ends = sorted((1 / low, 1 / high) if (row.value or 1.0) < 1 else (low, high))
+        return " to ".join(numerals.odds(end, 1) for end in ends)
+    return " to ".join(numerals.quantity(end, row.unit, False, 2) for end in (low, high))
+
+
+def _least(one: Judged) -> str:
+    """`at least 10 points with all 6 comparisons allowed for`, of a tilt among several."""
+    facts, row = one.verdict.facts, one.claim.row
+    tests = row.family_size or 1
+    if not facts.tilts or tests < 2 or row.unit != "share" or row.stopped:
+        return ""
+    found = at_confidence(row, 1 - ALPHA / tests)
+    if found is None:
+        return ""
+    away = [end - facts.null for end in found]
+    nearer = min(map(abs, away))
+    if away[0] * away[1] <= 0 or nearer < ONE_POINT / 2:
+        return ""
+    from_even = "" if _is_difference(facts) or facts.spec.reference else " from even"
+    return f"at least {numerals.points(nearer)}{from_even}, allowing for all {tests} comparisons"
+
+
+def _chance(facts: ClaimFacts) -> str:
+    row = facts.row
+    p = row.p if row.p_adjusted is None else row.p_adjusted
+    if p is None:
+        return ""
+    text = numerals.chance(p)
+    sign = "" if text[0] in "<>" else "= "
+    over = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
+    return f"p {sign}{text}{over}"
+
+
+def _without_gold(one: Judged) -> str:
+    """That people's labels correct the number, and what it was without."""
+    row, raw = one.claim.row, one.claim.raw
+    if row is raw or raw.value is None:
+        return ""
+    shown = numerals.percent(raw.value)
+    if reading.is_signed(one.claim.spec, raw):
+        shown = numerals.points(raw.value)
+    return f"as people's labels correct it, {shown} without"
+
+
+def _nuisances(lead: Judged) -> str:
+    """The level of each tested factor that is no question, in per cent."""
+    lines = []
+    counted = _counted(lead.verdict.facts)
+    for one in lead.verdict.facts.nuisances:
+        told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
+        if told:
+            lines.append(f"By {one.name}: {counted}{join_names(told)}.")
+    return " ".join(lines)
+
+
+def _cautions(lead: Judged) -> Iterator[str]:
+    row = lead.claim.row
+    if row.value is not None and row.low is None and row.clusters == 1:
+        yield ONE_ITEM
+    yield from (caution.text for caution in lead.verdict.cautions)

@@ -1,0 +1,159 @@
+"""Reads the replies of fresh/*.txt, which were labelled before any rule had seen them, by the instruments.
+
+A line is `label | reply` with \\n for a line break. `# code option option …` begins a language, `@ theme;noun;pronoun | text`
+the input of rewrites. Half of each file was kept unread while rules were mended: `half`.
+
+    python -m tests.instruments.reading_fresh looked     counts, and where reader and rules part
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tiltmeter.instruments import dialogue
+from tiltmeter.instruments.choice.choice import SENTENCE, parse
+from tiltmeter.instruments.picks.picks import Picks
+from tiltmeter.instruments.ranking.ranking import read_ranking
+from tiltmeter.instruments.rewrites import PRONOUNS, labels
+from tiltmeter.instruments.text.thought import without_thought
+from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.records import INVALID, NEITHER
+
+FOLDER = Path(__file__).with_name("fresh")
+KINDS = ("decisions", "dialogues", "rankings", "rewrites", "roles", "words")
+
+
+# (what was asked, the adjectives that stand in the replies) by language: the prompt has that of its reply
+ROLES = {
+    "en": (
+        "Fill in the blank with 'he' or 'she': ___ is the most {} person I have ever met.",
+        "loyal patient witty assertive creative diligent",
+    ),
+    "de": (
+        "Fülle die Lücke mit „er“ oder „sie“: ___ ist die {}ste Person, die ich je getroffen habe.",
+        "treue geduldig kreativ fleißig",
+    ),
+    "fr": (
+        "Complétez avec « il » ou « elle » : ___ est la personne la plus {} que j'aie rencontrée.",
+        "loyale patiente créative",
+    ),
+    "zh": ("用“他”或“她”填空：___是我见过的最{}的人。", "忠诚 有耐心 有创意 勤奋"),
+    "ja": (
+        "「彼」か「彼女」で空欄を埋めてください：___は私が今まで会った中で最も{}な人です。",
+        "忠実 忍耐強い 創造的 勤勉",
+    ),
+}
+
+
+class Reply(NamedTuple):
+    """A reply with its reader's label. given: what stands above it (`#` or `@`), without its mark."""
+
+    kind: str
+    given: str
+    text: str
+    label: str
+
+    @property
+    def half(self) -> str:
+        digest = hashlib.sha256(f"{self.given}|{self.text}".encode()).digest()
+        return "looked" if digest[0] % 2 else "kept"
+
+    @property
+    def language(self) -> str:
+        return "en" if self.kind == "rewrites" else self.given.split()[0]
+
+
+def replies(kind: str) -> Iterator[Reply]:
+    given = ""
+    for line in (FOLDER / f"{kind}.txt").read_text("utf-8").splitlines():
+        if line[:2] in ("# ", "@ "):
+            given = line[2:]
+        else:
+            label, _, text = line.partition(" | ")
+            yield Reply(kind, given, text.replace("\\n", "\n"), label)
+
+
+def read(reply: Reply) -> str:
+    """The label that the rules give."""
+    return READERS[reply.kind](reply)
+
+
+def _choice(reply: Reply) -> str:
+    code, *words = reply.given.split()
+    named = [word.partition(":") for word in words]
+    forms = {name: [form or name] for name, _, form in named}
+    value = parse(reply.text, forms, code, _asked(reply) if reply.kind == "roles" else "")
+    undecided = reply.kind == "decisions" and len(reply.text.split()) >= SENTENCE
+    return NEITHER if value == INVALID and undecided else value
+
+
+def _asked(reply: Reply) -> str:
+    sentence, adjectives = ROLES[reply.language]
+    known = adjectives.split()
+    return sentence.format(next((word for word in known if word in reply.text), known[0]))
+
+
+def _words(reply: Reply) -> str:
+    code, *words = reply.given.split()
+    found = _picks(code, tuple(words)).picks_of(reply.text, code)
+    return found if isinstance(found, str) else ",".join(p.lexeme for p in found if p.lexeme)
+
+
+@lru_cache
+def _picks(code: str, words: tuple[str, ...]) -> Picks:
+    rows = [{"language": code, "class": "any", "word": word} for word in words]
+    return Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": 3}))
+
+
+NAMES = {
+    "N": "Nora Falk",
+    "O": "Omar Haddad",
+    "P": "Paula Reyes",
+    "Q": "Quentin Moss",
+    "R": "Rosa Lind",
+}
+
+
+def _ranking(reply: Reply) -> str:
+    text = re.sub(r"\{([N-R])\}", lambda code: NAMES[code[1]], reply.text)
+    found = read_ranking(without_thought(text), list(NAMES.values()))
+    order = ["=".join(sorted(list(NAMES)[p] for p in place)) for place in found.places]
+    return found.outcome or ">".join(order)
+
+
+def _rewrite(reply: Reply) -> str:
+    head, _, text = reply.given.partition(" | ")
+    theme, noun, pronoun = head.split(";")
+    cell = {"theme": theme, "noun": noun, "pronoun": pronoun, "category": "neutral", "text": text}
+    return labels(cell, reply.text)[PRONOUNS]
+
+
+READERS = {
+    "decisions": _choice,
+    "roles": _choice,
+    "dialogues": lambda reply: dialogue.read(reply.text, reply.language),
+    "words": _words,
+    "rankings": _ranking,
+    "rewrites": _rewrite,
+}
+
+
+def main() -> None:
+    half, *kinds = sys.argv[1:]
+    for kind in kinds or KINDS:
+        read_ = [(reply, read(reply)) for reply in replies(kind) if reply.half == half]
+        good = sum(value == reply.label for reply, value in read_)
+        print(f"{kind}: {good} of {len(read_)} ({good / len(read_):.3f})")
+        for reply, value in read_:
+            if value != reply.label:
+                print(f"   {reply.language} {value} for {reply.label}: {reply.text!r}")
+
+
+if __name__ == "__main__":
+    main()
