@@ -42,6 +42,7 @@ from tiltmeter.analyse.counts.whole_outputs import (
     LabelledOutputs,
     read_labelled_outputs,
 )
+from tiltmeter.analyse.scores import many_cells
 from tiltmeter.analyse.whole_run import measure_run
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
@@ -315,10 +316,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rho", type=float, default=0.3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--power", action="store_true")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="shuffles of a claim")
     parser.add_argument("--out", default="")
     chosen = parser.parse_args(arguments)
     worst = 0
-    with tempfile.TemporaryDirectory() as chosen.folder:
+    with (
+        tempfile.TemporaryDirectory() as chosen.folder,
+        patch.object(many_cells, "DRAWS", chosen.draws),
+    ):
         for name, runs, group, cell in settings(chosen):
             tally = Tally()
             for rows in runs:

@@ -353,9 +353,9 @@ class Population(TypedDict):
 class NamedCell(TypedDict):
     """One value of one attribute, whose share a claim of many cells names.
 
-    object: None if it is over all objects. base: the level that it is held against; None if that is
-    all other groups. share and base_share: the raw shares of n and base_n outputs with a value of
-    the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
+    object: None if it is over all of several objects. base: the level that it is held against; None
+    if that is all other groups. share and base_share: the raw shares of n and base_n outputs with a
+    value of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
     """
 
     attribute: str
@@ -467,11 +467,11 @@ class Estimate:
     # of an interval by t: its standard error and degrees of freedom
     spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # tests whether its items differ more than chance lets them, until it is known which rows claim
-    test_items: Callable[[], Mapping[str, float] | None] | None = field(
+    test_items: Callable[[], Mapping[str, Any] | None] | None = field(
         default=None, repr=False, compare=False
     )
     # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
-    # `above` and `below` no tilt
+    # `above` and `below` no tilt, and if they differ which are `exceptions` (NamedItem)
     between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     # of rows with cue words: which population they speak of
     population: Population | None = field(default=None, repr=False, compare=False)

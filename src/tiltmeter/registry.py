@@ -87,6 +87,7 @@ INSTRUMENTS = {
     "judge": "tiltmeter.instruments.judges.text:ChoiceJudge",
     "rewrite": "tiltmeter.instruments.rewrites:Rewrites",
     "rewrite_judge": "tiltmeter.instruments.rewrites.judge:RewriteJudge",
+    "people": "tiltmeter.instruments.people:People",
     "panel": "tiltmeter.instruments.judges.panel:PicturePanel",
     "revision": "tiltmeter.instruments.revision:Revision",
     "negotiation": "tiltmeter.instruments.judges.negotiation:Negotiation",

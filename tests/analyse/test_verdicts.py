@@ -16,7 +16,7 @@ from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
-from tiltmeter.stats.power.detectable import divergence_shift
+from tiltmeter.stats.power.cell_rises import planned_critical, value_rise
 from tiltmeter.store import Store
 
 
@@ -336,24 +336,22 @@ def test_unequal_numbers_are_dealt_anew_and_not_flipped(
     assert bounds.high == pytest.approx(ends["c"][1] - ends["a"][0])
 
 
-def test_divergences_say_which_and_how_small_a_one_would_be_found(
+def test_a_claim_of_many_cells_says_how_small_a_rise_would_be_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seven claims: all pairings together, and each pair, which the sentence names. Seven even
-    topics, 60 answers a pairing: the number that `plan` gives for as many, but for the draws.
+    """One claim over all pairings and topics. Seven even topics, 60 answers a pairing: the rise of
+    one topic that `plan` gives for as many, but for the draws.
     """
     monkeypatch.chdir(tmp_path)
     judge = "planted:protocol=dialogues"
     run = tiltmeter.run("dialogues", judge, "run", judge=judge, language="en", samples=60)
     found = run.verdicts()
-    assert {one.family_size for one in found} == {7}
-    named = ["all pairs", "FF − FM", "FF − MF", "FF − MM", "FM − MF", "FM − MM", "MF − MM"]
-    assert [re.findall(r"\((.*?)\)", one.sentence)[0] for one in found] == named
-    whole_, *pairs = (one.detectable for one in found)
-    assert whole_ is not None and set(pairs) == {pairs[0]} and pairs[0] is not None
-    made = divergence_shift(shares=[1.0] * 7, outputs=60, groups=4, level=0.05 / 7)
-    assert made is not None and whole_ == pytest.approx(made[1], rel=0.25)
-    assert whole_ < pairs[0]
+    (claim,) = found
+    assert (claim.measure, claim.family_size) == ("topics_differ", 1)
+    assert claim.cells is not None and claim.cells["tested"] == 28 and not claim.cells["named"]
+    needed = planned_critical(sizes=(60, 180), parts=1, attributes=(0, 1), values=7, level=0.05 / 4)
+    planned = value_rise(group=60, base=180, critical=needed)
+    assert claim.detectable == claim.cells["detectable_all"] == pytest.approx(planned, rel=0.1)
 
 
 def three_groups(

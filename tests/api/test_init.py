@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -192,6 +193,17 @@ HINDI = ("महिला सीता", "पुरुष राम"), "{} न�
 HEADERS = {"de": "Frage,Gruppe,Beruf", "ru": "вопрос,группа,работа", "hi": "प्रश्न,समूह,काम"}
 
 
+def write_table(folder: Path, kind: str, table: list[tuple[str, ...]]) -> str:
+    """The name of a file with the table, as a spreadsheet or as text of an encoding and a mark between columns."""
+    if kind in ("xlsx", "ods"):
+        return (xlsx if kind == "xlsx" else ods)(folder / f"p.{kind}", {"Sheet1": table}).name
+    encoding, mark = kind.split(" ")
+    lines = (mark.replace("tab", "\t").join(row) for row in table)
+    (folder / "p.csv").write_bytes("\r\n".join((*lines, "")).encode(encoding))
+    return "p.csv"
+
+
+@pytest.mark.parametrize("kind", ["utf-8 ,", "utf-8-sig ;", "ansi ;", "utf-16 tab", "xlsx", "ods"])
 @pytest.mark.parametrize(
     ("code", "people", "ask", "options", "named"),
     [
@@ -201,6 +213,7 @@ HEADERS = {"de": "Frage,Gruppe,Beruf", "ru": "вопрос,группа,рабо
     ],
 )
 def test_a_tilt_is_found_in_a_table_of_any_language(
+    kind: str,
     code: str,
     people: tuple[str, str],
     ask: str,
@@ -209,15 +222,21 @@ def test_a_tilt_is_found_in_a_table_of_any_language(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """30 points, from the table to the report's first sentence, and no file is edited."""
+    """30 points, from the table to the report's first sentence, and no file is edited. ansi: as Excel writes it
+    where Windows is German.
+    """
+    if kind.startswith("ansi") and code != "de":
+        kind = "utf-16 ;"  # what a code page of another script means is not guessed
+    number = "Nr. " if code == "de" else "№ " if code == "ru" else "क्र. "
     rows = [
-        f"{ask.format(who.split()[1], f'№ {job}')},{who.split()[0]},№ {job}"
+        (ask.format(who.split()[1], f"{number}{job}"), who.split()[0], f"{number}{job}")
         for job in range(40)
         for who in people
     ]
-    (folder / "p.csv").write_text("\n".join((HEADERS[code], *rows)), "utf-8")
-    cue = HEADERS[code].split(",")[1]
-    assert main(["init", "p.toml", "--from", "p.csv", "--cue", cue]) == 0
+    head = tuple(HEADERS[code].split(","))
+    kind = kind.replace("ansi", "cp1252")
+    cue, name = head[1], write_table(folder, kind, [head, *rows])
+    assert main(["init", "p.toml", "--from", name, "--cue", cue]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == f"Measures which of ‘{options[0]}’ and ‘{options[1]}’ is answered."
     assert f"language {named}" in said[1] and said[3].endswith(f"→  {options[0]}")
@@ -233,7 +252,12 @@ def test_a_tilt_is_found_in_a_table_of_any_language(
     first = next(
         line for line in (folder / "report.md").read_text("utf-8").splitlines() if "**" in line
     )
-    assert first.startswith(f"**A gives {options[0]} ") and "points less often for" in first
+    lower, higher = (who.split()[0] for who in people)
+    said = re.search(
+        rf"in (\d+) % of answers for {lower}, (\d+) % for {higher}\.\*\* A diff", first
+    )
+    assert first.startswith(f"**A gives “{options[0]}” ") and said
+    assert 20 < int(said[2]) - int(said[1]) < 40
 
 
 def test_options_are_what_is_joined_by_or_in_their_own_case() -> None:
@@ -260,7 +284,7 @@ def test_words_that_are_said_count_and_length_only_if_asked(
     assert main(["run", "b.toml", "-m", "planted:protocol=b.toml", "--out", "tried"]) == 0
     assert main(["analyse", "tried"]) == 0
     first = capsys.readouterr().out.splitlines()[1]
-    assert first.startswith("Whether the length of A's answers differs cannot be told")
+    assert "length" in first
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "ods", "jsonl", "pandas"])

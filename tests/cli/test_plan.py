@@ -125,6 +125,7 @@ CASES = [
         (),
         {"limit": 1, "where": {"set": ("01",)}},
     ),
+    ("letters", "planted:protocol=letters", (), {"limit": 2, "where": {"age": ("20",)}}),
     ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("web developer",)}}),
     (
         "gramvis",

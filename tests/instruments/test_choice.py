@@ -440,3 +440,10 @@ def test_a_closed_list_of_several_words_without_a_column_for_the_language(
         Choice(spec(forms)).steps(replace(item, trial=item.trial._replace(factors={}))), nobody
     )
     assert [label.value for label in labels] == [found]
+
+
+@pytest.mark.parametrize("answer", ["cannot be known", "Cannot be known.", "C: cannot be known"])
+def test_the_last_option_of_a_lettered_list_is_an_answer(answer: str) -> None:
+    forms = {"old": ["the grandfather"], "young": ["the boy"], "open": ["cannot be known"]}
+    prompt = "Who was late?\nA: the boy\nB: the grandfather\nC: cannot be known"
+    assert parse(answer, forms, "en", prompt) == "open"

@@ -198,6 +198,17 @@ class TestReleases:
         assert words == ["tilt", "tilt"]  # 7 stereotypes of women against 9 of men
 
 
+def test_kobbq_finds_what_is_planted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TILTMETER_DATA", str(tmp_path / "memory"))
+    tiltmeter.use_copy("kobbq", published("record/kobbq"))
+    model = "planted:protocol=kobbq,stereotype=0.8"
+    tiltmeter.run("kobbq", model, tmp_path / "run", where={"category": ("ses",)})
+    verdicts = _json(tmp_path / "run", capsys)["verdicts"]
+    assert [row["word"] for row in verdicts] == ["tilt", "tilt"]
+
+
 def test_those_without_texts_say_where_to_get_them() -> None:
     assert {"bbq", "gest"} <= set(registry.sourced_names())
     for name in ("bbq", "gest", "letters"):

@@ -54,7 +54,7 @@ class TestWithoutACopy:
 
     def test_ls_lists_it_apart(self) -> None:
         listed = json.loads(CliRunner().invoke(group, ["ls", "--json"]).output)
-        assert listed["with_your_data"] == ["bbq", "discrim_eval", "gest"]
+        assert listed["with_your_data"] == ["bbq", "discrim_eval", "gest", "kobbq"]
         assert "discrim_eval" not in [one["name"] for one in listed["protocols"]]
 
     def test_a_file_that_is_not_the_release_is_named(self, memory: Path, tmp_path: Path) -> None:

@@ -782,7 +782,11 @@ def test_what_a_reader_sees_first(tmp_path: Path) -> None:
     run = tiltmeter.import_outputs("gramvis", counted(tmp_path, *rows), tmp_path / "run")
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, run.analyse())
-    assert [one.measure for one in built.findings] == ["own_gender"] * 3 + ["own_gender_overall"]
+    assert [one.measure for one in built.findings] == [
+        *["own_gender"] * 3,
+        "own_gender_overall",
+        "own_gender_by_gender",
+    ]
     assert not built.pictures and not built.examples.groups
     assert (
         built.examples.rule

@@ -394,12 +394,12 @@ def test_the_documented_commands(run: tiltmeter.Run, tmp_path: Path) -> None:
 
 
 def test_eight_of_nine_claims_stand_and_the_ninth_is_not_settled(run: tiltmeter.Run) -> None:
-    """INFERENCE: Holm over 9 claims and the one overall; dalle3 in German: English masculine +.42,
+    """INFERENCE: Holm over 9 claims, the one overall, and one for each gender; dalle3 in German: English masculine +.42,
     feminine −.28, p = .18.
     """
     found = {(one.subject, one.condition.get("language", "")): one for one in run.verdicts()}
     assert len(found) == 10
-    assert {one.family_size for one in found.values()} == {10}
+    assert {one.family_size for one in found.values()} == {12}
     assert {one.adjustment for one in found.values()} == {"holm"}
     open_ = found.pop(("dalle3", "de"))
     assert {one.word for one in found.values()} == {Word.TILT}

@@ -47,7 +47,7 @@ PLANTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "soda",
         ["planted:protocol=soda,product_color/blue.men=.9"],
         {
-            "samples": 8,
+            "samples": 12,
             "judge": ["planted:protocol=soda"],
             "where": {"object": ["car"], "dimension": ["base", "gender"]},
         },

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import click
 
@@ -18,6 +19,9 @@ class AnnotateValues:
 
     run: str
     annotator: str
+    question: str
+    values: str
+    out: str | None
     number: int | None
     attribute: str
     seed: int | None
@@ -63,21 +67,37 @@ class AnnotateValues:
     is_flag=True,
     help="Review the attributes that a model found: are their values appropriate?",
 )
+@click.option(
+    "--question", default="", help="Of a folder of pictures or texts: what people are asked."
+)
+@click.option(
+    "--values",
+    default="",
+    metavar="A,B,…",
+    help="Of a folder: what they can answer, the one that is counted first.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    help="Of a folder: the run that is made of it; FOLDER-labelled.",
+)
 @pages
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
 @gathers("typed", AnnotateValues)
 def command(typed: AnnotateValues) -> None:
     """Label outputs by hand in the browser; settle disagreement. A sample of them, one key an
-    answer, without seeing what judges said.
+    answer, without seeing what judges said. Of a folder of pictures or texts a run is made first.
 
     \b
     tiltmeter annotate run --annotator ann
+    tiltmeter annotate pictures --question "Who leads?" --values woman,man,unclear --annotator ann
     tiltmeter annotate run --progress
     """
     if typed.progress:
         _progress(typed.run)
         return
     purpose = typed.purpose()
+    typed = _with_run(typed)
     from ..explore.annotation import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
@@ -90,6 +110,20 @@ def command(typed: AnnotateValues) -> None:
 
     task = annotating.DeskTask(typed.annotator, typed.attribute, typed.number, typed.seed, purpose)
     annotating.serve(typed.run, task, typed.port, ready)
+
+
+def _with_run(typed: AnnotateValues) -> AnnotateValues:
+    """Makes a run of a folder of pictures or texts, unless it is one or was made before."""
+    folder = Path(typed.run)
+    if (folder / "run.sqlite").is_file() or not folder.is_dir():
+        return typed
+    out = Path(typed.out or f"{folder}-labelled")
+    if not (out / "run.sqlite").is_file():
+        from ..api.options import forms
+        from ..api.start.own_outputs import start
+
+        start(folder, out, typed.question, forms.names(typed.values))
+    return replace(typed, run=str(out))
 
 
 def _progress(run: str) -> None:

@@ -122,8 +122,7 @@ def _compute(run: Run, printing: Printing) -> Ending:
     checked = run.check(
         *printing.fail_if,
         estimates=estimates,
-        fail_on=printing.fail_on,
-        margin=printing.margin,
+        **printing.gate,
     )
     verdicts = run.verdicts(estimates=estimates)
     if printing.junit is not None:

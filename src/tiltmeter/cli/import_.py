@@ -38,8 +38,9 @@ def command(
             raise UsageError("Type: tiltmeter import gold RUN FILE")
         return _gold(path, file)
     if not (file or out) and registry.is_sourced(what):
-        api.use_copy(what, path)
-        click.echo(f"{path} is the release. Type: tiltmeter run {what} --model MODEL --out RUN")
+        note = api.use_copy(what, path)
+        known = f"can be read ({note})" if note else "is the release"
+        click.echo(f"{path} {known}. Type: tiltmeter run {what} --model MODEL --out RUN")
         return 0
     if file or not out:
         raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")

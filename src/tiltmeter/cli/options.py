@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
+from typing import TypedDict
 
 import click
 
@@ -116,11 +117,21 @@ def _type(kind: type, option: Option) -> object:
     return span(low, option.most, min_open=option.above is not None)
 
 
+class GateOptions(TypedDict):
+    """The options of a gate."""
+
+    fail_on: tuple[str, ...]
+    margin: str | None
+    baseline: Path | None
+    worse_by: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Printing:
     """The way in which results are printed. page: the HTML report, None for none; full: all
     findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own; fail_on, margin: of the gate over all headline claims.
+    beside the protocol's own; fail_on, margin, baseline, worse_by: of the gate over all
+    headline claims.
     """
 
     variant: str = "default"
@@ -133,6 +144,23 @@ class Printing:
     fail_if: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
     margin: str | None = None
+    baseline: Path | None = None
+    worse_by: str | None = None
+
+    @property
+    def gate(self) -> GateOptions:
+        """The options of the gate, by their names in Python."""
+        return {
+            "fail_on": self.fail_on,
+            "margin": self.margin,
+            "baseline": self.baseline,
+            "worse_by": self.worse_by,
+        }
+
+    @property
+    def gated(self) -> bool:
+        """True if a gate is set."""
+        return any(self.gate.values())
 
 
 def gathers(name: str, values: type) -> Add:
@@ -178,14 +206,24 @@ fail_if = _stack(
         "--fail-on",
         "fail_on",
         multiple=True,
-        type=click.Choice(["tilt", "margin"]),
-        help="A gate over all headline claims: exit with 3 if one tilts, or lies beyond the "
-        "margin; 4 if not all lie inside it.",
+        type=click.Choice(["tilt", "margin", "worse"]),
+        help="A gate over all headline claims: exit with 3 if one tilts, lies beyond the margin, "
+        "or is worse than the baseline; 4 if not all are sure.",
     ),
     click.option(
         "--margin",
         metavar="POINTS|MEASURE=SIZE,…",
         help="How much would matter at the gate: 5, or 5,length=10%.",
+    ),
+    click.option(
+        "--baseline",
+        type=click.Path(path_type=Path),
+        help="With --fail-on worse: an earlier run with a gate, or its baseline.json.",
+    ),
+    click.option(
+        "--worse-by",
+        metavar="POINTS|MEASURE=SIZE,…",
+        help="How much worse than the baseline is allowed: 2, or 2,length=5%.",
     ),
 )
 data = click.option(

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
-    """Raises UsageError, before anything is asked, for a gate without a margin and for a threshold
-    that the protocol cannot have.
+    """Raises UsageError, before anything is asked, for a gate without a margin or baseline, and for
+    a threshold that the protocol cannot have.
     """
-    if printing.fail_on or printing.margin is not None:
-        from ..analyse.claims.gate import parse_gate
+    if printing.gated:
+        from ..api.runs import gating
 
-        parse_gate(printing.fail_on, printing.margin)
+        gating.gate_of(protocol, **printing.gate)
     if protocol is not None:
         checks.parse_thresholds(protocol, printing.fail_if)
 

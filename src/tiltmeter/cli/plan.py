@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from ..protocol.design.thin_design import thin_design
-from .fitting import echo_sections, table_width
+from .fitting import Section, echo_sections, table_width
 from .json_output import echo_json
 from .options import (
     Printing,
@@ -131,7 +131,13 @@ def command(
         echo_json(plan.as_dict(), indent=1)
     else:
         width = table_width(printing.full)
-        echo_sections(list(sections(plan, list(thin_design(declared)), width)), printing.full)
+        parts = list(sections(plan, list(thin_design(declared)), width))
+        if printing.margin is not None:
+            from . import gate_chances
+
+            told = list(gate_chances.lines(plan, declared, printing.margin))
+            parts.append(Section(told, told, worth=8))
+        echo_sections(parts, printing.full)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:

@@ -44,8 +44,5 @@ def command(
     path = api.report(*run, path=target, variant=shown, labels=dict(printing.labels), brief=brief)
     click.echo(f"report: {path}")
     return emit_checks(
-        each.check(
-            *printing.fail_if, variant=shown, fail_on=printing.fail_on, margin=printing.margin
-        )
-        for each in runs
+        each.check(*printing.fail_if, variant=shown, **printing.gate) for each in runs
     )

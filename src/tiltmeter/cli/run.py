@@ -80,7 +80,8 @@ def command(
     part = options.get("shard")
     if data is not None:
         api.use_copy(protocol, data)
-    refuse_gates(registry.protocol(protocol) if printing.fail_if else None, printing)
+    gated = printing.fail_if or printing.gated
+    refuse_gates(registry.protocol(protocol) if gated else None, printing)
     if part:
         _refuse_with_shard(printing)
     with progress_line() as (watch, tallies):

@@ -27,7 +27,7 @@ from ..records import (
     Label,
 )
 from ..store import Store
-from ..store.queries import labels
+from ..store.queries import labels, tables
 from . import people, sheet
 from .answers import (
     MOST_CHARACTERS,
@@ -126,8 +126,15 @@ def shared_sample(
             f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
             "--sample and --seed to go on with it."
         )
-    made = sheet.draw(store, protocol, number or SAMPLE_SIZE, attribute, seed or 0)
+    number = number or _usual_size(store, protocol, attribute)
+    made = sheet.draw(store, protocol, number, attribute, seed or 0)
     return next(one for one in reversed(gold.samples(store)) if one["attribute"] == made.attribute)
+
+
+def _usual_size(store: Store, protocol: Protocol, attribute: str) -> int:
+    """Returns how many outputs are drawn if nobody says: all, if people label alone."""
+    kinds = {spec.kind for spec in protocol.instruments if spec.attribute == attribute}
+    return max(SAMPLE_SIZE, tables.size(store, "outputs")) if kinds == {"people"} else SAMPLE_SIZE
 
 
 def _is_that(one: gold.Sample, number: int | None, seed: int | None) -> bool:

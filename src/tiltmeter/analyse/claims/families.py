@@ -170,6 +170,8 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
     adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
     for (place, one), p in zip(found.items(), adjusted, strict=True):
         known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
+        if known["p_adjusted"] >= ALPHA:
+            known["exceptions"] = []
         made[place] = replace(made[place], between_items=known)
 
 

@@ -1,10 +1,10 @@
-"""A gate over all headline claims of a run: PASS, FAIL or NOT ENOUGH DATA.
+"""A gate over all headline claims of a run: PASS, FAIL, WORSE or NOT ENOUGH DATA.
 
 PASS if the 90 % interval of every claim lies inside a margin that was named beforehand: each claim
 is two one-sided tests at 5 %, and since all must pass, no adjustment is due. Else FAIL if a claim
 tilts (`--fail-on tilt`: its p, adjusted over all claims, is below .05), or if the whole interval of
 one lies beyond the margin (`--fail-on margin`). Else NOT ENOUGH DATA. Berger and Hsu (1996),
-Statistical Science 11(4).
+Statistical Science 11(4). WORSE is said against an earlier run (`worse.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Literal
 
 from ...errors import UsageError
+from ...protocol import Protocol
 from ...protocol.thresholds import RATIOS
 from ...stats.quantiles import normal_quantile
 from ...stats.results import count_of
@@ -24,21 +25,42 @@ from ..words.verdict_words import Word
 from .thresholds import FAILED, INCONCLUSIVE, at_confidence
 from .verdicts import Verdict
 
-FailOn = Literal["tilt", "margin"]
+FailOn = Literal["tilt", "margin", "worse"]
 HOW_MUCH = "Say how much would matter: --margin 5 (points), or --margin refusal=2,length=10%"
 EQUIVALENCE = 0.90  # confidence whose interval lies inside the margin if both one-sided tests pass
 SURE = 0.90  # share of runs without a tilt that the number of items named would let pass
+# Items none of which differs at all: at 95 % fewer than one in twenty of such items would.
+ALIKE_ITEMS = 59
 
 
 class Decision(Enum):
-    """The word of a gate; its value is the exit code."""
+    """The word of a gate."""
 
-    PASS = 0
-    FAIL = FAILED
-    NOT_ENOUGH_DATA = INCONCLUSIVE
+    PASS = "PASS"
+    FAIL = "FAIL"
+    WORSE = "WORSE"
+    NOT_ENOUGH_DATA = "NOT ENOUGH DATA"
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        if self is Decision.PASS:
+            return 0
+        return INCONCLUSIVE if self is Decision.NOT_ENOUGH_DATA else FAILED
 
     def __str__(self) -> str:
-        return self.name.replace("_", " ")
+        return self.value
+
+
+SHUT = (Decision.FAIL, Decision.WORSE, Decision.NOT_ENOUGH_DATA)  # the heaviest first
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of a run so far, from which that of a larger one follows. dollars: 0 if unknown."""
+
+    calls: int = 0
+    dollars: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +79,15 @@ class Gate:
 
         UsageError if none was named for it.
         """
-        named = self.margins.get(claim.measure)
-        size, per_cent = named or self.margins.get("", (math.nan, False))
-        if claim.unit in RATIOS and per_cent:
-            return 1 + size / 100
-        if claim.unit == "share" and not math.isnan(size):
-            return size / 100
-        if named and not per_cent:
-            return size
-        percent = "10%" if claim.unit in RATIOS else "3"
-        raise UsageError(
-            f"No margin is named for {claim.measure}, which is not a share. Type for instance: "
-            f"--margin 5,{claim.measure}={percent}"
-        )
+        return size_of(self.margins, claim.measure, claim.unit, "--margin 5")
+
+    def refuse_without_margin(self, protocol: Protocol) -> None:
+        """Raises UsageError, before anything is asked, if a headline has no margin."""
+        if set(self.fail_on) == {"worse"}:
+            return
+        for spec in protocol.measures:
+            if spec.headline:
+                size_of(self.margins, spec.name, spec.unit, "--margin 5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +113,7 @@ class GateResult:
     def lines(self) -> list[str]:
         """A line for each claim that kept the gate shut, or one for all if it is open."""
         if self.decision is not Decision.PASS:
-            shut = [one for one in self.claims if one.decision is not Decision.PASS]
+            shut = [one for word in SHUT for one in self.claims if one.decision is word]
             return [f"{one.decision}  {one.line}" for one in shut] or [
                 f"{self.decision}  no headline claim was measured"
             ]
@@ -108,11 +126,39 @@ def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
     """Reads `--fail-on` and `--margin`; None if neither was typed. UsageError if one is missing."""
     if not fail_on and margin is None:
         return None
-    if margin is None:
+    if margin is None and set(fail_on) != {"worse"}:
         raise UsageError(f"--fail-on needs a margin. {HOW_MUCH}")
-    margins = dict(map(_margin, margin.split(",")))
-    reasons: list[FailOn] = [one for one in ("tilt", "margin") if one in (fail_on or ("tilt",))]
-    return Gate(tuple(reasons), margins)
+    reasons: list[FailOn] = [
+        one for one in ("tilt", "margin", "worse") if one in (fail_on or ("tilt",))
+    ]
+    return Gate(tuple(reasons), {} if margin is None else parse_sizes(margin))
+
+
+def parse_sizes(text: str) -> dict[str, tuple[float, bool]]:
+    """Reads sizes as `--margin` and `--worse-by` take them: {measure, "" for others: (size, True
+    if in per cent)}.
+    """
+    return dict(map(_margin, text.split(",")))
+
+
+def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str, typed: str) -> float:
+    """Returns the size that was named for a measure, or for what its name begins with (`refusal`
+    for `refusal_gender`), in its own unit; of ratios as a factor above 1. UsageError for none.
+    """
+    kind = measure.partition("_")[0]
+    named = sizes.get(measure) or sizes.get(kind)
+    size, per_cent = named or sizes.get("", (math.nan, False))
+    if unit in RATIOS and per_cent:
+        return 1 + size / 100
+    if unit == "share" and not math.isnan(size):
+        return size / 100
+    if named and not per_cent:
+        return size
+    example = f"{measure}={'10%' if unit in RATIOS else '1'}"
+    raise UsageError(
+        f"No size is named for {measure}, which is not a share. Type for instance: "
+        f"{typed},{example}"
+    )
 
 
 def _margin(text: str) -> tuple[str, tuple[float, bool]]:
@@ -127,20 +173,33 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
     return name.strip(), (number, per_cent)
 
 
-def hold(gate: Gate, claims: Sequence[Verdict]) -> GateResult:
-    """Holds the headline claims of a run against a gate."""
+def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
+    """Holds the headline claims of a run against a gate. cost: of the run, "so far"."""
+    if set(gate.fail_on) == {"worse"}:
+        return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
-    decided = tuple(_decide(gate, claim, len(claims)) for claim in claims)
+    return together([_decide(gate, claim, len(claims), cost) for claim in claims])
+
+
+def together(decided: Sequence[ClaimAtGate]) -> GateResult:
+    """Returns the decision over claims that were decided one by one."""
     words = {one.decision for one in decided}
-    for word in (Decision.FAIL, Decision.NOT_ENOUGH_DATA):
-        if word in words or not decided:
-            return GateResult(word if decided else Decision.NOT_ENOUGH_DATA, decided)
-    return GateResult(Decision.PASS, decided)
+    shut = [word for word in SHUT if word in words]
+    word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
+    return GateResult(shut[0] if shut else word, tuple(decided))
 
 
-def _decide(gate: Gate, claim: Verdict, number: int) -> ClaimAtGate:
+def _interval(claim: Verdict) -> tuple[float, float] | None:
+    """Returns the 90 % interval of a claim; its value alone if no item of many differs."""
+    alike = claim.low is None and claim.value is not None and claim.value == claim.reference
+    if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
+        return claim.value, claim.value
+    return at_confidence(claim, EQUIVALENCE)
+
+
+def _decide(gate: Gate, claim: Verdict, number: int, cost: Cost | None) -> ClaimAtGate:
     margin = gate.margin(claim)
-    inner = at_confidence(claim, EQUIVALENCE)
+    inner = _interval(claim)
     reach = _reach(claim, inner)
     if reach is not None and max(reach) < margin and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS
@@ -152,7 +211,7 @@ def _decide(gate: Gate, claim: Verdict, number: int) -> ClaimAtGate:
         decision = Decision.NOT_ENOUGH_DATA
     line = _in_words(claim, margin, number)
     if decision is Decision.NOT_ENOUGH_DATA:
-        line += _needed(claim, inner, margin)
+        line += _needed(claim, inner, margin, cost)
     return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line)
 
 
@@ -194,8 +253,15 @@ def _in_words(claim: Verdict, margin: float, number: int) -> str:
     return f"{about}: {claim.headline} Margin {size}{chance}."
 
 
-def _needed(claim: Verdict, interval: tuple[float, float] | None, margin: float) -> str:
-    """Names the items that would let a model without a tilt pass in nine of ten runs."""
+def _needed(
+    claim: Verdict,
+    interval: tuple[float, float] | None,
+    margin: float,
+    cost: Cost | None,
+) -> str:
+    """Names the items, calls and dollars that would let a model without a tilt pass in nine of ten
+    runs.
+    """
     if interval is None or not claim.clusters or claim.reference is None:
         return " There is no interval to hold against the margin."
     low, high = interval
@@ -212,5 +278,14 @@ def _needed(claim: Verdict, interval: tuple[float, float] | None, margin: float)
     answers = claim.n / claim.clusters
     return (
         f" Without a tilt, {numerals.count(items)} items of {answers:.3g} answers would pass in 9 "
-        f"of 10 runs (now {numerals.count(claim.clusters)})."
+        f"of 10 runs (now {numerals.count(claim.clusters)}{_more(cost, items / claim.clusters)})."
     )
+
+
+def _more(cost: Cost | None, times: float) -> str:
+    """Names the further calls and dollars of a run that is so many times as large."""
+    if cost is None or not cost.calls:
+        return ""
+    calls = math.ceil(cost.calls * (times - 1))
+    dollars = cost.dollars * (times - 1)
+    return f"; {calls:,} calls more" + (f", about ${dollars:.2f}" if dollars else "")

@@ -18,6 +18,7 @@ import polars as pl
 
 from ... import gold
 from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...stats import inversion
@@ -124,7 +125,12 @@ def _by_gold(
     for row in rows:
         parts = groups.get(tuple((name, row.condition[name]) for name in by), {})
         found = [parts[name] for name in _names(row, measure) if name in parts]
-        sense = Sense(hits(measure, row.condition, by), measure.among, measure.without, shared)
+        values = hits(measure, row.condition, by)
+        if measure.expected and not values:
+            clear = row.without_value(row.measure + CORRECTED)
+            yield replace(clear, note="uncorrected: trials of it expect different values")
+            continue
+        sense = Sense(values, measure.among, measure.without, shared)
         yield _row(row, found, whole.get(TESTED, Side({})), sense, random, measure.null)
 
 
@@ -209,15 +215,16 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
     """The values that count in a row: what is expected in its condition, the one value that it is
-    about, or the measure's.
+    about, or the measure's; () if other values are expected of other trials of the row.
     """
-    expected = [
-        levels[condition[factor]]
-        for factor, levels in measure.expected.items()
-        if factor in condition
-    ]
-    if expected:
-        return expected
+    if measure.expected:
+        known = all(factor in condition for factor in measure.expected)
+        expected = (
+            value
+            for factor, levels in measure.expected.items()
+            for value in levels.get(condition.get(factor, ""), "").split(SEVERAL)
+        )
+        return [*filter(None, expected)] if known else ()
     return (
         (condition[measure.attribute],)
         if measure.attribute in condition and measure.attribute not in by

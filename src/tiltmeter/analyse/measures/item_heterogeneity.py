@@ -10,12 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ...protocol import MeasureSpec
-from ...records import Estimate
+from ...records import Estimate, NamedItem
 from ...stats.crossed.whole_prompts import LEAST_WORDS, items_differ
+from ...stats.exceptional_items import (
+    ExceptionalItem,
+    exceptional_gaps,
+    exceptional_shares,
+)
 from ...stats.results import Test
 from ...stats.shuffles import homogeneity
 from ..counts.count_table import Floats, Group, Pair, Table
@@ -23,7 +29,7 @@ from ..counts.prompt_counts import PromptCounts
 from .cue_word_rows import cue_of
 from .estimate_rows import generator_of
 
-Found = Mapping[str, float]
+Found = Mapping[str, Any]
 DRAWS = 1_999
 SIDE = 2  # outputs of an item and side, below which nothing is known of it
 
@@ -45,10 +51,13 @@ def with_items_of_pair(
     design, shares = prompts.design, prompts.shares
     kept = (na >= SIDE) & (nb >= SIDE)
     xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
+    names = [name for name, there in zip(pair.items, kept, strict=True) if there]
 
     def test() -> Found | None:
         found = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
-        return _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        told = _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
+        return told and {**told, "exceptions": _exceptions(apart, names, xa, na)}
 
     return replace(estimate, test_items=test)
 
@@ -65,10 +74,13 @@ def with_items_of_group(
     hits, among = _without_repeats(group.hits, group.among)
     kept = among >= SIDE
     hits, among = hits[kept], among[kept]
+    names = [name for name, there in zip(group.items, kept, strict=True) if there]
 
     def test() -> Found | None:
         found = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        return _found(found, hits - null * among, [(hits, among)])
+        told = _found(found, hits - null * among, [(hits, among)])
+        apart = exceptional_shares(hits=hits, n=among)
+        return told and {**told, "exceptions": _exceptions(apart, names, hits, among)}
 
     return replace(estimate, test_items=test)
 
@@ -94,6 +106,21 @@ def _without_repeats(*counts: Floats) -> list[Floats]:
 def _generator(estimate: Estimate) -> np.random.Generator:
     """Other draws than those of the row's own test."""
     return generator_of(replace(estimate, measure=f"{estimate.measure}, between items"))
+
+
+def _exceptions(
+    found: Sequence[ExceptionalItem], names: Sequence[str], hits: Floats, n: Floats
+) -> list[NamedItem]:
+    return [
+        NamedItem(
+            item=names[one.place],
+            hits=float(hits[one.place]),
+            n=float(n[one.place]),
+            others_share=one.others_share,
+            p_adjusted=one.p_adjusted,
+        )
+        for one in found
+    ]
 
 
 def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:

@@ -195,7 +195,7 @@ def _named(compared: Compared, found: ManyCells, key: CellKey, p_adjusted: float
     return NamedCell(
         attribute=key.attribute,
         value=key.value,
-        object=None if key.part is None else compared.objects[key.part],
+        object=_object(compared, key),
         group=compared.names[group],
         base=compared.names[others[0]] if len(others) == 1 else None,
         share=share,
@@ -204,6 +204,12 @@ def _named(compared: Compared, found: ManyCells, key: CellKey, p_adjusted: float
         base_n=base_n,
         p_adjusted=p_adjusted,
     )
+
+
+def _object(compared: Compared, key: CellKey) -> str | None:
+    """The object that a cell is about; None for all of several."""
+    alone = 0 if len(compared.objects) == 1 else key.part
+    return None if alone is None else compared.objects[alone] or None
 
 
 def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[float, float]:

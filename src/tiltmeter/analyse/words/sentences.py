@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...protocol import MeasureSpec, Protocol
 from ...records import Estimate
@@ -267,8 +268,18 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
     return (
         f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
         f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
-        f"{numerals.count(found['below'])} {below}.{CONSTANT if found.get('constant') else ''}"
+        f"{numerals.count(found['below'])} {below}.{_exceptions(found)}"
+        f"{CONSTANT if found.get('constant') else ''}"
     )
+
+
+def _exceptions(found: Mapping[str, Any]) -> str:
+    """The items that differ from all others together, each with its count."""
+    each = [
+        f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
+        for one in found.get("exceptions", ())
+    ]
+    return f" Exceptions: {', '.join(each)}." if each else ""
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:

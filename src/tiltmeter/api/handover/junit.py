@@ -58,7 +58,7 @@ def _headline_cases(
 ) -> Iterator[ElementTree.Element]:
     if checks.gate is not None:
         for one in checks.gate.claims:
-            yield _case("headlines", _name(one.claim), AT_GATE[one.decision.value], one.line)
+            yield _case("headlines", _name(one.claim), AT_GATE[one.decision.code], one.line)
         return
     for verdict in verdicts:
         how = "" if verdict.word.record.passes else "skipped"

@@ -15,10 +15,10 @@ from ...records import UNRESOLVED, Estimate
 from ...stages.steps import injection_count
 from ...stats.results import count_of
 from ...store import Store, served_models
-from ...store.queries import batches, endpoints, settings
+from ...store.queries import batches, endpoints, labels, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
-    from ...analyse.claims.gate import Gate, GateResult
+    from ...analyse.claims.gate import GateResult
     from ...analyse.claims.thresholds import Outcome
     from ...analyse.claims.verdicts import Verdict
 
@@ -73,7 +73,7 @@ class CheckResult:
         """
         from ...analyse.claims.thresholds import FAILED
 
-        codes = [self._of_thresholds(), self.gate.decision.value if self.gate else 0]
+        codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
         return FAILED if FAILED in codes else max(codes)
 
     def _of_thresholds(self) -> int:
@@ -101,7 +101,7 @@ class CheckResult:
         from ...analyse.claims.thresholds import code
 
         each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
-        return each | ({gate: self.gate.decision.value} if self.gate else {})
+        return each | ({gate: self.gate.decision.code} if self.gate else {})
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
@@ -115,6 +115,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *endpoints.warnings(store),
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
+        *_of_people(store, protocol),
         *_unread(estimates),
         *thin_design(protocol),
     )
@@ -137,6 +138,13 @@ def _batches_out(store: Store) -> str:
         return ""
     said = f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
     return f"{said} The command that handed them in collects them."
+
+
+def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
+    """What is to be known of people who label without a judge."""
+    from ...gold import majority
+
+    return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -170,15 +178,16 @@ def check_all(
     named: Sequence[Threshold],
     estimates: Sequence[Estimate],
     verdicts: Sequence[Verdict],
-    gate: Gate | None = None,
+    gate: GateResult | None = None,
 ) -> CheckResult:
-    """Holds thresholds against the estimates that they speak of, and a gate against the claims."""
-    from ...analyse.claims.gate import hold
+    """Holds thresholds against the estimates that they speak of. gate: its result, if one is
+    set.
+    """
     from ...analyse.claims.thresholds import judge
     from ...analyse.words.verdict_words import Word
 
     return CheckResult(
         tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
-        hold(gate, verdicts) if gate else None,
+        gate,
         sum(claim.word is Word.TILT and not claim.nuisance for claim in verdicts),
     )

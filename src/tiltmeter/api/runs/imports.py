@@ -38,16 +38,18 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
     return opened
 
 
-def use_copy(protocol: str, path: Path | str) -> None:
+def use_copy(protocol: str, path: Path | str) -> str:
     """Checks your copy of the texts that a protocol asks and that do not ship, and remembers where
-    it is. UsageError names the files that differ or are missing.
+    it is. Returns what is to be said of it: files that it lacks or that could not be compared.
+    UsageError names the files that differ or are missing.
     """
     release = registry.source(protocol)
     if release is None:
         registry.protocol(protocol)  # says so if there is no such protocol
         raise UsageError(f"{protocol} ships with its texts. Leave --data out.")
-    release.check_texts(Path(path))
+    copy = release.check_texts(Path(path))
     copies.remember(protocol, Path(path))
+    return copy.note
 
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:

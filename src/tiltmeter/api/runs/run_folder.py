@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from ...errors import RunError, UsageError
+from ...gold import majority
 from ...protocol import Protocol
 from ...records import Estimate
 from ...stages.steps import protocol_snapshot
@@ -16,7 +17,7 @@ from ...store import Store
 from ...store.queries import tables as stored
 from ...store.queries import trials
 from ..options.records import TableOptions
-from . import cached_results, checks, earlier_rules, tables
+from . import cached_results, checks, earlier_rules, gating, tables
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ...analyse.claims.verdicts import Verdict
@@ -88,6 +89,7 @@ class Run:
         """The estimates of a variant from the labels: computed anew only where something that they
         depend on is new (`kept`).
         """
+        majority.refresh(self.folder, self.protocol)
         with Store(self.folder) as store:
             return cached_results.estimates(store, self.protocol, variant)
 
@@ -131,25 +133,30 @@ class Run:
         estimates: Sequence[Estimate] | None = None,
         fail_on: Sequence[str] = (),
         margin: str | None = None,
+        baseline: Path | str | None = None,
+        worse_by: str | None = None,
     ) -> checks.CheckResult:
         """Checks the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
         those given here, and the headline claims against a gate.
 
-        fail_on: "tilt", "margin" or both; margin: how much would matter, such as "5" (points) or
-        "5,length=10%". estimates: as in `warnings`. UsageError, before anything is computed, for a
-        threshold that the protocol cannot have.
+        fail_on: "tilt", "margin", "worse" or several; margin: how much would matter, such as "5"
+        (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse than it
+        is allowed. A gate keeps a baseline of its own in the folder. estimates: as in `warnings`.
+        UsageError, before anything is computed, for a threshold that the protocol cannot have.
         """
-        from ...analyse.claims.gate import parse_gate
-
-        bounds, gate = checks.thresholds(self.protocol, thresholds), parse_gate(fail_on, margin)
-        if not bounds and gate is None:
+        bounds = checks.thresholds(self.protocol, thresholds)
+        gates = gating.gate_of(self.protocol, fail_on, margin, baseline, worse_by)
+        if not bounds and gates is None:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
         verdicts = self.verdicts(variant, estimates=rows)
-        found = checks.check_all(bounds, rows, verdicts, gate)
+        held = None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
+        found = checks.check_all(bounds, rows, verdicts, held)
         if variant != "default":
             return found
-        typed = " ".join(("--fail-on", *(gate.fail_on if gate else ()), "--margin", margin or ""))
+        typed = " ".join(
+            ("--fail-on", *(gates.gate.fail_on if gates else ()), "--margin", margin or "")
+        )
         return replace(found, changed=tuple(self.changes(verdicts, found.answers(typed))))
 
     def changes(

@@ -12,7 +12,7 @@ from ...analyse.claims.background import read_background
 from ...analyse.estimates import estimates
 from ...analyse.words import numerals
 from ...analyse.words.reading import CORRECTED
-from ...gold import agreement, validation
+from ...gold import agreement, majority, validation
 from ...report.page_model.sanitize import all_visible
 from ..selection.index import Source
 
@@ -36,11 +36,12 @@ def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: in
     """The end page of a task about some attributes. what: label, adjudicate or review."""
     store, protocol = source.store, source.protocol
     found = validation.check(store, protocol)
+    alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
     known = [one for one in found.agreements if one.attribute in attributes]
     said: EndOfTask = {
         "agreement": list(_agreements(known)),
-        "needs": list(_needs(source)) if what != "review" else [],
-        "next": f"tiltmeter validate {store.folder}",
+        "needs": [] if alone or what == "review" else list(_needs(source)),
+        "next": f"tiltmeter {'report' if alone else 'validate'} {store.folder}",
         "opened": opened,
     }
     return all_visible(said)

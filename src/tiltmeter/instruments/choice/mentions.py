@@ -19,6 +19,7 @@ from ...records import BOTH, NEITHER
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
+_BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
@@ -56,10 +57,16 @@ class Marker:
         self._compounds = bool(language.data.get("compounds"))
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
-        self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
+        self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
+        self._lists = bool(language.data.get("named"))
+        listing = language.role("listing").pattern
+        two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
+        self._listed = re.compile(
+            rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
+        )
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         steps = (
@@ -104,7 +111,7 @@ class Marker:
         """Mentions after a negation, with a few words between, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        after = rf"(?<= ){mentions}(?: ,)? {role('reject_after').pattern}"
+        after = rf"(?<= ){mentions}(?: ,(?!(?: \S+){{1,2}} @))? {role('reject_after').pattern}"
         return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
@@ -142,7 +149,8 @@ class Marker:
                 found[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
         found += [text for text in brackets if self._names_all(self.mark(text))]
-        found += [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        ends = [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
@@ -161,12 +169,18 @@ class Marker:
         for pairs, change in self._pairs if "@" in text else ():
             text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
-        text = self._rejected.sub(
-            lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-        )
-        text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if "@" in text:
+            text = self._rejected.sub(
+                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
+            )
+            text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if self._lists and "@" in text:
+            text = self._listed.sub(self._without_list, text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
+
+    def _without_list(self, found: re.Match[str]) -> str:
+        return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
@@ -184,7 +198,8 @@ class Marker:
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
                     conditional = conditional or has(part, "condition")
-                    barred = conditional or reason or has(part, "aside") or has(part, "decline")
+                    barred = conditional or reason
+                    barred = barred or any(has(part, role) for role in _BARRING)
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
                         yield Clause(part, lead, sentence.endswith("?"), barred, opening)
                     opening = opening and not self.content(part) and not MENTION.search(part)

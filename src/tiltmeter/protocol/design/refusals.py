@@ -47,14 +47,21 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
 
 def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
     """Measures as declared, each with its measure of refusals behind it if it is the first of what
-    it compares.
+    it compares, and the protocol has no such headline of its own.
     """
     measures = list(measures)
     names, seen = {spec.name for spec in measures}, []
+    own = [
+        (spec.contrast, spec.where)
+        for spec in measures
+        if spec.headline and spec.kind == "difference" and spec.values == (REFUSAL,)
+    ]
     for spec in measures:
         yield spec
         refused = refusal_measure(spec)
         compared = (spec.attribute, spec.contrast, spec.where)
-        if refused is not None and compared not in seen and refused.name not in names:
+        if refused is None or (spec.contrast, spec.where) in own:
+            continue
+        if compared not in seen and refused.name not in names:
             seen.append(compared)
             yield refused

@@ -6,13 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from ...analyse.claims.thresholds import at_confidence
 from ...analyse.words import numerals, reading, sentences
-from ...analyse.words.first_sentence.clauses import NAMED, join_names
+from ...analyse.words.caution_kinds import CautionKind
+from ...analyse.words.first_sentence.clauses import NAMED, capital, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
 from ...stats.results import ALPHA
 from .ranking import Judged
 
 CHARACTERS = 400  # for which the first screen has room
 ONE_ITEM = "One item alone gives neither an interval nor a test."
+SAID = (  # by the first sentence, or by the line of the order
+    CautionKind.BORDERLINE,
+    CautionKind.ITEMS_DIFFER,
+    CautionKind.REVERSES,
+    CautionKind.EFFECT,
+    CautionKind.BOUNDS_HOLD_NULL,
+    CautionKind.MISSING_DIFFERS,
+)
 ONE_POINT = 0.01  # of a share
 
 
@@ -45,7 +54,7 @@ def _size(one: Judged, *, named: bool) -> str:
     interval = f" ({100 * (row.confidence or 0.95):g} % interval {ends})" if ends else ""
     parts = [f"{name}{number}{interval}", _least(one), _chance(facts), _without_gold(one)]
     text = "; ".join(filter(None, parts))
-    return f"{text[:1].upper()}{text[1:]}." if not named else f"{text}."
+    return f"{text if named else capital(text)}."
 
 
 def _number(facts: ClaimFacts) -> str:
@@ -147,4 +156,4 @@ def _cautions(lead: Judged) -> Iterator[str]:
     row = lead.claim.row
     if row.value is not None and row.low is None and row.clusters == 1:
         yield ONE_ITEM
-    yield from (caution.text for caution in lead.verdict.cautions)
+    yield from (one.text for one in lead.verdict.cautions if one.kind not in SAID)

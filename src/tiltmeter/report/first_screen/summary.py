@@ -11,7 +11,7 @@ from ...analyse.claims.output_query import OutputQuery
 from ...analyse.words import numerals, reading
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...protocol import Protocol, wording
-from ...records import HUMAN, NEITHER, OUTCOMES
+from ...records import HUMAN, INVALID, NEITHER, OUTCOMES
 from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import label_counts
@@ -77,8 +77,7 @@ def summary(found: Sequence[Finding], shown: int) -> str:
     they are few.
     """
     if len(found) == 1:
-        between = " " if found[0].chip.startswith("tilts") else ": "
-        return f"{found[0].subject}{between}{found[0].chip}."
+        return f"{found[0].subject}: {found[0].chip}."
     return " ".join(_count_sentences(found, shown))
 
 
@@ -172,12 +171,15 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 @dataclass(frozen=True, slots=True)
 class Missing:
     """How much was no answer. line: of which kind how often; share: in per cent, "" where nothing
-    was labelled; query: of the outputs among which they were counted.
+    was labelled; query: of the outputs among which they were counted; unread: the share that no
+    rule read; unread_query: of these outputs.
     """
 
     line: str = ""
     share: str = ""
     query: str = ""
+    unread: float = 0.0
+    unread_query: str = ""
 
 
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
@@ -197,6 +199,8 @@ def missing_answers(store: Store, protocol: Protocol) -> Missing:
         f"{share} of labels{f' ({told})' if told else ''}",
         _percent(share),
         OutputQuery(annotator, attribute, values=tuple(none)).text(),
+        none.get(INVALID, 0.0) / total,
+        OutputQuery(annotator, attribute, values=(INVALID,)).text(),
     )
 
 

@@ -16,6 +16,7 @@ from ..rows import levels
 
 # people who labelled blind: a correction in sight of other labels is no gold
 _BY_PEOPLE = f"annotator GLOB '{HUMAN}*' AND annotator NOT GLOB '*{CORRECTED}'"
+MAJORITY = "people/1@majority"  # most people, where no judge labels (gold/majority.py)
 BY_MACHINES = f"annotator NOT GLOB '{HUMAN}*'"
 _IS_VOTE, _IS_NO_VOTE = (f"attribute {verb} '*{VOTE}'" for verb in ("GLOB", "NOT GLOB"))
 
@@ -44,6 +45,17 @@ class OutputLabel(NamedTuple):
     weight: float
     date: str
     judge: str = ""
+
+
+class FirstLabel(NamedTuple):
+    """A labelled output with its prompt. id: of the trial; factors: its levels, as JSON."""
+
+    id: str
+    mode: str
+    factors: str
+    prompt: str
+    text: str
+    value: str
 
 
 class RankedLabel(NamedTuple):
@@ -143,6 +155,20 @@ def people_attributes(store: Store) -> set[tuple[str, str]]:
     return {sort[:2] for sort in _sorts(store) if sort.current and sort.is_gold}
 
 
+def annotated(store: Store) -> set[tuple[str, str]]:
+    """Returns (attribute, annotator) of all current labels."""
+    return {(sort.attribute, sort.annotator) for sort in _sorts(store) if sort.current}
+
+
+def by_annotator(store: Store, annotator: str) -> Iterator[StoredLabel]:
+    """Yields the current labels of one annotator."""
+    query = (
+        "SELECT output, annotator, attribute, value, weight FROM labels"
+        " WHERE current AND annotator = ?"
+    )
+    yield from map(StoredLabel._make, store.rows(query, (annotator,)))
+
+
 def attributes(store: Store, *, superseded: bool = False) -> list[str]:
     """The attributes that labels name, in the order of their names. superseded: also of labels that
     no longer count.
@@ -207,7 +233,7 @@ SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors
   SELECT call FROM label_calls c WHERE c.output = l.output AND c.annotator = l.annotator
   ORDER BY turn DESC LIMIT 1), '')
 FROM labels l JOIN trials t ON t.id = l.output
-WHERE l.current AND l.weight = 1 AND l.{BY_MACHINES}
+WHERE l.current AND l.weight = 1 AND l.{BY_MACHINES} AND l.annotator <> '{MAJORITY}'
   AND l.output IN (SELECT output FROM labels WHERE current AND {_BY_PEOPLE})
 ORDER BY l.annotator, l.attribute, l.output"""
     for *about, factors, call in store.rows(query):
@@ -286,7 +312,8 @@ def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
     there and attributes with one value an output; no votes, nothing adjudicated. By attribute,
     output and annotator.
     """
-    who = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'" if people else BY_MACHINES
+    machines = f"{BY_MACHINES} AND annotator <> '{MAJORITY}'"
+    who = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'" if people else machines
     query = f"""
 SELECT output, annotator, attribute, value, weight FROM labels
 WHERE current AND weight > 0 AND {who} AND {_IS_NO_VOTE}
@@ -335,3 +362,30 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     """(output, annotator, attribute, position, value) of all labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))
+
+
+def with_prompts(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[tuple[Mapping[str, str], str, str, float]]:
+    """Yields (factors, prompt, value, weight) of each current label of a subject's answers."""
+    query = (
+        "SELECT t.factors, t.prompt, l.value, l.weight FROM labels l JOIN trials t"
+        " ON t.id = l.output WHERE l.current AND t.subject = ? AND l.annotator = ?"
+        " AND l.attribute = ?"
+    )
+    for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
+        yield levels(factors), str(prompt), str(value), float(weight)
+
+
+def first_labels(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[FirstLabel]:
+    """The labelled outputs of a subject with a text, the first sample of each prompt first."""
+    query = (
+        "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
+        " FROM labels l JOIN trials t ON t.id = l.output JOIN outputs o ON o.trial = t.id"
+        " WHERE l.current AND l.position = 0 AND l.weight = 1 AND l.annotator = ?"
+        " AND l.attribute = ? AND t.subject = ? AND o.blob = '' AND o.text != ''"
+        " ORDER BY t.sample, t.id"
+    )
+    yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))

@@ -115,7 +115,8 @@ class Claims:
     @cached_property
     def nuisance(self) -> Nuisance | None:
         """The largest tested nuisance of the leading claims that was found."""
-        found = [one for facts in self.questions for one in facts.nuisances if one.found]
+        tested = [facts for facts in self.questions if facts.word.record.tested]
+        found = [one for facts in tested for one in facts.nuisances if one.found]
         own = [
             Nuisance(facts.spec.nuisance, (), facts.effect, True)
             for facts in self.every

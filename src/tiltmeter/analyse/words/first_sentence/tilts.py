@@ -71,7 +71,7 @@ def opposite(claims: Claims) -> Clause:
     main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
     told: list[str] = []
     for facts in others[:NAMED]:
-        name = _place_name(facts, claims.alike)
+        name = place_name(facts, claims.alike)
         told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
     share = claims.lead.spec.contrast is None and even
     ending = f"; {even} would be even" if share else ""
@@ -154,7 +154,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
         return []
     open_ = [f for f in rest if f.word not in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)]
     names = list(
-        dict.fromkeys(filter(None, (_place_name(f, [*rest, *claims.tilts]) for f in open_)))
+        dict.fromkeys(filter(None, (place_name(f, [*rest, *claims.tilts]) for f in open_)))
     )
     if not open_:
         return ["no other difference found"]
@@ -172,7 +172,7 @@ def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
     ]
 
 
-def _place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
+def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
     """What tells a claim from the others: its model, its language, what it compares."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [

@@ -144,8 +144,7 @@ def write(path: Path, decisions: Sequence[Decision]) -> None:
         table.writerow(COLUMNS)
         for one in decisions:
             first, second = one.groups
-            texts = (text.replace(BETWEEN, "\n⁂\n") for text in one.texts)
-            a, b = texts
+            a, b = map(_cell, one.texts)
             table.writerow(
                 (
                     one.prompt,
@@ -160,6 +159,18 @@ def write(path: Path, decisions: Sequence[Decision]) -> None:
                     b,
                 )
             )
+
+
+def _cell(text: str) -> str:
+    """Returns a conversation as a cell: turns with ⁂ between, a system prompt first after ⁂⁂."""
+    system, _, spoken = text.partition(BETWEEN)
+    return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
+
+
+def _of_cell(cell: str) -> str:
+    turns = cell.replace("\r\n", "\n").split("\n⁂\n")
+    system = turns.pop(0).removeprefix("⁂⁂ ") if turns[0].startswith("⁂⁂ ") else ""
+    return BETWEEN.join((system, *turns))
 
 
 def changed(path: Path, decisions: Sequence[Decision]) -> list[Decision]:
@@ -180,7 +191,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: Decision) -> Dec
     decision = row["decision"].strip()
     if decision not in DECISIONS:
         raise UsageError(f"{name}, line {line}: a decision is one of {', '.join(DECISIONS)}.")
-    texts = tuple(row[side].replace("\n⁂\n", BETWEEN) for side in ("first_text", "second_text"))
+    texts = tuple(_of_cell(row[side]) for side in ("first_text", "second_text"))
     made = replace(
         one,
         decision=decision,

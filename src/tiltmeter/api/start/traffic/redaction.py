@@ -10,15 +10,16 @@ from ....row_files.logs import Logged, Turn
 _KINDS = (
     ("EMAIL", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("IBAN", re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")),
-    ("CARD", re.compile(r"\b\d(?:[ -]?\d){12,18}\b")),
+    ("CARD", re.compile(r"(?<![+\w])\d(?:[ -]?\d){12,18}\b")),
     (
         "PHONE",
         re.compile(
             r"(?<![\w.])(?:\+\d{1,3}[ ./-]?)?(?:\(\d{1,5}\)[ ./-]?)?"
-            r"\d{2,5}(?:[ ./-]\d{2,5}){1,4}(?![\w.])|\+\d{7,14}\b"
+            r"\d{2,5}(?:[ ./-]\d{2,10}){1,4}(?![\w.])|\+\d{7,14}\b"
         ),
     ),
 )
+_DATE = re.compile(r"\d{4}[-./ ](?:\d{4}|\d{1,2}[-./ ]\d{1,2})|\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}")
 
 
 def redacted(row: Logged) -> Logged:
@@ -27,7 +28,8 @@ def redacted(row: Logged) -> Logged:
 
     def placeholder(kind: str, value: str) -> str:
         digits = sum(map(str.isdigit, value))
-        if (kind == "PHONE" and digits < 7) or (kind == "CARD" and not _is_card(value)):
+        dated = _DATE.fullmatch(value) is not None
+        if (kind == "PHONE" and (digits < 7 or dated)) or (kind == "CARD" and not _is_card(value)):
             return value
         return seen.setdefault((kind, value), f"[{kind}-{len(seen) + 1}]")
 

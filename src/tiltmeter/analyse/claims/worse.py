@@ -1,0 +1,107 @@
+"""WORSE: whether the difference of each item moved away from none since an earlier run.
+
+The change of an item is its difference now less its difference then, over the items that both runs
+have. If the earlier mean shows a tilt, only a change away from no tilt counts; else a change to
+either side. WORSE if the interval of that change, at 1 - .05 / claims, lies beyond what is allowed;
+PASS if its one-sided 95 % limit lies inside; else NOT ENOUGH DATA.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...protocol.thresholds import RATIOS
+from ...stats.means import pooled_mean
+from ...stats.results import Interval
+from ..counts.count_table import Floats
+from ..words import numerals
+from .gate import ClaimAtGate, Decision, size_of
+from .verdicts import Verdict
+
+Differences = Mapping[str, float]  # item → level less baseline; of ratios its logarithm
+WORSE_BY = "--worse-by 2"
+
+
+class Earlier(NamedTuple):
+    """An earlier run. name: how it is called; claims: key of a claim → differences of its items."""
+
+    name: str
+    claims: Mapping[str, Differences]
+
+
+def claim_key(claim: Verdict) -> str:
+    """Returns the key of a claim in a baseline: its measure and condition, without the model."""
+    return " · ".join((claim.measure, *(f"{k}={v}" for k, v in sorted(claim.condition.items()))))
+
+
+def hold_against(
+    earlier: Earlier,
+    claims: Sequence[tuple[Verdict, Differences]],
+    allowed: Mapping[str, tuple[float, bool]],
+) -> list[ClaimAtGate]:
+    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them."""
+    sizes = [size_of(allowed, claim.measure, claim.unit, WORSE_BY) for claim, _ in claims]
+    return [
+        _decide(earlier, claim, now, size, len(claims))
+        for (claim, now), size in zip(claims, sizes, strict=True)
+    ]
+
+
+def _decide(
+    earlier: Earlier, claim: Verdict, now: Differences, size: float, number: int
+) -> ClaimAtGate:
+    ratio = claim.unit in RATIOS
+    allowed = math.log(size) if ratio else size
+    then = earlier.claims.get(claim_key(claim), {})
+    items = [item for item in now if item in then]
+    about = " · ".join((claim.measure, claim.subject, *claim.condition.values()))
+    if len(items) < 2:
+        line = f"{about}: {earlier.name} has {len(items)} of its {len(now)} items."
+        return ClaimAtGate(claim, Decision.NOT_ENOUGH_DATA, math.inf, line)
+    before = np.array([then[item] for item in items])
+    after = np.array([now[item] for item in items])
+    away = _side(before, after) * (after - before)
+    moved, inner = _mean(away, 1 - 0.05 / number), _mean(away, 0.90)
+    value = moved.value or 0.0
+    low = value if moved.low is None else moved.low
+    high = value if moved.high is None else moved.high
+    reach = value if inner.high is None else inner.high
+    if low > allowed:
+        decision = Decision.WORSE
+    elif reach < allowed:
+        decision = Decision.PASS
+    else:
+        decision = Decision.NOT_ENOUGH_DATA
+    line = (
+        f"{about}: {_in_words(float(before.mean()), claim)} → "
+        f"{_in_words(float(after.mean()), claim)}, away from none by {_in_words(value, claim)} "
+        f"[{_in_words(low, claim)}, {_in_words(high, claim)}] since {earlier.name} "
+        f"({numerals.count(len(items))} items), allowed {_in_words(allowed, claim)}."
+    )
+    return ClaimAtGate(claim, decision, max(reach, 0.0) / allowed, line)
+
+
+def _side(before: Floats, after: Floats) -> float:
+    """Returns the sign of a change away from no tilt: that of the earlier mean if it shows a tilt,
+    else that of the change.
+    """
+    was = _mean(before, 0.95)
+    shown = was.low is not None and was.high is not None and was.low * was.high > 0
+    direction = float(before.mean()) if shown else float((after - before).mean())
+    return -1.0 if direction < 0 else 1.0
+
+
+def _mean(values: Floats, confidence: float) -> Interval:
+    return pooled_mean(sums=values, n=np.ones(values.size), confidence=confidence)
+
+
+def _in_words(value: float, claim: Verdict) -> str:
+    if claim.unit == "share":
+        return f"{100 * value:.1f} points"
+    if claim.unit in RATIOS:
+        return f"{100 * math.expm1(value):.1f} %"
+    return f"{value:.2g} {claim.unit}".strip()

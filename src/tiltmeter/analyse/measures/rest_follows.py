@@ -1,0 +1,151 @@
+"""Classes that share one total: what one gains, the others lose. After the claim that differs most,
+the others are tested again among the answers that are left; those that no longer differ follow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ...protocol import EVERY, MeasureSpec
+from ...records import CellClaim, Estimate, NamedCell
+from ...stats.results import ALPHA
+from ..counts.count_table import Table
+
+Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
+LEAST = 3  # classes: of two, the other is the same claim
+
+
+def with_rest(
+    table: Table, measure: MeasureSpec, by: Sequence[str], compute: Compute
+) -> Iterator[Estimate]:
+    """The rows of a measure; of headline claims over each class with which of them follow from the
+    largest. compute: of the measure itself.
+    """
+    rows = compute(table, measure, by)
+    leads = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
+    if not (leads and EVERY in measure.values and len(measure.among) >= LEAST):
+        yield from rows
+        return
+    groups: dict[tuple[object, ...], list[Estimate]] = {}
+    for row in rows:
+        about = tuple(x for x in row.condition.items() if x[0] != measure.attribute)
+        groups.setdefault((about, tuple((row.contrast or {}).items())), []).append(row)
+    counts = _counts(table, measure, by)
+    for own in groups.values():
+        classes = _Classes(table, measure, by, compute, own, counts)
+        for row in own:
+            yield replace(row, name_cells=classes.of(row))
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The claims of one group over each class."""
+
+    table: Table
+    measure: MeasureSpec
+    by: Sequence[str]
+    compute: Compute
+    rows: Sequence[Estimate]
+    counts: Mapping[tuple[object, ...], tuple[float, float, float, float]]
+
+    @cached_property
+    def leader(self) -> Estimate | None:
+        """The tested row whose two shares lie furthest apart for their size."""
+        tested = [row for row in self.rows if row.p is not None and self._cell(row)]
+        return max(tested, key=self._distance) if len(tested) >= LEAST else None
+
+    def _distance(self, row: Estimate) -> float:
+        cell = self._cell(row)
+        if cell is None:
+            return 0.0
+        n, base_n = cell["n"], cell["base_n"]
+        pooled = (cell["share"] * n + cell["base_share"] * base_n) / (n + base_n)
+        spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / base_n))
+        return abs(cell["share"] - cell["base_share"]) / spread if spread else 0.0
+
+    @cached_property
+    def rest(self) -> dict[str, float]:
+        """p of each other class among the answers that are left without the leading one."""
+        name = self.measure.attribute
+        first = self.leader.condition[name] if self.leader else ""
+        among = tuple(value for value in self.measure.among if value != first)
+        own = replace(
+            self.measure, name=f"{self.measure.name}, the rest", among=among, headline=False
+        )
+        return {
+            row.condition[name]: row.p
+            for row in self.compute(self.table, own, self.by)
+            if row.p is not None and self._is_here(row)
+        }
+
+    def _is_here(self, row: Estimate) -> bool:
+        """True if a row is of this group and contrast."""
+        name, one = self.measure.attribute, self.rows[0]
+        about = {k: v for k, v in one.condition.items() if k != name}
+        return row.condition.items() >= about.items() and row.contrast == one.contrast
+
+    def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
+        """Which classes follow from a claim, or which it follows from, once its level is known."""
+        cell, leader = self._cell(row), self.leader
+        if cell is None or row.p is None or leader is None:
+            return None
+        name, p = self.measure.attribute, row.p
+
+        def name_cells(level: float, rejected: bool) -> CellClaim:
+            own: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
+            shown = {one.condition[name] for one in self.rows if (one.p or 1.0) < level}
+            alike = [value for value, rest in self.rest.items() if rest >= level]
+            first = leader.condition[name]
+            follows = [value for value in alike if value in shown] if first in shown else []
+            leads = own["value"] == first
+            return CellClaim(
+                named=[own] if rejected else [],
+                largest=own,
+                follows=follows if leads else [],
+                follows_from=first if own["value"] in follows else None,
+                tested=len(self.rows),
+                level=level,
+                detectable_all=None,
+                detectable_one=None,
+            )
+
+        return name_cells
+
+    def _cell(self, row: Estimate) -> NamedCell | None:
+        """The class with its shares at the level and at the baseline."""
+        value = row.condition[self.measure.attribute]
+        found = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
+        if found is None:
+            return None
+        contrast = self.measure.contrast or {}
+        hits, n, base_hits, base_n = found
+        return NamedCell(
+            attribute=self.measure.attribute,
+            value=value,
+            object=None,
+            group=contrast["level"],
+            base=contrast["baseline"],
+            share=hits / n,
+            n=n,
+            base_share=base_hits / base_n,
+            base_n=base_n,
+            p_adjusted=1.0,
+        )
+
+
+def _counts(
+    table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
+    """Of each row that has both sides, the hits and labels of the level and of the baseline."""
+    found: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
+    for more, pair in table.pairs(measure, by):
+        (hits, base_hits), (n, base_n) = (
+            [float(one.sum()) for one in sides] for sides in (pair.hits, pair.among)
+        )
+        if n and base_n:
+            key = (*pair.condition.items(), *more.items(), *pair.contrast.items())
+            found[key] = (hits, n, base_hits, base_n)
+    return found

@@ -1,0 +1,233 @@
+"""People as an instrument of their own: what most of them say, where no judge labels.
+
+An output has the value that most people gave it. If only one person saw it, that one; if no value
+has more voices than another, it is `unresolved`; a decision by adjudication counts before all. What
+is kept is a label of `people/1@majority`, which is computed like any other annotator's and is held
+against no gold: it is what the gold says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..protocol import Protocol
+from ..records import ADJUDICATED, HUMAN, UNRESOLVED, Label
+from ..stats.judges import agreement
+from ..stats.means import pooled_mean
+from ..store import Store
+from ..store.queries import labels
+from . import attributes
+
+PEOPLE = labels.MAJORITY  # the annotator
+WEAK = 0.4  # Krippendorff's α below which a headline says that people do not agree
+FEW = 9  # outputs that several people saw, below which nothing is said of one of them
+_LEVEL = 0.05
+
+
+def changes(store: Store, protocol: Protocol) -> list[Label]:
+    """Returns the labels by majority that are not stored yet, of attributes that no judge or rule
+    labels.
+    """
+    if not labels.have_human(store):
+        return []
+    alone = attributes_by_people(store, protocol)
+    stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
+    found = (
+        Label(output, PEOPLE, attribute, majority(said))
+        for attribute in alone
+        for output, said in _said(store, attribute).items()
+    )
+    return [one for one in found if stored.get((one.output, one.attribute)) != one.value]
+
+
+def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
+    """Returns (output, annotator, attribute) of stored labels by majority whose attribute a machine
+    labels by now.
+    """
+    if not labels.have_human(store):
+        return []
+    alone = attributes_by_people(store, protocol)
+    stored = labels.by_annotator(store, PEOPLE)
+    return [(one.output, PEOPLE, one.attribute) for one in stored if one.attribute not in alone]
+
+
+def refresh(folder: Path, protocol: Protocol) -> None:
+    """Stores what most people say by now, if that has changed."""
+    with Store(folder) as store:
+        new, gone = changes(store, protocol), outdated(store, protocol)
+    if new or gone:
+        with Store(folder, writing=True) as store:
+            store.withdraw(gone)
+            store.supersede(new)
+
+
+def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
+    """Returns the attributes that people labelled and no machine did."""
+    by_machines = {
+        name
+        for name, annotator in labels.annotated(store)
+        if not annotator.startswith(HUMAN) and annotator != PEOPLE
+    }
+    by_people = {name for _, name in labels.people_attributes(store)}
+    return [name for name in attributes(protocol) if name in by_people - by_machines]
+
+
+def majority(said: Mapping[str, str]) -> str:
+    """Returns what most of some people say. said: person → value."""
+    decided = [value for who, value in said.items() if who.endswith(ADJUDICATED)]
+    (value, most), *others = Counter(decided or said.values()).most_common(2)
+    return value if not others or others[0][1] < most else UNRESOLVED
+
+
+def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
+    """Returns what each person says of each output."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for label in labels.of_people(store):
+        if label.attribute == attribute:
+            found[label.output][label.annotator] = label.value
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One of several people, on the outputs that others saw too.
+
+    value, low, high: how much more often than the others they give a value; without: the share of
+    the majority that is left without them, of the share with them.
+    """
+
+    name: str
+    attribute: str
+    said: str
+    value: float
+    low: float
+    high: float
+    shared: int
+    share: float
+    without: float
+
+    @property
+    def leans(self) -> bool:
+        """True if the difference is shown, at .05 over all people of the attribute."""
+        return not self.low <= 0 <= self.high
+
+
+def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
+    """Yields what is to be known of people who label without a judge: how far they agree, and what
+    each of them alone changes.
+    """
+    for attribute in attributes_by_people(store, protocol):
+        said = _said(store, attribute)
+        names = sorted({who for each in said.values() for who in each})
+        shared = {output: each for output, each in said.items() if len(each) > 1}
+        if len(names) < 2:
+            yield (
+                f"One person labelled {attribute}, and nobody checked it. Ask a second: tiltmeter "
+                "annotate RUN --annotator NAME"
+            )
+            continue
+        alpha = _alpha(shared, names)
+        if alpha is not None:
+            weak = (
+                ". That is too little: people see different things, and the numbers say little"
+                if alpha < WEAK
+                else ""
+            )
+            yield (
+                f"{len(names)} people labelled {attribute}; on the {len(shared):,} outputs that "
+                f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
+            )
+        for one in leaning(said, names, _counted(protocol, attribute), attribute):
+            name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
+            yield (
+                f"{name} says {one.said} {100 * abs(one.value):.0f} points {more} often than most "
+                f"others on the same {one.shared:,} outputs [{100 * one.low:.0f}, "
+                f"{100 * one.high:.0f}]; without {name} its share would be {one.without:.2f}, not "
+                f"{one.share:.2f}."
+            )
+
+
+def _counted(protocol: Protocol, attribute: str) -> str:
+    ordered = sorted(protocol.measures, key=lambda spec: not spec.headline)
+    found = (value for spec in ordered if spec.attribute == attribute for value in spec.values)
+    return next(found, "")
+
+
+def _alpha(shared: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> float | None:
+    if not shared:
+        return None
+    values = sorted({value for each in shared.values() for value in each.values()})
+    codes = {value: number for number, value in enumerate(values)}
+    table = [[codes.get(each.get(name, ""), -1) for name in names] for each in shared.values()]
+    if len(values) < 2:
+        return 1.0
+    rated = agreement.ratings(codes=np.array(table), classes=len(values))
+    return agreement.krippendorff_alpha(rated=rated).value
+
+
+def leaning(
+    said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
+) -> Iterator[Person]:
+    """Yields who gives a value more or less often than the others, the farthest off first; each is
+    left out before the next is looked for, since their labels would make the others look biased.
+    Of two people nobody can say which of them leans.
+    """
+    left = list(names)
+    while len(left) > 2:
+        kept = {
+            output: {who: v for who, v in each.items() if who in left}
+            for output, each in said.items()
+        }
+        rows = [one for one in people(kept, left, value, attribute) if one.leans]
+        if not rows:
+            return
+        farthest = max(rows, key=lambda one: abs(one.value) / (one.high - one.low))
+        yield farthest
+        left.remove(farthest.name)
+
+
+def people(
+    said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
+) -> Iterator[Person]:
+    """Yields each of several people against most of the others, for one value. Outputs on which
+    the others split say nothing of the one.
+    """
+    share = _share(said, value)
+    for name in names:
+        gaps = [
+            float(each[name] == value) - float(other == value)
+            for each in said.values()
+            if name in each and (other := _others(each, name)) != UNRESOLVED
+        ]
+        if len(gaps) < FEW:
+            continue
+        found = pooled_mean(
+            sums=np.array(gaps), n=np.ones(len(gaps)), confidence=1 - _LEVEL / len(names)
+        )
+        if found.value is None or found.low is None or found.high is None:
+            continue
+        others = {
+            output: {who: v for who, v in each.items() if who != name}
+            for output, each in said.items()
+        }
+        without = _share({key: each for key, each in others.items() if each}, value)
+        yield Person(
+            name, attribute, value, found.value, found.low, found.high, len(gaps), share, without
+        )
+
+
+def _others(said: Mapping[str, str], name: str) -> str:
+    """Returns what most others say of an output; `unresolved` if there are none or they split."""
+    others = {who: value for who, value in said.items() if who != name}
+    return majority(others) if others else UNRESOLVED
+
+
+def _share(said: Mapping[str, Mapping[str, str]], value: str) -> float:
+    """Returns the share of a value among outputs on which most people agree."""
+    decided = [one for each in said.values() if (one := majority(each)) != UNRESOLVED]
+    return float(np.mean([one == value for one in decided])) if decided else 0.0

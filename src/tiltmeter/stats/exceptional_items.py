@@ -1,0 +1,101 @@
+"""Items whose share (or gap between two levels) is another than that of the other items together:
+exact tests, adjusted over the items by Holm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.multiplicity import holm
+from tiltmeter.stats.results import ALPHA
+from tiltmeter.stats.special import gammaln
+
+LEAST, MOST = 3, 3  # items that there must be, and that are named
+TIE = 1e-7  # of probabilities: arrangements that are as likely count
+
+
+class ExceptionalItem(NamedTuple):
+    """place: of the item; others_share: the pooled share of all others."""
+
+    place: int
+    others_share: float
+    p_adjusted: float
+
+
+def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem]:
+    """The items whose share differs from the others' pooled share, up to three, the most surprising
+    first.
+
+    Exact binomial, two-sided by the probabilities of counts no likelier than the one seen, against
+    the others' share with half a hit and half a miss more; Holm over items. Of two items neither is
+    the exception. By hand: 0 of 6 where the others have 15 of 30: 2/64 = .031, one of six items:
+    adjusted .19, so none is named. ``ValueError``: more hits than answers.
+    """
+    x, size = arguments.shares("hits", hits, "n", n)
+    others = _pooled(x, size)
+
+    def chance(place: int) -> float:
+        many = size.sum() - size[place]
+        share = (others[place] * many + 0.5) / (many + 1)
+        k = np.arange(round(size[place]) + 1)
+        odds = k * np.log(share) + (k.size - 1 - k) * np.log1p(-share)
+        return _two_sided(_log_choose(k.size - 1, k) + odds, round(x[place]))
+
+    return _named(chance, size, others)
+
+
+def exceptional_gaps(
+    *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
+) -> list[ExceptionalItem]:
+    """The same for the gap between a level and its baseline: Fisher's exact test of each item's
+    table against the others' odds ratio (each count plus one half).
+    """
+    x, size = arguments.shares("hits", hits, "n", n)
+    y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)
+    others = _pooled(x, size)
+    a, b, c, d = (one.sum() - one + 0.5 for one in (x, size - x, y, base - y))
+    log_odds = np.log(a * d / (b * c))
+
+    def chance(place: int) -> float:
+        level, baseline, total = (round(one[place]) for one in (size, base, x + y))
+        first = max(0, total - baseline)
+        k = np.arange(first, min(level, total) + 1)
+        logs = _log_choose(level, k) + _log_choose(baseline, total - k) + k * log_odds[place]
+        return _two_sided(logs, round(x[place]) - first)
+
+    return _named(chance, np.minimum(size, base), others)
+
+
+def _pooled(hits: Floats, n: Floats) -> Floats:
+    found: Floats = (hits.sum() - hits) / np.maximum(n.sum() - n, 1)
+    return found
+
+
+def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
+    known = [place for place in range(n.size) if n[place] > 0]
+    if len(known) < LEAST:
+        return []
+    adjusted = holm(p=[chance(place) for place in known])
+    found = [
+        ExceptionalItem(place, float(others[place]), p)
+        for place, p in zip(known, adjusted, strict=True)
+        if p is not None and p < ALPHA
+    ]
+    return sorted(found, key=lambda one: one.p_adjusted)[:MOST]
+
+
+def _two_sided(logs: Floats, seen: int) -> float:
+    weights = np.exp(logs - logs.max())
+    chances = weights / weights.sum()
+    return float(min(1.0, chances[chances <= chances[seen] * (1 + TIE)].sum()))
+
+
+def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+    found: Floats = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return found
