@@ -38,6 +38,7 @@ import tiltmeter
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.counts.label_counts import count_labels
 from tiltmeter.analyse.counts.whole_outputs import (
+    DRAWS,
     LabelledOutput,
     LabelledOutputs,
     read_labelled_outputs,

@@ -23,6 +23,7 @@ STOREYS = (
         "cache",
         "row_files",
         "intake",
+        "secret_filter",
         "system",
         "display",
         "languages",

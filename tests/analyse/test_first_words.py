@@ -13,6 +13,7 @@ import pytest
 
 import tiltmeter
 from tests.analyse.test_traps import TRAPS, flat, run
+from tests.golden import runs
 from tiltmeter.analyse.between_runs import first_words
 from tiltmeter.cli import main
 
@@ -111,6 +112,21 @@ def test_a_history_tells_the_last_change_and_its_step(
     assert re.fullmatch(
         r"“She” rose from 3\d % to (79|8\d) % in the third run; no change before\.", sentence
     )
+
+
+def test_a_claim_of_many_cells_names_the_value_that_changed(tmp_path: Path) -> None:
+    """Planted: two women talk of appearance in half of their dialogues, about 1 in 7 before."""
+    folders = runs.make_runs(tmp_path, ("dialogues-fair", "dialogues-tilted"))
+    found = tiltmeter.compare(*folders)
+    sentence = first_words.of_comparison(found).headline
+    assert re.match(
+        r"dialogues-tilted has topic appearance \(two women\) more often than dialogues-fair: "
+        r"(4[5-9]|5\d) % against (1\d|2[0-2]) %\.",
+        sentence,
+    )
+    (verdict,) = (one for one in found.verdicts if one.word == "different")
+    assert verdict.cells is not None
+    assert [cell["value"] for cell in verdict.cells["named"]] == ["appearance"]
 
 
 def test_strengths_of_a_difference() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
+from ...records import NamedCell
 from ..words import numerals, reading, sentences
 from ..words.headlines import amount
 
@@ -22,6 +23,7 @@ GAP = (
 LEVEL = "{What} is {higher} in {second_run} than in {first_run}: {second} against {first}."
 APART = "{second_run} and {first_run} differ in {what}."
 MORE, AS_OFTEN = "{more} often than", "as often as"
+CELL = "{second_run} has {value}{where} {more} often than {first_run}: {second} against {first}."
 SAME = "{What} is the same in {second_run} and {first_run}{within}: {second} and {first}."
 # of one run after another
 OVER_TIME = "{What} {rose} from {first} to {second}"
@@ -43,6 +45,7 @@ class Change:
     condition: Mapping[str, str]
     held: Mapping[str, str]
     runs: tuple[str, str]
+    cell: NamedCell | None = None  # the value that tells a claim of many cells
 
     @property
     def spec(self) -> MeasureSpec | None:
@@ -57,6 +60,8 @@ class Change:
     def between(self, within: str = "") -> str:
         """The sentence of two runs side by side. within: the margin of two that are the same."""
         slots = self.slots()
+        if self.cell is not None:
+            return _filled(CELL, slots | self._cell(self.cell))
         slots["within"] = f" to within {within}" if within else ""
         template = self._template()
         if self.first is None or self.second is None:
@@ -72,6 +77,19 @@ class Change:
         own = str(spec.sentence.get(TIME, "")) if spec else ""
         usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
         return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
+
+    def _cell(self, cell: NamedCell) -> dict[str, str]:
+        """The value of a cell, where it is, and its share in both runs."""
+        value = wording.title(self.protocol, cell["attribute"], cell["value"])
+        attribute = wording.title(self.protocol, "attribute", cell["attribute"])
+        where = ", ".join(filter(None, (*self.levels, cell["object"])))
+        return {
+            "value": f"{attribute} {value}",
+            "where": f" ({where})" if where else "",
+            "more": "more" if cell["share"] > cell["base_share"] else "less",
+            "first": amount(cell["base_share"], "share", False),
+            "second": amount(cell["share"], "share", False),
+        }
 
     def _template(self) -> str:
         spec = self.spec

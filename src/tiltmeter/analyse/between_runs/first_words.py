@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...display import shorten
+from ...records import NamedCell
 from ...stats.results import count_of
 from ..claims.verdicts import Verdict
 from ..whole_run.signature import RULES
@@ -128,6 +129,8 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     slots = change.slots()
     detectable = _detectable(rows)
     could = f"; {detectable} would mostly be found" if detectable else ""
+    if len(rows) == 1 and change.cell is not None:
+        return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
     if len(rows) == 1 and change.first is None:
         return f"No difference found in {slots['what']}{could}."
     if len(rows) == 1:
@@ -218,7 +221,15 @@ def change_of(found: Comparison, row: ComparisonRow) -> Change:
         row.estimate.condition,
         held,
         row.runs,
+        _cell(claim),
     )
+
+
+def _cell(claim: Verdict | None) -> NamedCell | None:
+    """The value that tells a claim of many cells: the strongest that is named, else the largest."""
+    if claim is None or claim.cells is None:
+        return None
+    return claim.cells["named"][0] if claim.cells["named"] else claim.cells["largest"]
 
 
 def amount_of_margin(margin: float, unit: str) -> str:

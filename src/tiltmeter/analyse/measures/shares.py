@@ -33,7 +33,6 @@ from .estimate_rows import (
 )
 from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
-from .rest_follows import with_rest
 
 
 def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -173,10 +172,6 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
     """
-    yield from with_rest(table, measure, by, _ratios)
-
-
-def _ratios(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among

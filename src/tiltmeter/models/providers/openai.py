@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from ...errors import Incapable
 from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request
+from ...secret_filter import mask
 from .. import reasoning
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
@@ -92,7 +93,8 @@ class OpenAIChat:
         ineffective = list(
             reasoning.without_effect(host, reasoning.NONE if self.switched_off else "")
         )
-        asked: dict[str, Json] = {"address": connection.base, "effort": dict(self._fields) or None}
+        address = mask((connection.key,), connection.base)
+        asked: dict[str, Json] = {"address": address, "effort": dict(self._fields) or None}
         return {**asked, **said, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
