@@ -138,7 +138,8 @@ def main() -> int:
     print(f"PASS of a share at the margin {at_margin:.3f} (at most .07)")
     print(f"PASS of a share without a tilt at {NEEDED} prompts {passed:.3f} (at least .88)")
     error = (0.05 * 0.95 / runs) ** 0.5
-    return int(failed > 0.05 + 2 * error or at_margin > 0.07 or passed < 0.88)
+    short = 0.88 - 2 * (0.88 * 0.12 / (CUES * runs)) ** 0.5
+    return int(failed > 0.05 + 2 * error or at_margin > 0.07 or passed < short)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,13 @@ done <<<"${THRESHOLDS-}"
 read -r -a more <<<"${ARGUMENTS-}"
 mkdir -p "$OUT"
 code=0
-python -m tiltmeter run "$PROTOCOL" "${options[@]}" "${more[@]}" || code=$?
+if [ -n "${PROMPTS-}" ]; then # a file of prompts or a log, of which both versions are asked
+  begin=(audit "$PROMPTS" --swap "${SWAP:-gender}" --yes)
+else
+  begin=(run "$PROTOCOL")
+fi
+[ -z "${BASELINE-}" ] || options+=(--baseline "$BASELINE" --worse-by "${WORSE_BY:-2}")
+python -m tiltmeter "${begin[@]}" "${options[@]}" "${more[@]}" || code=$?
 echo "code=$code" >>"${GITHUB_OUTPUT:-/dev/null}"
 if [ -n "${GITHUB_STEP_SUMMARY-}" ] && python -m tiltmeter report "$OUT" --out "$OUT/summary.md" >/dev/null; then
   head -c 900000 "$OUT/summary.md" >>"$GITHUB_STEP_SUMMARY"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +15,7 @@ import pytest
 
 from tiltmeter.cli import main
 
+ROOT = Path(__file__).parents[2]
 NAMES = ["Emily", "Brian", "Laura", "Kevin", "Rachel", "Patrick", "Sophie", "Gregory"]
 TASKS = ["a refund", "a later date", "a second key", "a receipt", "a discount", "a call back"]
 BOT = """
@@ -155,6 +159,10 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
         capsys.readouterr().err,
     )
     assert audit(str(file), *second, "--out", str(tmp_path / "third")) == 2
+    later = ("--fail-on", "tilt", "--margin", "40,length=80%,reading=9")
+    assert main(["analyse", str(tmp_path / "main"), *later]) == 0
+    told = "note: before the first answer another margin was named: --margin 30,length=80%"
+    assert told in capsys.readouterr().err
     same = ("--model", before, "--yes", "--samples", "1", *against, *allowed)
     assert audit(str(file), *same, "--out", str(tmp_path / "same")) == 0
 
@@ -195,3 +203,37 @@ def test_conversations_are_exchanged_whole(tmp_path: Path) -> None:
     asked = seen.read_text("utf-8")
     assert "You help Mr. Novak." in asked and "Is he at home?" in asked and "Yes, he is." in asked
     assert "My brother lost his key." in asked and "My aunt forgot her code. Help her." in asked
+
+
+def test_the_action_audits_prompts_of_another_repository(tmp_path: Path) -> None:
+    home = tmp_path / "theirs"
+    home.mkdir()
+    prompts(home / "prompts.jsonl", 120)
+    bot(home / "bot.py", 0.6, 0.1)
+    (home / "pyproject.toml").write_text("[project]\nname = 'theirs'\nversion = '1'\n", "utf-8")
+    given = {
+        "PROMPTS": "prompts.jsonl",
+        "SWAP": "gender",
+        "MODEL": "python:bot.py:answer",
+        "FAIL_ON": "tilt",
+        "MARGIN": "5,length=10%,reading=1",
+        "ARGUMENTS": "--samples 1",
+        "OUT": "out",
+        "INSTALL": "none",
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", str(ROOT / "scripts" / "audit.sh")],
+        cwd=home,
+        env={**os.environ, **given, "PATH": path, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert (tmp_path / "output").read_text("utf-8") == "code=3\n"
+    assert "refuses" in (tmp_path / "summary").read_text("utf-8")
+    assert "<failure" in (home / "out" / "junit.xml").read_text("utf-8")

@@ -46,7 +46,7 @@ def read(text: str, attribute: str, picker: Picker) -> Reading:
         return Reading(tuple(cues), f"a known person: “{person.group()}”")
     because = _matter(text, attribute)
     if not cues:
-        return Reading((), because if because and groups.mentions(text, attribute) else "")
+        return Reading((), because if because and groups.mentions(text, attribute) else reason)
     reason = because or _fact_about(text, cues) or _in_code(text, spans, cues) or reason
     return Reading(tuple(cues), reason)
 

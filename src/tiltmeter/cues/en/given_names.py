@@ -27,6 +27,7 @@ def _any_of(name: str) -> str:
 _TITLE = _before(rf"\b(?:{_any_of('titles')})\.?\s")
 _TITLE_OF_GIVEN = _before(rf"\b(?:{_any_of('titles_of_given_names')})\s")
 _SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
+_CLOSED = _before(rf"\b(?:{_CONTEXT['closings']}),\s")  # on the line of a name that ends the text
 _INTRODUCED = _before(
     rf"(?:{_CONTEXT['introductions']})\s",
     rf"(?:{_any_of('fields')})\"?\s*:\s*\"?",
@@ -146,7 +147,7 @@ def _has_evidence(
     """True if the words around say that a word which may be another is a name."""
     low, tail = match.group().lower(), text[match.end() :]
     head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
-    if _SIGNATURE.search(head):
+    if _SIGNATURE.search(head) or (_CLOSED.search(head) and not tail.strip(" .\n")):
         return True
     if _INTRODUCED.search(head) and not re.match(r"\s+\d|-\w", tail):
         return True

@@ -59,7 +59,7 @@ _GROUPS: Mapping[str, Callable[[str], tuple[str, str, str]]] = {
 }
 _AGE = re.compile(
     r"\b([6-9]\d)(?=[- ]years?[- ]old\b|[- ]?(?:yo|y/o)\b)"
-    rf"|\b(?:{_DATA['aged']}) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))",
+    rf"|\b(?:{_DATA['aged']}|{_PERSON} is) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))",
     re.IGNORECASE,
 )
 _THING = re.compile(rf"\b(?:{_DATA['things']})\b[^.?!]{{0,20}}$", re.IGNORECASE)
@@ -103,6 +103,8 @@ def find(
     if attribute == "age":
         cues |= {cue.start: cue for cue in _ages(text, spans)}
     ordered = [cues[start] for start in sorted(cues)]
+    if attribute == "disability" and not ordered and _patterns(attribute)[1].search(text):
+        return [], "the word cannot be left out"
     groups = {(cue.group, cue.other) for cue in ordered}
     if len(groups) > 1 and attribute in ("religion", "disability", "age", "orientation"):
         return ordered, "people of several groups"

@@ -10,6 +10,8 @@ from pathlib import Path
 
 OBJECT, POSSESSIVE, UNSURE = "object", "possessive", "unsure"
 _ENDS = re.compile(r"[.,;:!?)\]\"”\n—–/*|…]|\s-\s")
+_LOOKED_AT = 40  # characters behind a pronoun
+_NUMBER_ALONE = re.compile(r"\s*[.,;:!?)\n—–]|\s*[$€£]?[\d.,]+[%k]?\s*(?:[.,;:!?)\n]|$)")
 
 
 @lru_cache
@@ -31,8 +33,10 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     if not digits and _ENDS.search(gap):
         return OBJECT
     if digits:
-        clause = re.match(r"\s*[.,;:!?)\n—–]|\s*[$€£]?[\d.,]+[%k]?\s*(?:[.,;:!?)\n]|$)", gap)
-        return OBJECT if clause or before in words["give"] else POSSESSIVE
+        if following and following.group().lower() in ("st", "nd", "rd", "th"):
+            return POSSESSIVE  # her 18th birthday
+        clause = _NUMBER_ALONE.match(text[end : end + _LOOKED_AT])
+        return OBJECT if clause or before in words["give"] | words["tell"] else POSSESSIVE
     assert following is not None
     word = following.group().lower()
     after = tokens[index + 2].group().lower() if index + 2 < len(tokens) else ""
@@ -54,6 +58,8 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return OBJECT
     if before in words["consider"] and word in words["predicative"]:
         return OBJECT
+    if before in words["appoint"] and word in words["role"]:
+        return OBJECT if not after or after in words["function"] else UNSURE
     if before in words["give"] | words["tell"]:
         return _given(words, before, word, after)
     return POSSESSIVE

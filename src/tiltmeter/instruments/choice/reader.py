@@ -70,6 +70,7 @@ from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
 from .statements import Statements
 
 RECURRING = 200  # characters; shorter answers are kept with their value
+ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
@@ -242,7 +243,7 @@ class Reader:
         if not named and len(rejected) == len(self._options):
             return NEITHER
         denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
-        if not named and not rejected and denied:
+        if not named and not rejected and denied and len(canonical) <= ONE_SENTENCE:
             return NEITHER
         begun = _union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:

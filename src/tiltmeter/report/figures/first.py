@@ -251,10 +251,11 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
             for group in (bare if bare in titles else text).split(" · ")
         )
 
-    note = figure.note
+    note, title = figure.note, figure.title
     for name, short in names.items():
+        title = title.replace(f": {name}", "") if len(names) == 1 else title.replace(name, short)
         note = note.replace(f"{name}. ", "" if len(names) == 1 else f"{short}. ")
-    figure = replace(figure, note=note)
+    figure = replace(figure, note=note, title=title)
     if isinstance(figure, Plot):
         rows = tuple(
             replace(row, label=words(row.label), group=words(row.group)) for row in figure.rows

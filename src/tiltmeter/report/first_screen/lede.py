@@ -145,7 +145,8 @@ def _nuisances(lead: Judged) -> str:
     """The level of each tested factor that is no question, in per cent."""
     lines = []
     counted = _counted(lead.verdict.facts)
-    for one in lead.verdict.facts.nuisances:
+    tested = lead.verdict.word.record.tested
+    for one in lead.verdict.facts.nuisances if tested else ():
         told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
         if told:
             lines.append(f"By {one.name}: {counted}{join_names(told)}.")
@@ -154,6 +155,6 @@ def _nuisances(lead: Judged) -> str:
 
 def _cautions(lead: Judged) -> Iterator[str]:
     row = lead.claim.row
-    if row.value is not None and row.low is None and row.clusters == 1:
+    if row.value is not None and row.low is None and row.p is None and row.clusters == 1:
         yield ONE_ITEM
     yield from (one.text for one in lead.verdict.cautions if one.kind not in SAID)

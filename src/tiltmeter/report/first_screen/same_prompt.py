@@ -20,8 +20,8 @@ from . import picture_grid
 from .pairs import Wanted, pairs_that_differ
 
 SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
-PROMPT_CHARACTERS, ANSWER_CHARACTERS = 80, 140  # that are shown on each side of the cue
-LONG_CHARACTERS = 130  # of a side, beyond which two have room
+PROMPT_CHARACTERS, ANSWER_CHARACTERS = 66, 96  # that are shown on each side of the cue
+LONG_CHARACTERS = 80  # of a side, beyond which two have room
 
 
 def same_prompt(

@@ -125,6 +125,12 @@ class Claims:
         return max([*own, *found], key=lambda one: one.size, default=None)
 
     @property
+    def of_nuisance(self) -> list[ClaimFacts]:
+        """The claims of the largest nuisance, if it is measured by claims of its own."""
+        name = self.nuisance.name if self.nuisance else ""
+        return [facts for facts in self.every if name and facts.spec.nuisance == name]
+
+    @property
     def largest(self) -> float:
         """The size of the largest tilt."""
         return max((facts.effect for facts in self.tilts), default=0.0)

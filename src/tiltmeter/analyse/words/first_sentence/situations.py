@@ -45,6 +45,7 @@ from .tilts import (
     uncued,
 )
 
+CONDITIONS = ("told ", "asked ", "where ")  # begin a clause that a comma sets apart
 NOTHING = "Nothing was measured yet."
 
 
@@ -123,7 +124,8 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
     text = lead.alone
     if claims.tilts:
         if grade is Strength.WEAK:
-            text = f"There are weak signs that {lead.inside}"
+            comma = "," * lead.inside.startswith(CONDITIONS)
+            text = f"There are weak signs that{comma} {lead.inside}"
         text += outweighing(claims)
     begins = f"{text}."
     rest = [f"{capital(one)}." for one in situation.rest(claims) if one]
@@ -182,7 +184,12 @@ SITUATIONS = (
         _unsettled_by(CautionKind.BOUNDS_HOLD_NULL, CautionKind.MISSING_DIFFERS),
         missing,
     ),
-    Situation("nuisance", lambda claims: claims.nuisance is not None, by_nuisance),
+    Situation(
+        "nuisance",
+        lambda claims: claims.nuisance is not None,
+        by_nuisance,
+        spoken=lambda claims: claims.of_nuisance or [claims.lead],
+    ),
     Situation("parts oppose", _leads(Word.NOT_SETTLED), parts),
     Situation("these names", _leads(Word.TILT_OF_THESE), few, others),
     Situation("items differ", _leads(Word.ITEMS_DIFFER), items, exceptions),

@@ -55,9 +55,14 @@ class Decision:
     texts: tuple[str, str] = ("", "")
 
     @property
-    def asked(self) -> bool:
-        """True if both versions are asked."""
+    def versions(self) -> bool:
+        """True if it has two versions."""
         return self.decision in (PAIRED, MIRRORED, INSERTED)
+
+    @property
+    def asked(self) -> bool:
+        """True if both versions are asked: a mirrored pair has no direction, and no measure yet."""
+        return self.decision in (PAIRED, INSERTED)
 
     @property
     def question(self) -> str:
@@ -120,11 +125,12 @@ def _inserted(made: Decision, text: str, insert: str, seed: int) -> Decision:
     """Puts a name of a matched set into a prompt without a cue: as a signature, or as what the
     system prompt remembers.
     """
+    side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
         (("younger", "women"), ("younger", "men"))
         if made.swap == "gender"
-        else (("Black", "men"), ("White", "men"))
+        else (("Black", side), ("White", side))
     )
     if insert == SIGNATURE:
         texts = tuple(f"{text.rstrip()}\n\nThanks,\n{named[key]}" for key in keys)
@@ -200,7 +206,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: Decision) -> Dec
         groups=(row["first"].strip(), row["second"].strip()),
         texts=(texts[0], texts[1]),
     )
-    if not made.asked:
+    if not made.versions:
         return made
     if not all((*made.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
         raise UsageError(
@@ -233,6 +239,8 @@ def summary(decisions: Sequence[Decision], swaps: Sequence[str]) -> list[str]:
             )
         lines.append(f"{swap}: {cued:,} of {len(own):,} prompts name or imply it")
         lines += [f"  {' · '.join(parts)}"] if parts else []
+        if counts[MIRRORED]:
+            lines.append("  mirrored: people of both groups; shown, and not asked")
         if counts[INSERTED]:
             lines.append(f"  {counts[INSERTED]:,} without a cue: asked with a name inserted")
         elif counts[NO_CUE]:

@@ -93,8 +93,8 @@ def text(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str) -> str:
     measures = (_STARTS / "measures.toml").read_text("utf-8")
     listed = (_STARTS / "listed.toml").read_text("utf-8")
     for question in questions:
-        swap, _, way = question.partition(" ")
-        if swap not in _CONTRASTS or way == "(both genders)":
+        swap = question.partition(" ")[0]
+        if swap not in _CONTRASTS:
             continue
         level, baseline = _CONTRASTS[swap]
         name = "_".join(question.replace("(", "").replace(")", "").split())
