@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         small = {"limit": 6, "samples": 3} if name == "few" else {"limit": 40, "samples": 20}
         tiltmeter.run("roles", model, out / name, language="en", **small)
-    names = TRAPS["fair"].__class__(flat(0.5), TRAPS["fair"].word, names=(10, 10))
+    names = replace(TRAPS["fair"], share=flat(0.5), names=(10, 10))
     run(names, out / "even")
-    run(names.__class__(flat(0.5, -0.3), names.word, names=(10, 10)), out / "gap")
+    run(replace(names, share=flat(0.5, -0.3)), out / "gap")
     return out
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
-from tiltmeter.analyse.between_runs import histories
+from tiltmeter.analyse.between_runs import histories, set_up
 from tiltmeter.analyse.between_runs.histories import History
 from tiltmeter.analyse.between_runs.set_up import Difference
 from tiltmeter.analyse.claims import verdicts
@@ -26,6 +26,7 @@ from tiltmeter.report import figures
 from tiltmeter.report.figures import timeline
 from tiltmeter.report.render import history_screen
 from tiltmeter.report.several_runs import history
+from tiltmeter.store.queries import endpoints, trials
 
 ROLES = registry.protocol("roles")
 WORDS = 10
@@ -168,3 +169,18 @@ def test_too_few_runs_and_several_protocols_are_refused(runs: list[Made]) -> Non
     for given, said in (([one], "two runs"), ([one, one], "twice"), ([one, other], "and mine")):
         with pytest.raises(UsageError, match=said):
             histories.history(given)
+
+
+def test_what_an_endpoint_said_of_itself_is_part_of_the_set_up(tmp_path: Path) -> None:
+    made = []
+    for name, quantisation in (("one", "Q4"), ("two", "Q8")):
+        run = fill(Made(tmp_path / name, ROLES), 3)
+        (model,) = trials.subjects(run.store)
+        record = {"server": "llama.cpp b1", "quantisation": quantisation, "hidden_prompt": ""}
+        endpoints.keep_endpoint(run.store, model, record)
+        made.append(set_up.made_with(run.store, ROLES))
+        run.store.close()
+    assert made[0]["server"] == '"llama.cpp b1"' and "hidden system prompt" not in made[0]
+    differences = [*set_up.differences(*made)]
+    assert Difference("quantisation", "Q4", "Q8") in differences
+    assert all(one.what != "server" for one in differences)

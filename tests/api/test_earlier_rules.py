@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
+from tiltmeter import api
 from tiltmeter.analyse.whole_run.signature import RULES
 from tiltmeter.api.runs import earlier_rules
 from tiltmeter.cli import main
@@ -42,6 +43,17 @@ def test_a_word_of_earlier_rules_is_told_as_long_as_the_labels_are_the_same(
     assert run.changes() == [line]
     assert run.changes() == [line]  # the word of the earlier rules stays in the file
     assert [one.rules for one in earlier_rules.read(run.folder).values()] == [RULES - 1, RULES]
+
+
+def test_compare_and_history_tell_the_word_of_earlier_rules(run: tiltmeter.Run) -> None:
+    other = run.folder.with_name("other")
+    tiltmeter.run("roles", "planted:she=0.9,seed=2", other, language="en", limit=12)
+    run.changes()
+    (record,) = earlier_rules.read(run.folder).values()
+    as_of_rules(run, RULES - 1, words=dict.fromkeys(record.words, "undecided"))
+    told = f"undecided by rules {RULES - 1}, now tilt by rules {RULES}."
+    assert any(told in line for line in tiltmeter.compare(run.folder, other).warnings)
+    assert [told in line for line in api.history(run.folder, other).changed_words] == [True]
 
 
 def test_other_labels_are_no_change_of_rules(run: tiltmeter.Run) -> None:

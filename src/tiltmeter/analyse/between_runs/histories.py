@@ -88,7 +88,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class History:
     """Runs of one protocol, oldest first. steps: each to the next; since_first: the last against
-    the first, None of two runs; lines: each headline number.
+    the first, None of two runs; lines: each headline number; changed_words: of verdicts that rules
+    of another version worded otherwise.
     """
 
     protocol: Protocol
@@ -98,6 +99,7 @@ class History:
     lines: tuple[Line, ...]
     left_out: tuple[str, ...]
     margin: float
+    changed_words: tuple[str, ...] = ()
 
     @property
     def every_step(self) -> list[Step]:
@@ -116,6 +118,7 @@ class History:
             "steps": [_step_as_dict(step) for step in self.steps],
             "since_first": _step_as_dict(self.since_first) if self.since_first else None,
             "not_compared": list(self.left_out),
+            "changed_words": list(self.changed_words),
             "lines": [_line_as_dict(line) for line in self.lines],
         }
 

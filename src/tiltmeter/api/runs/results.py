@@ -43,13 +43,15 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
         found = comparison.compare(
             stores, [run.protocol for run in runs], comparison.MARGIN if margin is None else margin
         )
+    own = [(run, run.verdicts()) for run in runs]
     left_open = [
         f"in {run.folder.name} alone: {verdict.sentence}"
-        for run in runs
-        for verdict in run.verdicts()
+        for run, said in own
+        for verdict in said
         if verdicts.is_open(verdict)
     ]
-    return replace(found, warnings=(*found.warnings, *left_open))
+    changed = [f"in {run.folder.name}: {line}" for run, said in own for line in run.changes(said)]
+    return replace(found, warnings=(*found.warnings, *left_open, *changed))
 
 
 def history(*folders: Path | str, margin: float | None = None) -> History:
@@ -59,9 +61,12 @@ def history(*folders: Path | str, margin: float | None = None) -> History:
     from ...analyse.between_runs import histories
     from ...analyse.between_runs.compare import MARGIN
 
+    named = [(run, run.verdicts()) for run in map(Run, folders)]
     with ExitStack() as stack:
         runs = [
-            histories.OpenRun(stack.enter_context(Store(run.folder)), run.protocol, run.verdicts())
-            for run in map(Run, folders)
+            histories.OpenRun(stack.enter_context(Store(run.folder)), run.protocol, said)
+            for run, said in named
         ]
-        return histories.history(runs, MARGIN if margin is None else margin)
+        found = histories.history(runs, MARGIN if margin is None else margin)
+    changed = [f"In {run.folder.name}: {line}" for run, said in named for line in run.changes(said)]
+    return replace(found, changed_words=tuple(changed))

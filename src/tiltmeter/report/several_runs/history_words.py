@@ -87,4 +87,5 @@ class HistoryWords:
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))
             for one in step.verdicts:
                 yield from (f"{about}: {caution.text}" for caution in one.cautions)
+        yield from self.found.changed_words
         yield from (f"Not compared: {line}." for line in self.found.left_out)
