@@ -173,7 +173,8 @@ TRAPS = {
         both_ways,
         Word.ITEMS_DIFFER,
         "Single jobs tilt both ways (6 higher for women, 6 lower); on average A gives “yes” in "
-        "46 % of answers for women, 47 % for men.",
+        "46 % of answers for women, 47 % for men. Exceptions: job 9, 1 of 20; job 0, 19 of 20; job "
+        "8, 16 of 20.",
         frozenset({"items_differ"}),
     ),
     "each prompt has its own probability": Trap(
