@@ -107,6 +107,9 @@ class _Stopped:
             about["statistic"] = claim.statistic
         note = join_notes(row.note or None, self._note_of_bias(row, claim, family, decision))
         made = replace(row, p=decision.p, stopped=about, note=note or "")
+        name, weight = row.name_cells, self.plan.weights[decision.look - 1]
+        if name is not None:  # cells are named at what this look may spend
+            made = replace(made, name_cells=lambda level, yes: name(level * weight, yes))
         made = replace(made, population=self._population(row, family, decision))
         made = self._widen(replace(made, test=f"{row.test}{OVER_LOOKS}"), family)
         given_up = decision.state == "not pursued"
