@@ -99,12 +99,14 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
-    text = _with_json_in_lines(without_thought(text)).replace("’", "'")
+    answer = without_thought(text)
+    text = _with_json_in_lines(answer).replace("’", "'")
     text = numbers_as_digits(text)
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
-        return Ranking(outcome=REFUSAL if _declines(text) else INVALID)
+        declines = _DECLINES.search(text) is not None or refusals.says(answer, excuses=True)
+        return Ranking(outcome=REFUSAL if declines else INVALID)
     listed = _fullest_list(list(_entries(text, line_up)))
     if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
         return _of_list(listed, line_up)
@@ -115,10 +117,6 @@ def _with_json_in_lines(text: str) -> str:
     """The text, or the entries of its JSON array as lines if there are two or more."""
     lines = json_as_bullets(text)
     return lines if "\n" in lines else text
-
-
-def _declines(text: str) -> bool:
-    return _DECLINES.search(text) is not None or refusals.says(text, excuses=True)
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
