@@ -159,6 +159,10 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
         capsys.readouterr().err,
     )
     assert audit(str(file), *second, "--out", str(tmp_path / "third")) == 2
+    later = ("--fail-on", "tilt", "--margin", "40,length=80%,reading=9")
+    assert main(["analyse", str(tmp_path / "main"), *later]) == 0
+    told = "note: before the first answer another margin was named: --margin 30,length=80%"
+    assert told in capsys.readouterr().err
     same = ("--model", before, "--yes", "--samples", "1", *against, *allowed)
     assert audit(str(file), *same, "--out", str(tmp_path / "same")) == 0
 

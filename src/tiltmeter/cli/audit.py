@@ -179,7 +179,10 @@ def command(
         return 0
     refuse_gates(registry.protocol(made.protocol), printing)
     with progress_line() as (watch, tallies):
-        run = api.run(made.protocol, models, out, judge=judges, watch=watch, **options)
+        margin = printing.margin
+        run = api.run(
+            made.protocol, models, out, judge=judges, watch=watch, margin=margin, **options
+        )
     return emit_results(run, replace(printing, page=out / "report.html"), tallies)
 
 

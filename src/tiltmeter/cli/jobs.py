@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Stop what is not done; what is done is kept, and collected by the next run or label.",
 )
-@click.option("--trust", is_flag=True, help="Also what somebody else's run names.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Read what a run of somebody else names outside its folder: a file of a batch, a model of "
+    "another kind.",
+)
 @click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach
 @as_json

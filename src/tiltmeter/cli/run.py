@@ -93,6 +93,7 @@ def command(
             watch=watch,
             taxonomy=taxonomy,
             variant=printing.variant,
+            margin=printing.margin,
             **options,
         )
     if part:

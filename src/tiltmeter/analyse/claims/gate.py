@@ -104,22 +104,23 @@ class ClaimAtGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The decision over all claims."""
+    """The decision over all claims. notes: what is to be known of the gate itself."""
 
     decision: Decision
     claims: tuple[ClaimAtGate, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def lines(self) -> list[str]:
         """A line for each claim that kept the gate shut, or one for all if it is open."""
         if self.decision is not Decision.PASS:
             shut = [one for word in SHUT for one in self.claims if one.decision is word]
-            return [f"{one.decision}  {one.line}" for one in shut] or [
-                f"{self.decision}  no headline claim was measured"
-            ]
+            lines = [f"{one.decision}  {one.line}" for one in shut]
+            return [*(lines or [f"{self.decision}  no headline claim was measured"]), *self.notes]
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
-        return [f"PASS  no tilt beyond the margin in {claims}", f"widest: {widest.line}"]
+        passed = f"PASS  no tilt beyond the margin in {claims}"
+        return [passed, f"widest: {widest.line}", *self.notes]
 
 
 def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:

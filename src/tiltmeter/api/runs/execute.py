@@ -24,6 +24,7 @@ from ..options.given_models import ModelGiven
 from ..options.records import LabelOptions, RunOptions
 from ..stopping import stopped_run
 from . import cached_results
+from .gating import freeze_margin
 from .progress import Watch
 from .run_folder import Run
 from .stages import Stages
@@ -38,6 +39,7 @@ def run(
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
     variant: str = "default",
+    margin: str | None = None,
     **options: Unpack[RunOptions],
 ) -> Run:
     """Runs an audit to its labels, or goes on with it.
@@ -51,6 +53,7 @@ def run(
               what happened so far; a bar in a notebook where none is given.
     taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
     variant:  whose judges are told what a paper's were, where it says so (`protext`).
+    margin:   how much would matter at a gate ("5"), kept before the first answer.
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = told_by(registry.protocol(protocol), variant)
@@ -84,6 +87,7 @@ def run(
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
+            freeze_margin(store, margin)
             stopped = (
                 None if plan is None else stopped_run.open_stopped(store, declared, choices, plan)
             )

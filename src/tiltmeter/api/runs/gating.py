@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ...protocol import Protocol
 from ...store import Store
-from ...store.queries import calls
+from ...store.queries import calls, tables
 from . import baselines
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
@@ -18,14 +18,17 @@ if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need 
     from ...analyse.claims.verdicts import Verdict
     from ...analyse.claims.worse import Earlier
 
+_FIRST = "gate", "margin"  # kind and name of the artefact
+
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """A gate with what it is held against. earlier: None without `--fail-on worse`; allowed: how
-    much worse than that.
+    """A gate with what it is held against. margin: as it was typed; earlier: None without
+    `--fail-on worse`; allowed: how much worse than that.
     """
 
     gate: Gate
+    margin: str
     earlier: Earlier | None
     allowed: dict[str, tuple[float, bool]]
 
@@ -51,13 +54,30 @@ def gate_of(
     if protocol is not None:
         gate.refuse_without_margin(protocol)
     if not worse:
-        return Gates(gate, None, {})
+        return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
         raise UsageError(
             "--fail-on worse needs an earlier run, and how much worse is allowed: --baseline RUN "
             "--worse-by 2"
         )
-    return Gates(gate, baselines.read(Path(baseline)), parse_sizes(worse_by))
+    earlier = baselines.read(Path(baseline))
+    return Gates(gate, margin or "", earlier, parse_sizes(worse_by))
+
+
+def freeze_margin(store: Store, margin: str | None) -> None:
+    """Keeps the margin that was named before the first answer; a later one takes no place of it."""
+    if margin is not None and store.artefact(*_FIRST) is None and not tables.size(store, "outputs"):
+        store.keep(*_FIRST, margin)
+
+
+def _notes(store: Store, margin: str) -> tuple[str, ...]:
+    """Says if a margin is another one than before the first answer, or was named after it."""
+    first = store.artefact(*_FIRST)
+    if not margin or first == margin:
+        return ()
+    if first is None:
+        return ("note: this margin was named when answers were there already",)
+    return (f"note: before the first answer another margin was named: --margin {first}",)
 
 
 def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdict]) -> GateResult:
@@ -67,13 +87,11 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
     from ...analyse.claims.worse import hold_against
 
     with Store(folder) as store:
+        notes = _notes(store, gates.margin)
         cost = Cost(calls.number_answered(store), store.spent())
         compared = [claim for claim in claims if not claim.nuisance]
         items = baselines.item_differences(store, protocol, compared)
     baselines.keep(folder / baselines.FILE, protocol.name, items)
     found = hold_claims(gates.gate, claims, cost)
-    if gates.earlier is None:
-        return found
-    worse = hold_against(gates.earlier, items, gates.allowed)
-    result: GateResult = together([*found.claims, *worse])
-    return result
+    worse = [] if gates.earlier is None else hold_against(gates.earlier, items, gates.allowed)
+    return replace(together([*found.claims, *worse]), notes=notes)
