@@ -94,7 +94,7 @@ def _spelled(char: str) -> str:
 
 def without(secrets: Sequence[str], text: str) -> str:
     """A text without these, in any of their forms."""
-    for secret in secrets:
+    for secret in filter(None, secrets):
         forms = _forms(secret)
         for sign in forms.signs:
             if sign in text:
@@ -105,7 +105,9 @@ def without(secrets: Sequence[str], text: str) -> str:
 
 def without_bytes(secret: str, content: bytes) -> bytes:
     """What came from a server without a key; the content itself if it holds none."""
-    if not any(sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs):
+    if not secret or not any(
+        sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs
+    ):
         return content
     text = content.decode("utf-8", "surrogateescape")
     return without((secret,), text).encode("utf-8", "surrogateescape")
