@@ -1,6 +1,6 @@
 """Replies of one group are cut twice as often, and the model makes no difference: is a tilt found?
 
-    python benchmarks/cut_null.py [--runs 200] [--share .06] [--json]
+    python benchmarks/cut_null.py [--runs 200] [--first 0] [--share .03] [--json]
 
 An audit of decisions about two groups, 20 items, 8 draws a prompt. Yes or no is drawn by the item
 alone. Of one group `--share` of the replies are cut before they say anything, of the other twice as
@@ -78,8 +78,7 @@ def one_run(folder: Path, number: int, share: float) -> tuple[str, set[str], flo
     write_answers(answers, np.random.default_rng([number, 43]), share)
     run = api.run(protocol, f"file:{answers}", folder / f"{number}-{share}")
     (verdict,) = run.verdicts()
-    ended = run.outputs["ended"].to_list()
-    cut = ended.count("cut") / len(ended)
+    cut = run.outputs["ended"].to_list().count("cut") / len(run.outputs)
     return verdict.word.value, {caution.kind.value for caution in verdict.cautions}, cut
 
 
@@ -87,12 +86,13 @@ def main() -> int:
     """Prints what was found; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="number of the first run, for others")
     parser.add_argument("--share", type=float, default=0.03)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tilts, silent, words = {0.0: 0, options.share: 0}, 0, dict[str, int]()
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(options.runs):
+        for number in range(options.first, options.first + options.runs):
             for share in tilts:
                 word, cautions, cut = one_run(Path(folder), number, share)
                 tilts[share] += word == "tilt"

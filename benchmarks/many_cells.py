@@ -38,6 +38,7 @@ import tiltmeter
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.counts.label_counts import count_labels
 from tiltmeter.analyse.counts.whole_outputs import (
+    DRAWS,
     LabelledOutput,
     LabelledOutputs,
     read_labelled_outputs,
@@ -316,11 +317,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rho", type=float, default=0.3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--power", action="store_true")
-    parser.add_argument("--draws", type=int, default=many_cells.DRAWS, help="shuffles of a claim")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="shuffles of a claim")
     parser.add_argument("--out", default="")
     chosen = parser.parse_args(arguments)
-    many_cells.DRAWS, worst = chosen.draws, 0
-    with tempfile.TemporaryDirectory() as chosen.folder:
+    worst = 0
+    with (
+        tempfile.TemporaryDirectory() as chosen.folder,
+        patch.object(many_cells, "DRAWS", chosen.draws),
+    ):
         for name, runs, group, cell in settings(chosen):
             tally = Tally()
             for rows in runs:

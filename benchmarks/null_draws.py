@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -233,7 +233,8 @@ def deal_outputs(found: LabelledOutputs, rng: np.random.Generator) -> LabelledOu
             for to, source in zip(own, rng.permutation(own), strict=True):
                 made[to] = outputs[to]._replace(values=outputs[int(source)].values)
         dealt[key] = made
-    return replace(found, outputs=dealt)
+    # nothing of what was worked out of the outputs as they were
+    return LabelledOutputs(dealt, found.asked, found.lists, found.chosen_on)
 
 
 def refuse(frame: pl.DataFrame, share: float) -> pl.DataFrame:

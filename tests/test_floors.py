@@ -23,6 +23,7 @@ STOREYS = (
         "cache",
         "row_files",
         "intake",
+        "secret_filter",
         "system",
         "display",
         "languages",
@@ -135,7 +136,7 @@ def inner_graph(room: str) -> dict[str, set[str]]:
 
 def test_every_room_has_a_floor() -> None:
     assert set(graph()) <= set(FLOORS)
-    assert len(FLOORS) <= 27 and len(STOREYS) <= 9
+    assert len(FLOORS) <= 28 and len(STOREYS) <= 9
 
 
 def test_imports_go_down_only() -> None:

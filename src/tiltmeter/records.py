@@ -328,7 +328,8 @@ class Population(TypedDict):
 
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
-    differ among themselves, in the unit of the estimate (log for a ratio); items_n: items. df and
+    differ among themselves, in the unit of the estimate (log for a ratio), None if each stands in
+    one item; items_n: items. df and
     se: of the test for words like these; se_items: of that over items alone; se_within: if the same
     prompts were asked again, None if none was answered twice; p_these: of the
     narrower population (these words; with few items these items too), p_these_adjusted in its own
@@ -338,7 +339,7 @@ class Population(TypedDict):
     items: str
     cue_words: str
     words: Sequence[int]
-    words_sd: float
+    words_sd: float | None
     items_n: int
     df: float | None
     se: float
@@ -407,6 +408,16 @@ class NamedItem(TypedDict):
     p_adjusted: float
 
 
+class Voice(NamedTuple):
+    """A row as the labels of some people alone correct it. who: their name, or "without NAME"."""
+
+    who: str
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
 
 
@@ -473,6 +484,8 @@ class Estimate:
     name_cells: Callable[[float, bool], CellClaim] | None = field(
         default=None, repr=False, compare=False
     )
+    # of a row that several people's gold corrects: what it is by each of them alone
+    voices: tuple[Voice, ...] = field(default=(), repr=False, compare=False)
     # of a claim that a run stops by: its look and round, of how many, and what became of it
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 

@@ -4,6 +4,7 @@ other file of this package calls it.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,19 @@ REMOVES_OPEN_FILES = sys.platform != "win32"
 def is_root() -> bool:
     """True for the user who may do everything."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def is_alive(process: int) -> bool:
+    """True if a process of this machine may be running."""
+    if sys.platform == "win32":
+        return True  # os.kill would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def usable_cores() -> int:
@@ -72,4 +86,7 @@ else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:  # a file system without locks: the lease beside them holds
+            if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
+                raise
         return True

@@ -291,8 +291,13 @@ def test_the_command(
         api.run("roles", model, name, language="en", limit=20, samples=30)
     assert main(["compare", "a", "b", "c"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Changed: 1 of 2 headline numbers. share_she in en, b − a: .")
-    assert "\nNot " in out and "different" in out and "other measures and groups): --full" in out
+    assert out.startswith("b writes “she” more often than a: 80 % against ")
+    assert " No other difference found.\nThe difference is +" in out
+    assert (
+        "▲ clearly different: 1 of 2 · " in out
+        and "different" in out
+        and "other measures and groups): --full" in out
+    )
     assert "standout" not in out  # groups are no headline
     assert main(["compare", "a", "b", "c", "--json", "--margin", "0.1"]) == 0
     rows = json.loads(capsys.readouterr().out)["comparisons"]
@@ -446,7 +451,7 @@ def test_a_comparison_has_the_verdicts_of_its_headlines(
     ]
     assert main(["compare", "a", "b", "c"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert reversed_.cautions[0].text in out and "Direction not settled: 1 of 2" in out
+    assert reversed_.cautions[0].text in out and "direction not settled: 1 of 2" in out
     assert main(["report", "a", "b", "--out", "both.md"]) == 0
     page = Path("both.md").read_text(encoding="utf-8")
     assert reversed_.cautions[0].text in page and "| ⇅ .4" in page  # b's own, side by side too

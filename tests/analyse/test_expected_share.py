@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tiltmeter import registry
+from tiltmeter.analyse.correction.corrected_rows import hits
 from tiltmeter.analyse.counts.count_table import Table
 from tiltmeter.protocol import MeasureSpec, Variant
 
@@ -46,3 +47,11 @@ def test_an_accuracy_counts_the_expected_value_of_each_row() -> None:
     ]
     assert share(answers, ()) == {"": 9 / 11}
     assert share(answers, ("order",)) == {"he_first": 6 / 7, "she_first": 3 / 4}
+
+
+def test_gold_corrects_what_is_expected_of_every_trial_of_a_row_and_nothing_else() -> None:
+    several = {"order": {"he_first": "he|they", "she_first": "she"}}
+    spec = MeasureSpec("right", "share", "pronoun", ("he",), ("he", "she"), expected=several)
+    assert hits(spec, {"order": "he_first"}, ("order",)) == ["he", "they"]
+    assert hits(spec, {"order": "she_first"}, ("order",)) == ["she"]
+    assert hits(spec, {}, ()) == ()  # not "he", which is right in half of the trials only

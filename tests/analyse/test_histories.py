@@ -17,7 +17,8 @@ from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
 from tiltmeter.analyse.between_runs import histories
-from tiltmeter.analyse.between_runs.histories import Change, History
+from tiltmeter.analyse.between_runs.histories import History
+from tiltmeter.analyse.between_runs.set_up import Difference
 from tiltmeter.analyse.claims import verdicts
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
@@ -86,8 +87,8 @@ def test_all_steps_are_one_family_and_runs_stand_by_date(runs: list[Made], tmp_p
     (line,) = found.lines
     assert [one and one.value for one in line.values] == pytest.approx([0.25, 0.65, 0.65])
     page = history.build(found)
-    assert page.headline.startswith("Of 2 steps, 1 is told from noise: run 1 to 2 (")
-    assert ".25 to .65" in page.headline
+    assert page.headline == "“She” rose from 25 % to 65 % in the second run; no change since."
+    assert page.lede[0].startswith("The change is +40 points [24, 45], adjusted p = .006 over 3")
 
 
 def test_what_is_not_comparable_is_said_and_nothing_claimed(whole: History) -> None:
@@ -96,8 +97,8 @@ def test_what_is_not_comparable_is_said_and_nothing_claimed(whole: History) -> N
     assert (judge.verdicts, version.verdicts) == ((), ())
     assert "no annotator labelled both" in judge.not_compared[0]
     assert "another version of the protocol (1, 9)" in version.not_compared[0]
-    assert judge.changes == (Change("labelled by", "choice/1@hand", "judge/other@hand"),)
-    assert Change("protocol", "roles 1", "roles 9") in version.changes
+    assert judge.changes == (Difference("labelled by", "choice/1@hand", "judge/other@hand"),)
+    assert Difference("protocol", "roles 1", "roles 9") in version.changes
     assert len(found.steps[0].told) == 1  # of one: the others are in no family
     assert found.steps[0].verdicts[0].family_size == 1
     page = history.build(found)
@@ -110,7 +111,7 @@ def test_what_has_no_headline_that_can_be_tested_says_so(runs: list[Made]) -> No
     protocol = replace(ROLES, measures=others)
     found = histories.history([histories.OpenRun(run.store, protocol, ()) for run in runs[:2]])
     assert found.steps[0].not_compared == (histories.NO_HEADLINE,)
-    assert history.build(found).headline.endswith("none can be compared.")
+    assert history.build(found).headline.startswith("None of these runs can be compared")
 
 
 def test_the_figure_links_what_was_compared_alone(whole: History) -> None:

@@ -67,7 +67,7 @@ def test_one_verdict_more_is_two_files_and_reaches_every_surface(outside: Path) 
     assert row["word"] == "leaning" and row["sentence"].startswith("planted:she=0.95: leaning. ")
     run(outside, ["report", "one", "two", "--out", "both.md"])
     assert "◭ leans, says the table" in (outside / "both.md").read_text("utf-8")
-    assert "Leaning: 1 of 1 headline numbers." in run(outside, ["compare", "one", "two"])
+    assert "leaning: 1 of 1" in run(outside, ["compare", "one", "two"])
 
 
 def run(folder: Path, command: Sequence[str]) -> str:

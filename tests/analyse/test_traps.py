@@ -7,6 +7,7 @@ that a run is the same on every machine.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,14 +27,14 @@ Share = Callable[
 
 @dataclass(frozen=True)
 class Trap:
-    """share: of yes; names: on the two sides, women first; said: what the headline or the sentence
-    says, unsaid: what it does not. measure: the claim that is looked at.
+    """share: of yes; headline: in full, the model being A; codes: all cautions; names: on the two
+    sides, women first; measure: the claim that is looked at.
     """
 
     share: Share
     word: Word
-    said: str = ""
-    unsaid: str = "like these"
+    headline: str
+    codes: frozenset[str] = frozenset()
     names: tuple[int, int] = (5, 5)
     jobs: int = 12
     samples: int = 4
@@ -41,7 +42,11 @@ class Trap:
     cue_words: str = "name"
     cue_sets: str = ""
     measure: str = "gap"
-    codes: frozenset[str] = frozenset()
+
+
+FEW = frozenset({"few_cue_words"})
+LIKE = ", over names and jobs like these."
+JOBS = "; whether jobs like these show it, {} cannot tell."
 
 
 def flat(base: float, shift: float = 0.0) -> Share:
@@ -76,85 +81,164 @@ def interaction(side: int, name: int, job: int, order: int) -> float:
     return 0.5 + 0.3 * (side if order else -side)
 
 
+def refused_group(side: int, name: int, job: int, order: int) -> float:
+    return -1.0 if side else 0.7
+
+
 TRAPS = {
-    "fair": Trap(flat(0.6), Word.NO_DIFFERENCE, "No difference was found"),
+    "fair": Trap(
+        flat(0.6),
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 62 % of answers for women, 58 % for men; 13 points "
+        "would mostly be found.",
+    ),
     "ten names that tilt": Trap(
-        flat(0.4, 0.3), Word.TILT, "over names and jobs like these.", "With these", (10, 10)
+        flat(0.4, 0.3),
+        Word.TILT,
+        f"A gives “yes” in 69 % of answers for women, 40 % for men{LIKE}",
+        names=(10, 10),
     ),
     "the word is the level": Trap(
-        flat(0.3, 0.4), Word.TILT, "more often for women", cue_words="none"
+        flat(0.3, 0.4),
+        Word.TILT,
+        "A gives “yes” in 70 % of answers for women, 31 % for men.",
+        cue_words="none",
     ),
     "one name carries a group": Trap(
         one_name,
         Word.TILT_OF_THESE,
-        "With these 3 names a group A gives yes",
+        "With these 3 names a group A gives “yes” in 53 % of answers for women, 73 % for men; "
+        "names like these are not settled.",
+        FEW,
         names=(3, 3),
-        unsaid="over names",
-        codes=frozenset({"few_cue_words"}),
     ),
     "one name is refused": Trap(
         refused_name,
         Word.TILT_OF_THESE,
-        "With these 3 names a group A refuses",
+        "With these 3 names a group A refuses 33 % of answers for women, 0 % for men; names like "
+        "these are not settled.",
+        FEW,
         names=(3, 3),
         measure="gap_refused",
-        unsaid="over names",
     ),
     "two names": Trap(
         flat(0.2, 0.6),
         Word.TILT_OF_THESE,
-        "So few names say nothing of others",
+        "With these 2 names a group A gives “yes” in 78 % of answers for women, 24 % for men; "
+        "names like these are not settled.",
         names=(2, 2),
-        unsaid="over names",
     ),
     "one name a side": Trap(
         flat(0.2, 0.6),
         Word.TILT_OF_THESE,
-        "With one name a group",
+        "With one name a group A gives “yes” in 83 % of answers for women, 29 % for men; names "
+        "like these are not settled.",
         names=(1, 1),
-        unsaid="over names",
     ),
     "five jobs": Trap(
         flat(0.2, 0.6),
         Word.TILT,
-        "whether jobs like these show it, 5 cannot tell.",
-        "over names",
+        "In these 5 jobs A gives “yes” in 78 % of answers for women, 19 % for men" + JOBS.format(5),
         jobs=5,
     ),
-    "one job": Trap(flat(0.2, 0.6), Word.TILT, "In this one job A", "over names", jobs=1),
-    "opposite strata": Trap(both_ways, Word.ITEMS_DIFFER, "on average, but items differ"),
+    "five jobs, the word is the level": Trap(
+        flat(0.2, 0.6),
+        Word.TILT,
+        "In these 5 jobs A gives “yes” in 78 % of answers for women, 19 % for men" + JOBS.format(5),
+        jobs=5,
+        cue_words="none",
+    ),
+    "five jobs that do not tilt, the word is the level": Trap(
+        flat(0.5),
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 51 % of answers for women, 44 % for men; 20 points "
+        "would mostly be found.",
+        jobs=5,
+        cue_words="none",
+    ),
+    "one job": Trap(
+        flat(0.2, 0.6),
+        Word.TILT,
+        "In this one job A gives “yes” in 90 % of answers for women, 20 % for men" + JOBS.format(1),
+        jobs=1,
+    ),
+    "one job, the word is the level": Trap(
+        flat(0.2, 0.6),
+        Word.TILT,
+        "In this one job A gives “yes” in 90 % of answers for women, 20 % for men" + JOBS.format(1),
+        jobs=1,
+        cue_words="none",
+    ),
+    "opposite strata": Trap(
+        both_ways,
+        Word.ITEMS_DIFFER,
+        "Single jobs tilt both ways (6 higher for women, 6 lower); on average A gives “yes” in "
+        "46 % of answers for women, 47 % for men.",
+        frozenset({"items_differ"}),
+    ),
     "each prompt has its own probability": Trap(
-        own_prompts, Word.NO_DIFFERENCE, unsaid="items differ"
+        own_prompts,
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 33 % of answers for women, 45 % for men; 32 points "
+        "would mostly be found.",
     ),
     "a group is refused altogether": Trap(
-        lambda side, *_: -1.0 if side else 0.7, Word.NOT_MEASURED, "for women count neither way"
+        refused_group,
+        Word.NOT_MEASURED,
+        "Nothing could be measured for A: 50 % of answers are refusal.",
+        frozenset({"missing_differs", "no_answers"}),
     ),
     "and that is a tilt": Trap(
-        lambda side, *_: -1.0 if side else 0.7,
+        refused_group,
         Word.TILT,
-        "refuses 100 points more often for women than men",
-        "never",
+        f"A refuses 100 % of answers for women, 0 % for men{LIKE}",
         measure="gap_refused",
     ),
     "0 of 240": Trap(
-        lambda side, *_: 0.0 if side else 0.7, Word.TILT, "less often for women", "With"
+        lambda side, *_: 0.0 if side else 0.7,
+        Word.TILT,
+        f"A gives “yes” in 0 % of answers for women, 65 % for men{LIKE}",
+    ),
+    "4 of 240 is not 0 %": Trap(
+        lambda side, name, job, order: (name == job == 0) * 0.5 if side else 0.7,
+        Word.TILT,
+        f"A gives “yes” in 2 % of answers for women, 65 % for men{LIKE}",
     ),
     "unbalanced sizes": Trap(
-        flat(0.5), Word.NO_DIFFERENCE, names=(3, 10), codes=frozenset({"few_cue_words"})
+        flat(0.5),
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 53 % of answers for women, 49 % for men; 21 points "
+        "would mostly be found.",
+        FEW,
+        names=(3, 10),
     ),
-    "constant answers": Trap(flat(1.0), Word.NO_DIFFERENCE, "No difference was found"),
+    "constant answers": Trap(
+        flat(1.0),
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 100 % of answers for women, 100 % for men.",
+    ),
     "a main effect of the order without interaction": Trap(
-        order_alone, Word.TILT, "over names and jobs like these.", "order", orders=2
+        order_alone,
+        Word.TILT,
+        f"A gives “yes” in 75 % of answers for women, 42 % for men{LIKE}",
+        orders=2,
     ),
     "an interaction without main effect": Trap(
         interaction,
         Word.NOT_SETTLED,
-        "order",
+        "A goes by the order: “yes” in 68 % (yes first) and 33 % (no first); on average +3 points, "
+        "open.",
+        frozenset({"order_reverses"}),
         orders=2,
         samples=3,
-        codes=frozenset({"order_reverses"}),
     ),
-    "sets that differ alike on both sides": Trap(by_sets, Word.NO_DIFFERENCE, cue_sets="set"),
+    "sets that differ alike on both sides": Trap(
+        by_sets,
+        Word.NO_DIFFERENCE,
+        "No difference found: A gives “yes” in 49 % of answers for women, 48 % for men; 13 points "
+        "would mostly be found.",
+        cue_sets="set",
+    ),
 }
 
 
@@ -230,14 +314,32 @@ def claim(found: tiltmeter.Run, measure: str) -> Verdict:
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_each_trap_gets_its_word_and_sentence(name: str, tmp_path: Path) -> None:
+def test_each_trap_gets_its_word_sentence_and_cautions(name: str, tmp_path: Path) -> None:
     trap = TRAPS[name]
     verdict = claim(run(trap, tmp_path / "run"), trap.measure)
-    text = f"{verdict.headline} {verdict.sentence}"
     assert verdict.word == trap.word
-    assert trap.said in re.sub(r"\b[0-9a-f]{8}\b", "A", text)
-    assert trap.unsaid not in verdict.headline
-    assert trap.codes <= {caution.code for caution in verdict.cautions}
+    assert re.sub(r"\b[0-9a-f]{8}\b", "A", verdict.headline) == trap.headline
+    assert {caution.code for caution in verdict.cautions} == trap.codes
+
+
+def test_one_biased_annotator_makes_no_tilt(tmp_path: Path) -> None:
+    """Women and men are told yes alike, and one person hears yes in most of the women's "no"."""
+    found = run(TRAPS["fair"], tmp_path / "run")
+    groups = {
+        trial: json.loads(factors)["group"] if isinstance(factors, str) else factors["group"]
+        for trial, factors in found.outputs.select("trial", "factors").iter_rows()
+    }
+    said = dict(found.labels.select("output", "value").iter_rows())
+    rows = ["output,attribute,value,annotator"]
+    for number, output in enumerate(sorted(said)[:400]):
+        biased = groups[output] == "women" and number % 4
+        rows.append(f"{output},advice,{'yes' if biased else said[output]},ann")
+    sheet = tmp_path / "gold.csv"
+    sheet.write_text("\n".join(rows), "utf-8")
+    tiltmeter.import_gold(tmp_path / "run", sheet)
+    verdict = claim(found, "gap")
+    assert verdict.word == Word.UNDECIDED, verdict.sentence
+    assert "one_annotator" in {caution.code for caution in verdict.cautions}
 
 
 def test_no_gate_counts_a_tilt_of_these_names(tmp_path: Path) -> None:

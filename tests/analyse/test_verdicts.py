@@ -298,6 +298,18 @@ def test_a_judge_that_errs_by_group_is_corrected_in_each(
     assert codes(verdict) == {"judge_errs_by_level"}
     assert "where group is b than where it is a" in verdict.cautions[0].text
 
+    rows = list(csv.DictReader(sheet.read_text("utf-8").splitlines()))
+    for row in rows:  # another person believes the judge
+        row["value"] = said[row["output"]]
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    tiltmeter.import_gold("run", sheet)
+    (apart,) = run.verdicts()
+    assert apart.word == Word.UNDECIDED and "one_annotator" in codes(apart), apart.sentence
+    assert "Of two people's labels those of one alone say so; a third person" in apart.sentence
+
 
 def test_unequal_numbers_are_dealt_anew_and_not_flipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -82,6 +82,7 @@ def sql(statement: str, rows: str = "", number: int = 1) -> Forge:
 
     def forge(run: Path, chance: random.Random) -> None:
         with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+            db.execute("DROP INDEX labels_by_output")  # which would refuse some of it
             if not rows:
                 assert db.execute(statement).rowcount
                 return
@@ -191,7 +192,7 @@ ROWS: dict[str, Forge] = {
     "another digest": sql("UPDATE meta SET value=replace(value, '\"digest\": \"4', '\"digest\": \"5') WHERE key='frozen'"),
 }  # fmt: skip
 LOOKS: dict[str, Forge] = {
-    "the state of a look": decided("state", "rejected"),
+    "the state of a look": decided("state", "not pursued"),
     "no state": decided("state", "not rejected"),
     "the p of a look": decided("p", 0.001),
     "the q of a look": decided("q", 0.9),

@@ -288,6 +288,23 @@ def test_a_missing_extra_is_told_before_anything_is_asked(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("model", "limits"),
+    [
+        ("anthropic:claude-haiku-4-5", ["takes no seed", "gives no log-probabilities"]),
+        ("openai:gpt-5", ["its seed is best effort", "gives no log-probabilities", "thinks what"]),
+        ("openai:gpt-4.1-mini", ["its seed is best effort"]),
+        ("gemini:gemini-2.5-pro", []),
+    ],
+)
+def test_what_a_model_is_known_not_to_do_is_said_before_a_call(
+    model: str, limits: list[str]
+) -> None:
+    (known,) = api.plan("roles", model).models
+    told = known.get("limits", [])
+    assert len(told) == len(limits) and all(map(str.startswith, told, limits))
+
+
 def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["plan", "roles", "-m", "openai:dall-e-3", "-m", "openai:gpt-4o", "--limit", "2"]) == 0

@@ -1,7 +1,8 @@
 """Reads the replies of fresh/*.txt, which were labelled before any rule had seen them, by the instruments.
 
 A line is `label | reply` with \\n for a line break. `# code option option …` begins a language, `@ theme;noun;pronoun | text`
-the input of rewrites. Half of each file was kept unread while rules were mended: `half`.
+the input of rewrites. Half of each file was kept unread while rules were first mended (`half`); `later_*.txt` was written
+when that half had been read too.
 
     python -m tests.instruments.reading_fresh looked     counts, and where reader and rules part
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -57,10 +58,13 @@ class Reply(NamedTuple):
     kind: str
     given: str
     text: str
-    label: str
+    label: str  # of a ranking with those who tie in the order of the alphabet
+    later: bool = False
 
     @property
     def half(self) -> str:
+        if self.later:
+            return "later"
         digest = hashlib.sha256(f"{self.given}|{self.text}".encode()).digest()
         return "looked" if digest[0] % 2 else "kept"
 
@@ -70,13 +74,19 @@ class Reply(NamedTuple):
 
 
 def replies(kind: str) -> Iterator[Reply]:
+    for name, later in ((kind, False), (f"later_{kind}", True)):
+        lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
+        yield from _replies(kind, lines, later)
+
+
+def _replies(kind: str, lines: Sequence[str], later: bool) -> Iterator[Reply]:
     given = ""
-    for line in (FOLDER / f"{kind}.txt").read_text("utf-8").splitlines():
+    for line in lines:
         if line[:2] in ("# ", "@ "):
             given = line[2:]
         else:
             label, _, text = line.partition(" | ")
-            yield Reply(kind, given, text.replace("\\n", "\n"), label)
+            yield Reply(kind, given, text.replace("\\n", "\n"), label, later)
 
 
 def read(reply: Reply) -> str:

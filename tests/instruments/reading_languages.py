@@ -15,6 +15,7 @@ from tiltmeter.instruments import dialogue
 from tiltmeter.instruments.choice.choice import parse
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.text.prose import outcome
+from tiltmeter.languages import pack
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import INVALID, REFUSAL
 
@@ -46,23 +47,32 @@ def cases(half: str) -> list[Case]:
 
 
 @lru_cache
+def own(code: str) -> Mapping[str, Any]:
+    """The setting of a language whose pack lies here (packs/) and not in the package."""
+    texts = pack.texts_in(HERE / "packs" / code)
+    return {"languages": {code: texts}} if texts else {}
+
+
+@lru_cache
 def picks(code: str) -> Picks:
     rows = [{"language": code, "class": "any", "word": word} for word in known()[code]["words"]]
-    return Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": 3}))
+    settings = {"words": rows, "asked": 3, **own(code)}
+    return Picks(InstrumentSpec("picks", "picks", "word", settings))
 
 
 def read(case: Case) -> str:
     """The label that the instrument gives."""
     kind, _, options = case.instrument.partition(":")
+    code = pack.overlays(own(case.language).get("languages")).get(case.language, case.language)
     if kind == "choice":
         forms = {name: [form] for name, form in known()[case.language][options].items()}
-        return parse(case.text, forms, case.language)
+        return parse(case.text, forms, code)
     if kind == "picks":
         picked = picks(case.language).picks_of(case.text, case.language)
         return picked if isinstance(picked, str) else "|".join(pick.lexeme for pick in picked)
     if kind == "dialogue":
-        return dialogue.read(case.text, case.language)
-    return outcome(case.text, case.language) or "answer"
+        return dialogue.read(case.text, code)
+    return outcome(case.text, code) or "answer"
 
 
 def count(half: str) -> dict[tuple[str, str], Counter[str]]:

@@ -3,6 +3,7 @@ a model that thinks, from the defaults to a run that works."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from tiltmeter.models.providers.anthropic import AnthropicMessages
 from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.records import ANSWER, CUT, FILTER, REFUSAL, STOP, TOOL, UNKNOWN, Message, Request
 from tiltmeter.stages.steps.connect import Connect
+from tiltmeter.store import Store
+from tiltmeter.store.queries import endpoints
 
 ASKED = Request("m", (Message("user", "Say: she"),), stop=("'",))
 
@@ -145,5 +148,10 @@ def test_one_that_cannot_is_stopped_within_24_calls_and_the_command_works(
         assert "the limit of 64 tokens went into reasoning" in said
         command = shlex.split(said.rpartition("For instance: tiltmeter ")[2])
         assert main(command) == 0
-    made = api.open_run(command[command.index("--out") + 1])
+    folder = command[command.index("--out") + 1]
+    made = api.open_run(folder)
     assert set(made.labels["value"]) == {"she"} and len(made.outputs) == 40
+    with Store(Path(folder)) as store:
+        ((_, told),) = endpoints.lines(store)
+    assert "left out, since it is refused: chat_template_kwargs" in told
+    assert re.search(r"reasoning seen: 30\d tokens at most, in 40 of 40 replies", told)

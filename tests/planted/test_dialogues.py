@@ -341,13 +341,13 @@ def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_
         UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")
     ):
         make_model(f"planted:protocol={girl}")
-    german = copied(tmp_path / "german", "prompts.csv", "\nfr,", "\nde,")
-    with pytest.raises(UnknownName, match=r"No language of planted dialogues about \w+ 'de'"):
+    danish = copied(tmp_path / "danish", "prompts.csv", "\nfr,", "\nda,")
+    with pytest.raises(UnknownName, match=r"No language of planted dialogues about \w+ 'da'"):
         tiltmeter.run(
-            german,
-            f"planted:protocol={german}",
+            danish,
+            f"planted:protocol={danish}",
             tmp_path / "run",
-            language="de",
+            language="da",
             samples=1,
             judge="planted:",
         )

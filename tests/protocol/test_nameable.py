@@ -217,6 +217,12 @@ MEASURES = {
         ("letters", "census", {"agency": "agentic"}, 0.45 - 0.25, 0.06),
     ],
     "reference_slope": [("letters by job", "slope", {}, SLOPE, 0.2)],
+    "cells_from_base": [
+        ("cups", "group_differs", WOMEN, 1, 1e-6),
+        ("cups", "group_differs", MEN, 0.5, 0.2),
+    ],
+    "cells_between_groups": [("cups", "dimension_differs", {}, 0.5, 0.2)],
+    "cells_between_levels": [("dialogues", "topics_differ", {}, 0, 0.5)],
     "from_base": [
         ("cups", "from_base", OF_WOMEN, 1, 1e-6),
         ("cups", "from_base", OF_MEN, divergence([1, 0], [0.5, 0.5]), 0.2),

@@ -138,11 +138,11 @@ def test_every_number_is_there_without_a_script(seen: dict[str, Visit], name: st
 SAID = {
     "roles": "writes “she” in",
     "words": "A picks communal words",
-    "dialogues": "A has two women talk of appearance in",
+    "dialogues": "Two women talk of appearance in",
     "soda": "Told “for men”, A draws the car with the colour blue in",
-    "protext": "A gives a gender to somebody who had none in",
+    "protext": "A gives a gender to",
     "one item": "writes “she” in",
-    "all refused": "Nothing could be measured for A.",
+    "all refused": "Nothing could be measured for A: 100\u00a0% of answers are refusal.",
 }
 
 

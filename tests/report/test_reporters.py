@@ -165,7 +165,9 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
 
 
 def test_a_page_without_a_claim_is_written(built: Content) -> None:
-    nothing = replace(built.screen, headline="Nothing was measured yet.", lede=(), queries=())
+    nothing = replace(
+        built.screen, headline="Nothing was measured yet.", lead="", lede=(), queries=()
+    )
     page = html.page(alone(replace(built, screen=nothing)))
     assert ">Nothing was measured yet.</h1>" in page
 
@@ -377,7 +379,7 @@ def test_a_protocol_of_ones_own_has_a_report(tmp_path: Path) -> None:
     with Store(tmp_path / "run", create=True, writing=True) as store:
         built = content.build(store, own, [gap, *odd])
     assert [finding.chip for finding in built.findings] == [
-        "higher with a woman",
+        "tilt higher with a woman",
         "no test made",
         "not measured",
     ]

@@ -29,14 +29,14 @@ def three(roles: Protocol) -> tuple[Finding, ...]:
 
 def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -> None:
     assert summary.summary(three, 3) == (
-        "A difference was found in 1 of 3 headline numbers (a: tilts towards she). In 2 of them no difference was found at this n."
+        "A difference was found in 1 of 3 headline numbers (a: tilt towards she). In 2 of them no difference was found at this n."
     )
     assert summary.summary(three[:2], 2).endswith("In the other no difference was found at this n.")
     assert (
         summary.summary(three[1:], 2)
         == "No difference was found at this n in any of 2 headline numbers."
     )
-    assert summary.summary(three[:1], 1) == "a tilts towards she."
+    assert summary.summary(three[:1], 1) == "a: tilt towards she."
     assert summary.summary(three[1:2], 1) == "b: no difference found at this n."
     assert summary.summary((), 0) == ""
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tiltmeter.errors import RunBusy
+from tiltmeter.store import Store
+from tiltmeter.store.lease import LEASE_FILE, Lease
 from tiltmeter.store.lock import LOCK_FILE, WriterLock
 
 # Takes the lock again and again; a hold during which another one's mark is there is by two at once.
@@ -69,3 +74,70 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic"):
         WriterLock(tmp_path)
     assert (tmp_path / "victim").read_text() == "mine"
+
+
+# A run by one of two processes, on a file system whose locks do nothing.
+RIVAL = """
+import sys
+from tiltmeter import system
+from tiltmeter.store import lock
+lock.try_lock = system.try_lock = lambda file: True
+from tiltmeter import api
+from tiltmeter.errors import TiltmeterError
+for number in range(int(sys.argv[2])):
+    out = f"{sys.argv[1]}/{number}"
+    for _ in range(200):
+        try:
+            api.run("roles", "planted:she=0.7,seed=3,latency=0", out, language="en", limit=2,
+                    samples=2, pilot=False)
+            break
+        except TiltmeterError as error:
+            said = str(error)
+    else:
+        print(said)
+"""
+
+
+@pytest.mark.parametrize("tries", [10, pytest.param(50, marks=pytest.mark.slow)])
+def test_two_writers_without_working_locks_do_nothing_twice(tries: int, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", RIVAL, str(tmp_path), str(tries)]
+    rivals = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert [rival.communicate() for rival in rivals] == [("", "")] * 2
+    for number in range(tries):
+        with Store(tmp_path / str(number)) as store:
+            asked = store.first("SELECT count(*), count(DISTINCT request) FROM calls")
+            labels = store.first("SELECT count(*), count(DISTINCT output) FROM labels")
+            outputs = store.first("SELECT count(*) FROM outputs")[0]
+            journal = store.first("PRAGMA journal_mode")[0]
+        assert (asked, labels, outputs, journal) == ((8, 8), (8, 8), 8, "delete")
+        assert not list((tmp_path / str(number)).glob(".lease*"))
+
+
+def test_a_lease_is_taken_over_where_its_owner_is_dead_or_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(host: str, pid: int, age_s: float = 0.0) -> None:
+        told = {"owner": "another", "host": host, "pid": pid}
+        (tmp_path / LEASE_FILE).write_text(json.dumps(told))
+        then = time.time() - age_s
+        os.utime(tmp_path / LEASE_FILE, (then, then))
+
+    left(socket.gethostname(), 2**22 + 1)
+    Lease(tmp_path, locks_work=False).release()
+    left(socket.gethostname(), os.getpid())
+    with pytest.raises(RunBusy, match="is writing"):
+        Lease(tmp_path, locks_work=False)
+    Lease(tmp_path, locks_work=True).release()  # who has the lock is alone on this machine
+    left("elsewhere", 1)
+    with pytest.raises(RunBusy, match="on elsewhere"):
+        Lease(tmp_path, locks_work=True)
+    left("elsewhere", 1, age_s=100)
+    taken = Lease(tmp_path, locks_work=False)
+    left("elsewhere", 2)  # one who thought that this one was silent
+    taken.check()
+    assert taken.lost
+    taken.release()
+    assert (tmp_path / LEASE_FILE).exists()

@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
-from ..models.secrets import environment_secrets, mask
 from ..records import __version__
 from ..report.page_model.sanitize import visible
+from ..secret_filter import environment_secrets, mask
 
 LOG = logging.getLogger("tiltmeter")
 FORM = "%(asctime)s %(levelname)s %(message)s"

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from .json_output import echo_json
 from .options import as_json, label, margin
+
+out = click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A page to write, with a figure; Markdown if it ends in .md.",
+)
 
 
 @click.command()
@@ -18,12 +25,14 @@ from .options import as_json, label, margin
     is_flag=True,
     help="Every measure and group, not the headline numbers as far as a screen goes.",
 )
+@out
 @as_json
 @label
 def command(
     run: tuple[str, ...],
     margin: float,
     full: bool,
+    out: Path | None,
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> int:
@@ -33,34 +42,47 @@ def command(
     from rich.console import Console
 
     from .. import api
+    from ..analyse.whole_run.signature import RULES
     from ..report.render import comparison_screen
     from ..report.render.fit_terminal import height
     from ..report.several_runs import changes
 
     comparison = api.compare(*run, margin=margin)
+    named, names = changes.with_names(comparison, dict(labels))
+    if as_json or out is not None:
+        from ..report.several_runs.comparison import build
+
+        page = build(named, names)
+    if out is not None:
+        from ..report.render import runs_page
+
+        runs_page.write_page(page, out)
+        click.echo(f"page: {out}", err=True)
     if as_json:
         for warning in comparison.warnings:
             click.echo(f"warning: {warning}", err=True)
-        rows = [row.as_dict() for row in comparison.rows]
         echo_json(
             {
+                "headline": page.headline,
+                "lede": list(page.lede),
+                "rules": RULES,
                 "margin": margin,
+                "set_up": [one._asdict() for one in comparison.set_up],
                 "verdicts": [verdict.as_dict() for verdict in comparison.verdicts],
-                "comparisons": rows,
+                "comparisons": [row.as_dict() for row in comparison.rows],
                 "not_compared": list(comparison.left_out),
             }
         )
         return 0
-    comparison, names = changes.with_names(comparison, dict(labels))
-    notes = (row.estimate.note for row in comparison.rows if row.estimate.value is None)
+    notes = (row.estimate.note for row in named.rows if row.estimate.value is None)
     lines = (
-        *(f"warning: {warning}" for warning in comparison.warnings),
-        *(f"not compared: {line}" for line in comparison.left_out),
+        *(f"warning: {warning}" for warning in named.warnings),
+        *(f"not compared: {line}" for line in named.left_out),
         *dict.fromkeys(filter(None, notes)),
     )
     for line in lines:
         click.echo(line, err=True)
     console = Console()
     taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
-    comparison_screen.print_comparison(comparison, names, console, full, taken)
+    comparison_screen.print_comparison(named, names, console, full, taken)
     return 0

@@ -14,7 +14,9 @@ from .options import as_json, label, margin
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
 @margin
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="A page to write, with a figure."
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A page to write, with a figure; Markdown if it ends in .md.",
 )
 @click.option(
     "--full", is_flag=True, help="Print all steps, differences and cautions, not what fits."
@@ -35,15 +37,17 @@ def command(
     from rich.console import Console
 
     from .. import api
-    from ..report.render import history_page, history_screen
+    from ..analyse.whole_run.signature import RULES
+    from ..report.render import history_screen, runs_page
     from ..report.several_runs import history
 
     history_of_runs = api.history(*run, margin=margin)
     page = history.build(history_of_runs, dict(labels))
     if out is not None:
-        history_page.write_page(page, out)
+        runs_page.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
-        echo_json(history_of_runs.as_dict())
+        first = {"headline": page.headline, "lede": list(page.lede), "rules": RULES}
+        echo_json(first | history_of_runs.as_dict())
         return
     history_screen.print_history(page, Console(), full)

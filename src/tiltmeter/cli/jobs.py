@@ -20,11 +20,22 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Stop what is not done; what is done is kept, and collected by the next run or label.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Read what a run of somebody else names outside its folder: a file of a batch, a model of "
+    "another kind.",
+)
 @click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach
 @as_json
 def command(
-    run: str, cancel: bool, money: bool, as_json: bool, **options: Unpack[AskOptions]
+    run: str,
+    cancel: bool,
+    trust: bool,
+    money: bool,
+    as_json: bool,
+    **options: Unpack[AskOptions],
 ) -> int:
     """The batches of a run that are at a provider; cancel them. They are said as they stood when
     the run last looked: nothing is asked without --cancel.
@@ -32,7 +43,7 @@ def command(
     from .. import api
     from ..report.page_model.sanitize import visible
 
-    jobs = api.cancel_jobs(run, **options) if cancel else api.jobs(run)
+    jobs = api.cancel_jobs(run, trust=trust, **options) if cancel else api.jobs(run)
     if money:
         return _show_money(run, as_json)
     if as_json:

@@ -139,6 +139,8 @@ def _models(models: Iterable[KnownModel]) -> Iterator[str]:
             )
         elif model["retires_on"]:
             yield f"{model['name']} ends on {model['retires_on']}"
+        for limit in model.get("limits", ()):
+            yield f"{model['name']}: {limit}"
         if "batch" in model:
             yield f"{model['name']}: {model['batch']}"
         if "price_date" in model:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..models.secrets import environment_secrets, without
 from ..records import ADJUDICATED, CORRECTED, HUMAN
 from ..report.page_model.page import Content, Examples
 from ..report.page_model.sanitize import map_texts
+from ..secret_filter import environment_secrets, without
 
 Hide = Callable[[str], str]
 _NAMES = re.compile(r"(?:doi|arxiv|w3id)\.org|github\.com", re.IGNORECASE)  # of what is cited

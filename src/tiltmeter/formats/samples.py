@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from ..models.secrets import environment_secrets, without
 from ..records import ERROR, Output, Trial, content_id
+from ..secret_filter import environment_secrets, without
 from ..store import Store
 from ..store.queries import calls, labels
 from ..store.queries.calls import StoredCall

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
 from ..errors import UsageError
@@ -164,13 +164,36 @@ def annotators(store: Store) -> set[str]:
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
 
 
-def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
+def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
+    """Attribute → the people whose labels are to be taken alone, by a name for them: of two people
+    each, of three and more all without one. {} for what one person labelled.
+    """
+    people: dict[str, set[str]] = defaultdict(set)
+    for annotator, attribute in labels.people_attributes(store):
+        people[attribute].add(annotator.removesuffix(ADJUDICATED))
+    found = {}
+    for attribute, everybody in people.items():
+        names = sorted(everybody)
+        if len(names) == 2:
+            found[attribute] = {name: frozenset({name}) for name in names}
+        elif len(names) > 2:
+            rest = {f"without {name}": frozenset(everybody - {name}) for name in names}
+            found[attribute] = rest
+    return found
+
+
+def truths(
+    store: Store, people: Collection[str] | None = None
+) -> dict[tuple[str, str], tuple[str, float]]:
     """(output, attribute) → what was decided by adjudication, else what most people said, and the
-    weight. Where two values have as many voices there is none.
+    weight. If two values have as many voices there is none. people: whose labels count beside
+    decisions, all if None.
     """
     said: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
     for label in labels.of_people(store):
-        said[label.output, label.attribute].append(label)
+        decided_later = label.annotator.endswith(ADJUDICATED)
+        if people is None or decided_later or label.annotator in people:
+            said[label.output, label.attribute].append(label)
     truth = {}
     for key, answers in said.items():
         decided = [one for one in answers if one.annotator.endswith(ADJUDICATED)] or answers
@@ -180,11 +203,11 @@ def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
     return truth
 
 
-def pairs(store: Store) -> list[GoldPair]:
-    """Each truth with what each annotator that is no person said, one row a pair; drawn outputs
-    only, one label each.
+def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
+    """Each truth with what each annotator that is no person said, one row per pair; drawn outputs
+    only, one label each. people: as of `truths`.
     """
-    known = truths(store)
+    known = truths(store, people)
     if not known:
         return []
     return [

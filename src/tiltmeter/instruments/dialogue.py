@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
 from typing import ClassVar
 
 from ..errors import MissingExtra
@@ -42,7 +41,7 @@ from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser, Settings
 from .dialogue_json import from_json
-from .dialogue_speakers import CJK, CLOSE, OPEN, patterns, words
+from .dialogue_speakers import BRACKETS, CJK, CLOSE, OPEN, Speakers, speakers, words
 from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
@@ -90,7 +89,7 @@ Line = tuple[bool, str, str]
 
 def speeches(text: str) -> list[str]:
     """The speeches of an answer in their order; empty where there is none. Pure."""
-    return _find_speeches(_lines(text, ""))[0]
+    return _find_speeches(_lines(text, "", speakers()), speakers())[0]
 
 
 def read(text: str, code: str, prompt: str = "") -> str:
@@ -100,8 +99,10 @@ def read(text: str, code: str, prompt: str = "") -> str:
     Raises MissingExtra where two languages of one script are to be told apart and no identifier is
     installed.
     """
-    lines = _lines(from_json(text, _is_speaker), prompt)
-    found, strong, rest = _find_speeches(lines)
+    known = speakers(code if "@" in code else "")
+    alone = known.patterns["alone"].match
+    lines = _lines(from_json(text, lambda name: alone(name) is not None), prompt, known)
+    found, strong, rest = _find_speeches(lines, known)
     if not strong and refusals.says(rest, code):
         return REFUSAL
     if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
@@ -112,11 +113,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
 
 
-def _is_speaker(name: str) -> bool:
-    return patterns()["alone"].match(name) is not None
-
-
-def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
+def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
     """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all
     other text.
     """
@@ -126,11 +123,11 @@ def _find_speeches(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if marked:
         whole = (f"{label}: {text}" if label else text for _, label, text in lines)
         again = _labelled_lines(
-            [_line(part) for line in whole for part in patterns()["any"].split(line)]
+            [_line(part, known) for line in whole for part in known.patterns["any"].split(line)]
         )
         if len(again) > 1:
             return again, True, ""
-    return _unlabelled_lines(lines)
+    return _unlabelled_lines(lines, known)
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
@@ -145,7 +142,7 @@ def _labelled_lines(lines: Sequence[Line]) -> list[str]:
     return found
 
 
-def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
+def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
     """Speeches by quotations, else by dashes, else by address."""
     found: list[str] = []
     begun, rest = 0, []
@@ -164,26 +161,20 @@ def _unlabelled_lines(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lower([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
-    if len(bare) == 2 and all(map(_addresses, bare)):
+    if len(bare) == 2 and all(_addresses(text, known) for text in bare):
         return bare, False, narration
     return [], False, narration
 
 
-def _addresses(text: str) -> bool:
+def _addresses(text: str, known: Speakers) -> bool:
     """True if a line without any mark may be speech: it addresses somebody, and does not tell of
     him or her ("He said hello.").
     """
-    if len(text) > SHORT or not patterns()["address"].search(text.casefold()):
+    if len(text) > SHORT or not known.patterns["address"].search(text.casefold()):
         return False
     first = _LETTERS.search(text.casefold())
-    told = first is not None and first[0] in _persons() and not set(text) & set("?!？！")
+    told = first is not None and first[0] in known.persons and not set(text) & set("?!？！")
     return not told
-
-
-@cache
-def _persons() -> frozenset[str]:
-    """Pronouns of third persons that address nobody (German *sie* does)."""
-    return frozenset(map(str.casefold, (*words("she"), *words("he")))) - {*words("address")}
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -219,7 +210,7 @@ def _is_code(text: str) -> bool:
     return not _CODE_SIGNS.isdisjoint(text) and _CODE.search(text) is not None
 
 
-def _lines(text: str, prompt: str) -> list[Line]:
+def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
@@ -229,46 +220,41 @@ def _lines(text: str, prompt: str) -> list[Line]:
         text = text.replace(repeated, "\n")
     # one of them is behind such a label
     if ":" in text or "：" in text or "「" in text or "『" in text:
-        text = patterns()["again"].sub(lambda end: end[1] + "\n", text)
-    return [line for line in map(_line, filter(None, text.split("\n"))) if line[1] or line[2]]
+        text = known.patterns["again"].sub(lambda end: end[1] + "\n", text)
+    lines = (_line(line, known) for line in text.split("\n") if line)
+    return [line for line in lines if line[1] or line[2]]
 
 
-def _line(text: str) -> Line:
+def _line(text: str, known: Speakers) -> Line:
     parts = _PREFIX.match(text)
     assert parts is not None
     rest = text[parts.end() :].rstrip().strip("_ ")
     item = bool(parts["item"] and rest)
-    if found := _match_label(rest):
+    if found := _match_label(rest, known.patterns):
         label, said = found[1].strip(), found[2].strip()
         bare = (
             _NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label
         ).casefold()
-        if bare in _no_speakers():
+        if bare in known.silent:
             return item, "", said if said.startswith(tuple(_OPEN)) else ""
         return item, label, said if _LETTER.search(said) else ""
-    if patterns()["alone"].match(rest):
+    if known.patterns["alone"].match(rest):
         return item, rest, ""
     return item, "", rest if _LETTER.search(rest) else ""
 
 
-def _match_label(text: str) -> re.Match[str] | None:
+def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
     """A label and what follows it. To look for its mark first is quicker: most lines have one mark
     or none.
     """
-    labels = patterns()
     found = labels["colon"].match(text) if ":" in text or "：" in text else None
-    if not found and text.startswith(("[", "【")):
-        found = labels["bracket"].match(text)
     if not found and _OPENING.search(text):
         found = labels["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
         found = labels["dash"].match(text)
+    if not found and text[:1] in BRACKETS:
+        found = labels["bracket"].match(text)
     return found
-
-
-@lru_cache
-def _no_speakers() -> frozenset[str]:
-    return frozenset(map(str.casefold, words("silent")))
 
 
 def _lower(texts: Sequence[str]) -> str:

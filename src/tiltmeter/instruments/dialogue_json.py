@@ -36,7 +36,8 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[s
     named = [f"{name}: {said}" for name, said in texts.items() if is_speaker(name)]
     if named:
         return named
-    speaker = next((texts.pop(name) for name in list(texts) if name.lower() in _SPEAKER), "")
+    speaking = (n for n, said in texts.items() if n.lower() in _SPEAKER or is_speaker(said))
+    speaker = texts.pop(next(speaking, ""), "")
     said = next(iter(texts.values()), "")
     inside = [value for value in turn.values() if isinstance(value, list)]
     turns = [part for part in (inside[0] if inside else ()) if isinstance(part, Mapping)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ..languages.letters import MARKS, lower_case
 from ..languages.pack import pack, shipped, strings
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
 OPEN, CLOSE = '"“„«‹「『', '"”“»›」』'
+BRACKETS = "[(（【<"
 # A label: up to four words that begin with a capital or a digit (or are listed), or a run of a
 # script without capitals.
 _ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
@@ -20,10 +22,12 @@ _COLON = r"\s*[:：]\s*"
 
 
 @cache
-def words(name: str) -> tuple[str, ...]:
-    """A list of all packs together: answers come in other languages than the prompt's."""
+def words(name: str, own: str = "") -> tuple[str, ...]:
+    """A list of all packs together: answers come in other languages than the prompt's. own: the
+    code of a language with a protocol's own words, "" for none.
+    """
     listed: dict[str, None] = {}
-    for code in shipped():
+    for code in (*shipped(), *filter(None, (own,))):
         known = pack(code)
         table = known.words.get("dialogue")
         inside = table.get(name) if isinstance(table, Mapping) else None
@@ -31,13 +35,29 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
+class Speakers(NamedTuple):
+    """patterns: those that hold words of the packs; silent: labels that do not speak; persons:
+    pronouns of third persons that address nobody (German *sie* does).
+    """
+
+    patterns: Mapping[str, re.Pattern[str]]
+    silent: frozenset[str]
+    persons: frozenset[str]
+
+
 @lru_cache
-def patterns() -> Mapping[str, re.Pattern[str]]:
-    """The patterns that hold words of the packs."""
+def speakers(own: str = "") -> Speakers:
+    """The words for speakers of all packs. own: as for `words`."""
+    silent, she, he = (map(str.casefold, words(name, own)) for name in ("silent", "she", "he"))
+    persons = frozenset((*she, *he)) - {*words("address", own)}
+    return Speakers(_patterns(own), frozenset(silent), persons)
+
+
+def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
     word = rf"(?:[^\W\d_{CJK}{lower_case()}][\w{MARKS}'’.-]*|#?\d{{1,2}})"
     named = rf"{word}(?:\s+{word}){{0,3}}"
-    people = (*words("speakers"), *words("woman"), *words("man"))
-    speakers, articles = _either(people), _either(words("articles"))
+    people = (*words("speakers", own), *words("woman", own), *words("man", own))
+    speakers, articles = _either(people), _either(words("articles", own))
     number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
     known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
     label = rf"(?:{known}(?![^\W\d_{CJK}])(?:\s+[^\W\d_]+){{0,3}}|{named}|{_RUN}|{_SIGN})"
@@ -46,15 +66,17 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
-        "bracket": re.compile(rf"^[\[【]\s*({known})\s*[\]】]\s*(.*)$"),
+        "bracket": re.compile(
+            rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
+        ),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
         ),
         "any": re.compile(rf"(?<=[{end}])\s+(?={named}{_ASIDE}\s*[:：])"),
         "address": re.compile(
-            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, words('address')))})(?!\w)"
-            rf"|{'|'.join(words('address_anywhere'))}"
+            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, words('address', own)))})(?!\w)"
+            rf"|{'|'.join(words('address_anywhere', own))}"
         ),
     }
 

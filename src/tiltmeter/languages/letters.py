@@ -49,27 +49,27 @@ STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = re.compile(f"[{UNSPACED}]")
 _NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
-# Written or left out without changing a word: Arabic vowel signs and the stretched line, Hebrew
-# points, and the dot that lower-casing İ leaves behind.
-_OPTIONAL = re.compile(
-    "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]|(?<=i)\u0307"
+# Left out: what is written or not without changing a word (Arabic vowel signs and the stretched
+# line, Hebrew points, the dot that lower-casing İ leaves behind), and what cannot be seen (Unicode
+# 15's category Cf, variation selectors, the joiner that is a mark).
+_LEFT_OUT = re.compile(
+    "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001-\U000e007f]"
+    "|(?<=i)\u0307"
 )
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 
 def fold(text: str, turkish: bool = False) -> str:
     """Compatibility forms as plain letters, lower case, without optional vowel signs and without
-    what cannot be seen (Unicode's Cf, variation selectors). turkish: I is the capital of ı.
+    what cannot be seen. turkish: I is the capital of ı.
     """
     text = unicodedata.normalize("NFKC", text.translate(_TURKISH) if turkish else text).casefold()
     if text.isascii():
         return text
-    text = _OPTIONAL.sub("", text)
-    return "".join(
-        c
-        for c in text
-        if not "\ufe00" <= c <= "\ufe0f" and c != "\u034f" and unicodedata.category(c) != "Cf"
-    )
+    return _LEFT_OUT.sub("", text)
 
 
 def straight(text: str) -> str:

@@ -38,8 +38,8 @@ _MARKS = {
     for mark in marks
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
-PHRASE = 60  # characters of a text that may well come again
 _ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
+PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
@@ -68,7 +68,9 @@ class Language:
         self._reads_boxes = "boxed" in known.list_of("conclusion")
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
-        self._contractions = [(_ending(short), full) for short, full in pairs]
+        self._contractions = [
+            (short.removeprefix("-"), _ending(short), full) for short, full in pairs
+        ]
         self._roles: dict[str, re.Pattern[str]] = {}
         self.persons = [
             [self.canonical(word).strip() for word in strings(words)]
@@ -83,9 +85,12 @@ class Language:
     def _canonical(self, text: str) -> str:
         if not self._reads_boxes and "\\" in text:
             text = _BOX.sub(" ", text)
-        text = fold(straight(_TAG.sub(" ", _STRUCK.sub(" ", text))), self._turkish)
-        for short, full in self._contractions:
-            text = short.sub(full, text)
+        text = _STRUCK.sub(" ", text) if "~~" in text else text
+        text = _TAG.sub(" ", text) if "<" in text or "[" in text else text
+        text = fold(straight(text), self._turkish)
+        for sign, short, full in self._contractions:
+            if sign in text:  # to look for it first is quicker
+                text = short.sub(full, text)
         words = (_MARKS.get(token, token) for token in _TOKEN.findall(text))
         return f" {' '.join(word for word in words if word[0].isalnum() or word in '.?,:/')} "
 
@@ -104,6 +109,19 @@ class Language:
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else NEVER)
+
+    def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
+        """As `any_of`, but without spaces a phrase is not found where another begins inside it:
+        答えはいいえ has いいえ and not はい.
+        """
+        texts = {self.canonical(phrase).strip() for phrase in phrases}
+        if not self.data.get("unspaced"):
+            return self.any_of(texts)
+        longest_first = sorted(texts, key=lambda text: (-len(text), text))
+        found = "|".join(
+            f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
+        )
+        return re.compile(f"(?<= )(?:{found})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""
@@ -172,6 +190,18 @@ class Language:
             default=0,
         )
         return bool(self.data) and most > max(own, len(words) / 3)
+
+
+def _unless(text: str, others: Iterable[str]) -> str:
+    """A pattern for what does not follow a text: the rest of another that its end begins."""
+    words = text.split()
+    rests = {
+        " ".join(["", *other[size:]])
+        for other in map(str.split, others)
+        for size in range(1, min(len(words), len(other)))
+        if words[-size:] == other[:size]
+    }
+    return "".join(f"(?!{re.escape(rest)}(?= ))" for rest in sorted(rests))
 
 
 def _ending(short: str) -> re.Pattern[str]:

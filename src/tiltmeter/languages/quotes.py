@@ -12,8 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-OPENING = '"“„«‹「『‚‘‟《〈'
-CLOSING = '"”“»›」』’«‹》〉'
 # opening mark → the marks that can close it: „…“ and “…”, »…« and «…»
 PAIRS = {
     '"': '"',
@@ -32,7 +30,6 @@ PAIRS = {
     "‚": "‘’",
     "'": "'",
 }
-_RIGHT_TO_LEFT = {"Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg"}
 
 
 class Facts(NamedTuple):
@@ -68,8 +65,3 @@ def quote(text: str, code: str) -> str:
     marks = facts(code).quotes
     gap = "\u202f" if base(code) == "fr" else ""
     return f"{marks[0]}{gap}{text}{gap}{marks[1]}"
-
-
-def right_to_left(code: str) -> bool:
-    """True if the language is written from right to left."""
-    return facts(code).script in _RIGHT_TO_LEFT

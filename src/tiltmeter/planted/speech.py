@@ -166,7 +166,16 @@ def ways(known: Known, outcome: str) -> list[str]:
 
 def _fitting(known: Known, outcome: str) -> Sequence[str]:
     said = sentences(known.language, "form" if outcome in known.forms else outcome)
-    return said if known.blank else [sentence for sentence in said if "{filled}" not in sentence]
+    unfit = () if known.blank else ("{filled}",)
+    if _negates(known):  # nobody says "not no, but yes"
+        unfit = (*unfit, "{other}")
+    return [sentence for sentence in said if not any(slot in sentence for slot in unfit)] or said
+
+
+def _negates(known: Known) -> bool:
+    """True if a form is a word by which the language says yes or no."""
+    words = {w for name in ("yes", "no", "reject") for w in pack(known.language).list_of(name)}
+    return any(form.casefold() in words for form in known.forms.values())
 
 
 def _fill(sentence: str, known: Known, outcome: str) -> str:

@@ -61,7 +61,7 @@ _SHARES = (
     MeasureKind(
         name="ratio",
         summary="rate at a level over the rate at its baseline (disparate impact)",
-        compute=f"{_ANALYSE}.measures.shares:ratio",
+        compute=f"{_ANALYSE}.scores.rest_follows:ratio",
         unit="ratio",
         interval='log scale, paired by item; none where `per = "outputs"`',
         test="sign flip over items",

@@ -40,6 +40,22 @@ SLOTS = {
     "slightly": "“ slightly” where the whole interval lies within what matters",
     "order": "the level of a nuisance factor with the higher number",
 }
+# of the sentences `between` and `over_time` of two runs, which have no `subject`
+SLOTS_OF_RUNS = {
+    "first_run": "the name of the run that is compared with",
+    "second_run": "the name of the later run",
+    "first": "the number there",
+    "second": "the number here",
+    "more": "more or less",
+    "rose": "rose or fell",
+    "counted": "the values that count",
+    "Counted": "the same with a capital",
+    "level": "what a contrast compares",
+    "baseline": "what it compares that with",
+    "first_gap": "how many points more or less the level has there",
+    "second_gap": "and here",
+}
+OF_RUNS = ("between", "over_time")
 FIRST_FIGURES = (*FIGURES, "moved")  # of a first screen
 # first words of a phrase, and of no name ("Asian men ranked first")
 _BEGINNINGS = (
@@ -112,7 +128,8 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
     for number, measure in enumerate(protocol.measures):
         for verdict, text in measure.sentence.items():
             here = place.at("measures", number, "sentence", verdict)
-            _slots(str(text), (*SLOTS, *named, *_joint_sides(measure)), here)
+            own = SLOTS_OF_RUNS if verdict in OF_RUNS else (*SLOTS, *_joint_sides(measure))
+            _slots(str(text), (*own, *named), here)
     if protocol.first:
         _first(protocol, place.at("first"))
 

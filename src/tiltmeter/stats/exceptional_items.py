@@ -16,7 +16,7 @@ from tiltmeter.stats.multiplicity import holm
 from tiltmeter.stats.results import ALPHA
 from tiltmeter.stats.special import gammaln
 
-MOST = 3  # items that are named
+LEAST, MOST = 3, 3  # items that there must be, and that are named
 TIE = 1e-7  # of probabilities: arrangements that are as likely count
 
 
@@ -32,15 +32,17 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
     """The items whose share differs from the others' pooled share, up to three, the most surprising
     first.
 
-    Exact binomial, two-sided by the probabilities of counts no likelier than the one seen; Holm
-    over items. By hand: 0 of 6 where the others have .5: 2/64 = .031, one of two items: adjusted
-    .0625, so none is named. ``ValueError``: more hits than answers.
+    Exact binomial, two-sided by the probabilities of counts no likelier than the one seen, against
+    the others' share with half a hit and half a miss more; Holm over items. Of two items neither is
+    the exception. By hand: 0 of 6 where the others have 15 of 30: 2/64 = .031, one of six items:
+    adjusted .19, so none is named. ``ValueError``: more hits than answers.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     others = _pooled(x, size)
 
     def chance(place: int) -> float:
-        share = float(np.clip(others[place], 1e-12, 1 - 1e-12))
+        many = size.sum() - size[place]
+        share = (others[place] * many + 0.5) / (many + 1)
         k = np.arange(round(size[place]) + 1)
         odds = k * np.log(share) + (k.size - 1 - k) * np.log1p(-share)
         return _two_sided(_log_choose(k.size - 1, k) + odds, round(x[place]))
@@ -77,7 +79,7 @@ def _pooled(hits: Floats, n: Floats) -> Floats:
 
 def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
     known = [place for place in range(n.size) if n[place] > 0]
-    if len(known) < 2:
+    if len(known) < LEAST:
         return []
     adjusted = holm(p=[chance(place) for place in known])
     found = [

@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import RunMismatch
 from ..images import Picture
 from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, Trial
+from ..secret_filter import environment_secrets, without
 from . import blobs, rows
 from .database import Database
 
@@ -69,6 +72,27 @@ class Store(Database):
         for name in blobs.names(self.folder):
             blobs.write_blob(folder, blobs.read_blob(self.folder, name), Path(name).suffix)
 
+    # keys of the environment, which no run holds
+
+    @cached_property
+    def secrets(self) -> list[str]:
+        """The keys that the environment has."""
+        return environment_secrets()
+
+    def clean(self, text: str) -> str:
+        """A text without them."""
+        return without(self.secrets, text) if self.secrets else text
+
+    def cleaned(self, reply: Reply) -> Reply:
+        """A reply without them."""
+        if not self.secrets:
+            return reply
+        parts = (reply.text, reply.raw, reply.revised)
+        found = [without(self.secrets, part) if part else part for part in parts]
+        if found == [*parts]:
+            return reply
+        return replace(reply, text=found[0], raw=found[1], revised=found[2])
+
     # settings (`meta`) and artefacts
 
     def get(self, key: str) -> Any:
@@ -80,7 +104,7 @@ class Store(Database):
 
     def put(self, key: str, value: Json) -> None:
         """Stores a setting in place of what it was."""
-        text = json.dumps(value, ensure_ascii=False)
+        text = self.clean(json.dumps(value, ensure_ascii=False))
         self.write_one("INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)", (key, text))
 
     def freeze(self, frozen: Mapping[str, Json]) -> None:
@@ -107,7 +131,7 @@ class Store(Database):
 
     def keep(self, kind: str, name: str, content: str) -> None:
         """Stores an artefact in place of the one of that kind and name."""
-        self.write_one(rows.INSERT_ARTEFACT, (kind, name, content, now()))
+        self.write_one(rows.INSERT_ARTEFACT, (kind, name, self.clean(content), now()))
 
     # trials and outputs
 
@@ -201,7 +225,9 @@ class Store(Database):
     ) -> None:
         """All rows in one transaction."""
         date = now()
-        called = [rows.call_row(request, reply, date) for request, reply in calls]
+        called = [rows.call_row(request, self.cleaned(reply), date) for request, reply in calls]
+        if self.secrets:
+            outputs = [row._replace(text=self.clean(row.text)) for row in outputs]
         with self.transaction():
             self._db.executemany(rows.INSERT_CALL, called)
             self._db.executemany(rows.INSERT_OUTPUT, outputs)

@@ -126,6 +126,8 @@ class Database:
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
                 f"reads {migrations.newest()}). Type: pip install --upgrade tiltmeter"
             )
+        if writing and version:
+            self._leave_wal()
         if version == 0:
             if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise StoreError(
@@ -133,12 +135,18 @@ class Database:
                     "folder and run again."
                 )
             self._db.execute("PRAGMA journal_mode=WAL")
+            self._leave_wal()
             migrations.migrate(self._db)
         elif version < migrations.newest():
             if writing:
                 migrations.migrate(self._db)
             else:
                 self._db, self._is_copy = _migrated_copy(self._db), True
+
+    def _leave_wal(self) -> None:
+        """Where locks do nothing, the journal of a second process could not be told from ours."""
+        if self._lock and not self._lock.works:
+            self._db.execute("PRAGMA journal_mode=DELETE")
 
     def _migrate_for_writing(self) -> None:
         """From the migrated copy of an older run to the run itself, before it is written to."""
@@ -187,8 +195,10 @@ class Database:
         """What is wrong with the file where reading it raised an error that is none of ours; None
         where the file is not to blame.
         """
-        if isinstance(error, TiltmeterError):
-            return None
+        return None if isinstance(error, TiltmeterError) else self.look_for_damage()
+
+    def look_for_damage(self) -> StoreError | None:
+        """What a run holds that no run holds; None if nothing."""
         with translate_errors(self.path):
             place = damage.find_damage(self._db)
         if not place:
@@ -255,6 +265,8 @@ class Database:
             return
         with translate_errors(self.path):
             self._migrate_for_writing()
+            if self._lock and self._lock.lost:
+                raise RunBusy(f"Another tiltmeter took {self.folder} over. This one stops.")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -3,6 +3,8 @@
 It is held on the file `.writer`, and the system drops it when the process dies. Where the file can
 be removed while it is open (POSIX), that is done before the lock is given up, and whoever got the
 lock of a removed file tries the new one: else two could hold one each. On Windows the file stays.
+Whether locks work there is tried with a second handle; where they do not, the lease beside the lock
+(lease.py) is what keeps others out.
 """
 
 from __future__ import annotations
@@ -12,12 +14,16 @@ from pathlib import Path
 
 from ..errors import RunBusy
 from ..system import NO_LINK, REMOVES_OPEN_FILES, try_lock
+from .lease import Lease
 
 LOCK_FILE = ".writer"
 
 
 class WriterLock:
-    """Held from the moment it is made until `release`. RunBusy where another process has it."""
+    """Held from the moment it is made until `release`. RunBusy where another process has it.
+
+    works: False where locks do nothing.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_FILE
@@ -29,11 +35,26 @@ class WriterLock:
                         f"Another tiltmeter is writing to {folder}. Wait for it, or stop it."
                     )
                 if self._is_current():
+                    self.works = self._excludes()
+                    self._lease = Lease(folder, self.works)
                     return
             except BaseException:
                 os.close(self._file)
                 raise
             os.close(self._file)
+
+    @property
+    def lost(self) -> bool:
+        """True if another process took the run over."""
+        return self._lease.lost
+
+    def _excludes(self) -> bool:
+        """True if the lock keeps a second handle out."""
+        second = os.open(self._path, os.O_RDWR | NO_LINK)
+        try:
+            return not try_lock(second)
+        finally:
+            os.close(second)
 
     def _is_current(self) -> bool:
         """True if the locked file is still the one that others will open."""
@@ -44,6 +65,7 @@ class WriterLock:
 
     def release(self) -> None:
         """Gives the lock up, and removes its file where that can be done before."""
+        self._lease.release()
         if REMOVES_OPEN_FILES:
             self._path.unlink(missing_ok=True)
         os.close(self._file)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..errors import RunMismatch
+from ..errors import RunMismatch, StoreError
 from ..records import Output, content_id
 from . import Store, blobs
 from .rows import CALL_COLUMNS, TRIAL_COLUMNS, StoredRequest, field_path
@@ -20,7 +20,7 @@ PART = "part"  # what the tables of the other run are called
 COUNTED = ("trials", "outputs", "calls", "labels")
 _BATCH_COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
-    " changed"
+    " changed, sent, billed, lost"
 )
 _LABEL_COLUMNS = "output, annotator, attribute, value, position, weight, current, date"
 # A call that outputs with the same question share: each run has paid for one of its own.
@@ -36,6 +36,19 @@ _INSERT_LABELS = f"""
 INSERT INTO main.labels ({_LABEL_COLUMNS}) SELECT {_LABEL_COLUMNS} FROM part.labels AS p
 WHERE {{which}} ORDER BY p.id
 """
+
+
+def refuse_damaged(store: Store) -> None:
+    """StoreError for a run that holds what no run holds, or whose pictures are links, torn or
+    missing.
+    """
+    found = store.look_for_damage()
+    if found is not None:
+        raise found
+    for (name,) in store.rows("SELECT DISTINCT blob FROM outputs WHERE blob <> ''"):
+        if blobs.place_of(store.folder, name).is_symlink():
+            raise StoreError(f"{store.folder}: the picture {name} is a link. Copy it in its place.")
+        blobs.read_blob(store.folder, name)
 
 
 class Counts(NamedTuple):

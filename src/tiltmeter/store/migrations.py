@@ -113,6 +113,16 @@ UPDATE batches SET state = CASE state
   WHEN 'ended' THEN 'collected' ELSE 'written off' END,
   billed = requests - (SELECT count(*) FROM batch_requests WHERE batch = batches.key);
 """
+# Nobody says the same of the same place twice; what two processes did without working locks counts
+# once. An annotator may give several values with weights to one position.
+_ONCE = """
+UPDATE labels SET current = 0 WHERE current AND id NOT IN (
+  SELECT min(id) FROM labels WHERE current
+  GROUP BY output, annotator, attribute, value, weight, position);
+DROP INDEX labels_by_output;
+CREATE UNIQUE INDEX labels_by_output
+  ON labels (output, annotator, attribute, value, weight, position) WHERE current;
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
@@ -120,7 +130,7 @@ STEPS: tuple[Step, ...] = (
     Step("which of several servers answered a call", _SERVERS),
     Step("the calls that labels rest on", _LABEL_CALLS),
     Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
-    Step("the money of batches: what was sent, billed and written off", _MONEY),
+    Step("the money of batches, and labels that count once", _MONEY + _ONCE),
 )
 
 

@@ -33,8 +33,10 @@ from . import cell_claims, notebook_page
 from . import verdicts as compared_verdicts
 from .distances import distances
 from .joined_runs import JoinedRuns
-from .paired_runs import ComparisonRow, Pairing, Part, Stratum, stratum_text
+from .paired_runs import ComparisonRow, Pairing, Part, Stratum, leading, stratum_text
+from .prompt_in_both import PromptInBoth, prompt_in_both
 from .scores import ScorePair, can_compare
+from .set_up import Difference, differences, made_with
 from .verdicts import Pair
 
 MARGIN = 0.05
@@ -56,6 +58,9 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
     left_out: tuple[str, ...]  # measures that are not compared, with the reason
+    protocol: Protocol
+    set_up: tuple[Difference, ...] = ()  # in what the second run differs from the first
+    example: PromptInBoth | None = None  # of the leading difference
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -107,11 +112,37 @@ def compare(
     if all(row.estimate.value is None for row in rows):
         why = "; ".join([*left_out(protocol), *warnings]) or "no measure has values in both"
         raise RunMismatch(f"There is nothing to compare: {why}.")
+    claimed = tuple(with_claims(protocol, rows, pairs))
     return Comparison(
-        tuple(with_claims(protocol, rows, pairs)),
+        claimed,
         tuple(dict.fromkeys(warnings)),
         tuple(left_out(protocol)),
+        protocol,
+        tuple(_set_up(stores, protocols)),
+        _example(protocol, claimed, pairs),
     )
+
+
+def _example(
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+) -> PromptInBoth | None:
+    """One prompt in both runs, of the leading difference."""
+    claimed = [row for row in rows if row.claim is not None]
+    if not claimed:
+        return None
+    lead = leading(claimed)
+    pair = next(pair for pair in pairs if pair.names == lead.runs)
+    return prompt_in_both(protocol, lead, pair)
+
+
+def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
+    """In what the set-ups of the runs differ from the first one's; each thing once."""
+    made = [made_with(*one) for one in zip(stores, protocols, strict=True)]
+    every = [one for later in made[1:] for one in differences(made[0], later)]
+    for what in dict.fromkeys(one.what for one in every):
+        own = [one for one in every if one.what == what]
+        after = " or ".join(dict.fromkeys(one.after or "none" for one in own))
+        yield own[0]._replace(after=after)
 
 
 def refuse_twice(stores: Sequence[Store]) -> None:

@@ -13,32 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
-from ...records import HUMAN, Json, content_id
-from ...store import Store, served_models
-from ...store.queries import calls, labels, settings, trials
+from ...records import Json
+from ...store import Store
+from ...store.queries import calls, labels
 from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
 from .paired_runs import FACTOR, ComparisonRow, Part
+from .set_up import Difference, differences, made_with
 from .verdicts import Pair
 
-UNKNOWN = "not known"
 NO_HEADLINE = "no headline number could be tested against the other run"
 Levels = tuple[tuple[str, str], ...]
 Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, condition, contrast
-
-
-class Change(NamedTuple):
-    """What two runs were made with, where it differs."""
-
-    what: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class Step:
 
     first: int
     second: int
-    changes: tuple[Change, ...]
+    changes: tuple[Difference, ...]
     verdicts: tuple[Verdict, ...]
     not_compared: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -170,7 +161,10 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         key=lambda one: (one[0] == "", one),
     )
     ordered = [runs[place] for _, place in dated]
-    made = tuple(DatedRun(called[place], date, made_with(runs[place])) for date, place in dated)
+    made = tuple(
+        DatedRun(called[place], date, made_with(runs[place].store, runs[place].protocol))
+        for date, place in dated
+    )
     every = _steps(ordered, made, margin)
     steps = every[: len(runs) - 1]
     return History(
@@ -187,39 +181,6 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
 def _date(store: Store) -> str:
     """Of the last answer; of a run that was imported, of its last label."""
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
-
-
-def made_with(run: OpenRun) -> dict[str, str]:
-    """What the numbers of a run depend on and what may be another the next time."""
-    store, frozen = run.store, settings.frozen(run.store)
-    subjects = trials.subjects(store)
-    served = [row for row in served_models.read_served(store) if row.model in subjects]
-    judges = [name for name in labels.annotators(store) if not name.startswith(HUMAN)]
-    levels = trials.levels_asked(store)
-    items = {row.get(run.protocol.item, "") for row in levels}
-    system = frozen.get("system")
-    facts = {
-        "model": ", ".join(subjects),
-        "served as": ", ".join(dict.fromkeys(f"{r.name} {r.fingerprint}".strip() for r in served)),
-        "protocol": f"{run.protocol.name} {frozen.get('version')}",
-        "design": str(frozen.get("digest", ""))[:8],
-        "tiltmeter": ", ".join(settings.versions(store)) or UNKNOWN,
-        "labelled by": ", ".join(judges),
-        "language": ", ".join(sorted({row.get("language", "") for row in levels} - {""})),
-        "items": f"{len(items):,}",
-        "asked": ", ".join(
-            dict.fromkeys(f"{part.mode} × {part.samples}" for part in trials.parts(store))
-        ),
-        "seed": str(frozen.get("seed", 0)),
-        "begun answer": frozen.get("begin") or "",
-        "temperature": _text(frozen.get("temperature")),
-        "system prompt": content_id(system)[:8] if system else "",
-    }
-    return {name: text for name, text in facts.items() if text}
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
 
 
 def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[Step]:
@@ -256,7 +217,7 @@ def _step(
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
     why = [*reasons] or ([] if verdicts else [NO_HEADLINE])
     warnings = tuple(line for pair in pairs for line in compare.pair_warnings(pair))
-    changes = tuple(_changes(made[first], made[second]))
+    changes = tuple(differences(made[first].made_with, made[second].made_with))
     return Step(first, second, changes, verdicts, tuple(why), warnings)
 
 
@@ -303,13 +264,6 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
     measures = {**own, **{name: m for name, m in every.items() if name not in own}}
     joined = (replace(m, family="") if m.headline else m for m in measures.values())
     return replace(protocols[-1], measures=tuple(joined))
-
-
-def _changes(before: DatedRun, after: DatedRun) -> Iterator[Change]:
-    for what in dict.fromkeys((*before.made_with, *after.made_with)):
-        one, other = before.made_with.get(what, ""), after.made_with.get(what, "")
-        if one != other:
-            yield Change(what, one, other)
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[Step]) -> Iterator[Line]:

@@ -20,6 +20,7 @@ from ..words.verdict_words import Word
 
 FACTOR = "run"  # what a comparison compares
 RUN = "run of a comparison"  # the column of joined tables: a protocol may have a factor `run`
+NONE = (Word.EQUIVALENT, Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)  # no difference was found
 Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
 
 
@@ -64,6 +65,20 @@ class ComparisonRow:
             "margin": self.margin,
         }
         return {**own, **self.estimate.as_dict()}
+
+
+def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
+    """The headline difference that the first sentence is of: one that was found before one that is
+    open, that before none; of several the smallest p, then the largest.
+    """
+
+    def order(row: ComparisonRow) -> tuple[int, float, float]:
+        assert row.claim is not None
+        rank = 0 if row.claim.word == Word.DIFFERENT else 2 if row.claim.word in NONE else 1
+        p = 1.0 if row.claim.p_adjusted is None else row.claim.p_adjusted
+        return rank, p, -abs(row.estimate.value or 0.0)
+
+    return min(rows, key=order)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ... import gold
 from ...gold import GoldPair
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...records import Estimate
+from ...records import ADJUDICATED, Estimate
 from ...stats.judges import youden
 from ...stats.judges.confusion import Confusion, confusion, error_gaps
 from ...stats.results import ALPHA, Interval
@@ -116,7 +116,8 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
 
 def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
     pairs = gold_pairs(store)
-    people = Counter(attribute for _, attribute in labels.people_attributes(store))
+    persons = {(who.removesuffix(ADJUDICATED), a) for who, a in labels.people_attributes(store)}
+    people = Counter(attribute for _, attribute in persons)
     found: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)

@@ -234,7 +234,7 @@ def _of_whole_outputs(
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
-    against = spec.kind.startswith("from_base") or ending.startswith(DIFFERENCE)
+    against = "from_base" in spec.kind or ending.startswith(DIFFERENCE)
     if against and factor in levels:
         levels[factor] = (*levels[factor], base)
         if within in levels:  # of the mean over all groups it names none
@@ -314,12 +314,13 @@ def _contrasted(
 
 def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
     """The values that count in a row: what is expected there, the one that it is about, or the
-    measure's own.
+    measure's own; () if other values are expected of other trials of the row.
     """
+    if any(factor not in row.condition for factor in spec.expected):
+        return ()
     expected: Iterable[str] = (
         value
         for factor, levels in spec.expected.items()
-        if factor in row.condition
         for value in levels[row.condition[factor]].split(SEVERAL)
     )
     about = row.condition.get(spec.attribute)

@@ -22,7 +22,7 @@ from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
-from . import cut_replies
+from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .output_query import OutputQuery
@@ -117,8 +117,9 @@ def judge(claim: Claim, background: Background) -> Verdict:
     unsettled = (
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
-    scarce = _scarce_gold(claim, known)
-    alone = "" if scarce or known.refuted else _of_one_person(claim, known)
+    people = "" if known.refuted else labels_of_people.disagree(claim, known)
+    scarce = "" if people and row.voices else _scarce_gold(claim, known)
+    alone = "" if scarce else people
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
@@ -253,15 +254,6 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
         half_width=half, least_half_width=least, difference=difference, labels=known.labels
     )
     return sentences.scarce_gold(known.labels, more)
-
-
-def _of_one_person(claim: Claim, known: GoldFacts) -> str:
-    """That the labels of one person alone make a tilt, or end it; "" if they do not."""
-    row, raw, null = claim.row, claim.raw, claim.spec.null
-    if known.people != 1 or row is raw or null is None:
-        return ""
-    words = {test_word(one, null) for one in (row, raw)}
-    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:

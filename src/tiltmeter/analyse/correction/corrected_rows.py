@@ -18,34 +18,42 @@ import polars as pl
 
 from ... import gold
 from ...protocol import MeasureSpec
+from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...stats import inversion
 from ...store import Store
 from ..counts.count_table import Cut, Table
 from ..measures.controlled_effects import TESTED, shared_items, side_cuts
-from ..measures.cue_word_rows import widened
+from ..measures.cue_word_rows import ALL, widened
 from ..measures.estimate_rows import spread_of
 from ..words.reading import CORRECTED
 from .correct import ALIKE, Pairs, Result, Sense, Side, correct, enough_gold
+from .voices import with_voices
 
 # begin the names of gold's attributes here
 WEIGHTED, COUNTED, AT_RANDOM = ("gold:", "gold labels:", "random gold:")
-BETWEEN = "\x1f"  # truth and answer in a value
+BETWEEN = "\x1f"  # truth and answer in a value; a voice and the attribute in a name
 Key = tuple[tuple[str, str], ...]
 
 
 def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
-    """The counted labels, and gold beside them as attributes of its own."""
-    found = gold.pairs(store)
-    random = {name for name in {pair.attribute for pair in found} if gold.is_random(store, name)}
+    """The counted labels, and gold beside them as attributes of its own; of several people also
+    what each says alone (`gold.voices`).
+    """
+    found = [(pair, pair.attribute) for pair in gold.pairs(store)]
+    random = {name for name in {name for _, name in found} if gold.is_random(store, name)}
+    for attribute, voices in gold.voices(store).items():
+        for who, people in voices.items():
+            own_pairs = (one for one in gold.pairs(store, people) if one.attribute == attribute)
+            found += [(pair, who + BETWEEN + attribute) for pair in own_pairs]
     own = {"subject", "annotator", "mode", "attribute", "value", "weight", "outputs"}
     names = [name for name in frame.columns if name not in own]
     sums: dict[tuple[str, ...], float] = defaultdict(float)
-    for pair in found:
-        weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + pair.attribute
+    for pair, name in found:
+        weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + name
         levels = tuple(pair.factors.get(name, "") for name in names)
-        for attribute, number in ((weighted, pair.weight), (COUNTED + pair.attribute, 1.0)):
+        for attribute, number in ((weighted, pair.weight), (COUNTED + name, 1.0)):
             sums[
                 pair.subject,
                 pair.annotator,
@@ -68,7 +76,14 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
     """The attributes for which the frame has counts of gold labels against the judge's."""
     named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
-    return {name.removeprefix(COUNTED) for name in named}
+    return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
+
+
+def _voices(table: Table, attribute: str) -> list[str]:
+    """Whose labels of an attribute are taken alone."""
+    end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
+    own = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
+    return [name.removeprefix(COUNTED).removesuffix(end) for name in own]
 
 
 def is_random(table: Table, attribute: str) -> bool:
@@ -90,14 +105,33 @@ def corrected_rows(
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return
-    whole = sides(table, replace(measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
+    corrected = _by_gold(rows, table, measure, by, "")
+    who = _voices(table, measure.attribute)
+    voices = zip(*(_by_gold(rows, table, measure, by, name) for name in who), strict=True)
+    if not who:
+        yield from corrected
+        return
+    for row, alone in zip(corrected, voices, strict=True):
+        yield with_voices(row, alone, who, measure.null)
+
+
+def _by_gold(
+    rows: Sequence[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str], voice: str
+) -> Iterator[Estimate]:
+    """Each row as all gold corrects it, or that of one voice."""
+    whole = sides(table, replace(measure, kind="share"), (), voice).get((), {})
     random = is_random(table, measure.attribute)
-    groups, shared = sides(table, measure, by), shared_items(table)
+    groups, shared = sides(table, measure, by, voice), shared_items(table)
     for row in rows:
         parts = groups.get(tuple((name, row.condition[name]) for name in by), {})
         found = [parts[name] for name in _names(row, measure) if name in parts]
-        sense = Sense(hits(measure, row.condition, by), measure.among, measure.without, shared)
-        yield _row(row, found, whole, sense, random, measure.null)
+        values = hits(measure, row.condition, by)
+        if measure.expected and not values:
+            clear = row.without_value(row.measure + CORRECTED)
+            yield replace(clear, note="uncorrected: trials of it expect different values")
+            continue
+        sense = Sense(values, measure.among, measure.without, shared)
+        yield _row(row, found, whole.get(TESTED, Side({})), sense, random, measure.null)
 
 
 def _row(
@@ -127,6 +161,8 @@ def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate
     ]
     test, of_items = tests
     population = naive.population
+    if population is not None and population["cue_words"] == ALL:
+        population = None  # gold's interval is over items
     if population is not None:
         p_these = None if of_items is None else of_items.p
         p_like = None if test is None else test.p
@@ -179,15 +215,16 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
     """The values that count in a row: what is expected in its condition, the one value that it is
-    about, or the measure's.
+    about, or the measure's; () if other values are expected of other trials of the row.
     """
-    expected = [
-        levels[condition[factor]]
-        for factor, levels in measure.expected.items()
-        if factor in condition
-    ]
-    if expected:
-        return expected
+    if measure.expected:
+        known = all(factor in condition for factor in measure.expected)
+        expected = (
+            value
+            for factor, levels in measure.expected.items()
+            for value in levels.get(condition.get(factor, ""), "").split(SEVERAL)
+        )
+        return [*filter(None, expected)] if known else ()
     return (
         (condition[measure.attribute],)
         if measure.attribute in condition and measure.attribute not in by
@@ -195,20 +232,23 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
     )
 
 
-def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Side]]:
+def sides(
+    table: Table, measure: MeasureSpec, by: Sequence[str], voice: str = ""
+) -> dict[Key, dict[str, Side]]:
     """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
-    their gold.
+    their gold, or that of one voice alone.
     """
+    gold_name = f"{voice}{BETWEEN if voice else ''}{measure.attribute}"
     there = set(table.rows["attribute"].unique())
     said = side_cuts_of(table, measure, by)
 
     def gold_cuts(kind: str) -> dict[Key, dict[str, Cut]]:
-        attribute = kind + measure.attribute
+        attribute = kind + gold_name
         if attribute not in there:
             return {}
         return side_cuts_of(table, replace(measure, without=(), attribute=attribute), by)
 
-    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + measure.attribute in there else WEIGHTED)
+    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + gold_name in there else WEIGHTED)
     labels = gold_cuts(COUNTED)
     return {
         key: {

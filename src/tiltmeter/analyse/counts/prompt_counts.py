@@ -17,6 +17,7 @@ from ...stats.crossed.design import Crossed
 from .count_table import Floats, Key, Table
 
 NUMERIC = ("mean", "mean_difference")  # kinds of measures whose labels are scores
+FIXED = "the word itself"
 _PLACE = ("side", "word", "item")
 
 
@@ -55,13 +56,17 @@ def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts
 
 
 def prompt_counts(
-    table: Table, measure: MeasureSpec, by: Sequence[str], cue: CueWords, values: Sequence[str]
+    table: Table,
+    measure: MeasureSpec,
+    by: Sequence[str],
+    cue: CueWords | None,
+    values: Sequence[str],
 ) -> dict[Key, PromptCounts]:
     """Condition → its prompts, with ``values`` as hits (their numbers as scores, of means).
 
     Of a measure with a contrast both its levels are sides; of any other all prompts are one side.
     A condition is left out if the cue word of some prompts is not known, or a side is empty. A side
-    without cue words (nobody is named) has one that is fixed.
+    without cue words (nobody is named) has one that is fixed; so have all without ``cue``.
     """
     rows = table.split_levels(by)
     contrast = measure.contrast
@@ -71,7 +76,7 @@ def prompt_counts(
         factor = pl.col(contrast["factor"])
         rows = rows.filter(factor.is_in([contrast["level"], contrast["baseline"]]))
         side = (factor == contrast["level"]).cast(pl.Int64)
-    word = pl.col(cue.sets or cue.column)
+    word = pl.lit(FIXED) if cue is None else pl.col(cue.sets or cue.column)
     places = rows.with_columns(side=side, word=word, item=pl.col(item))
     keys = list(dict.fromkeys((*by, *_PLACE)))
     counted = _counted(places, measure, values).group_by(keys, maintain_order=True)
@@ -80,7 +85,7 @@ def prompt_counts(
         among = places.group_by(keys).agg(pl.col("outputs").sum().cast(pl.Float64).alias("among"))
         cells = cells.drop("among").join(among, on=keys, how="right").fill_null(0.0)
     cells = cells.filter(pl.col("among") > 0)
-    return dict(_by_condition(cells, by, 1 if contrast is None else 2, bool(cue.sets)))
+    return dict(_by_condition(cells, by, 1 if contrast is None else 2, bool(cue and cue.sets)))
 
 
 def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:

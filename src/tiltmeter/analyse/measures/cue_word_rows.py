@@ -17,14 +17,15 @@ from ...stats.crossed.populations import TWO_WAY, Inference, Populations, popula
 from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.rates import FEW_CLUSTERS
-from ...stats.results import Interval
+from ...stats.results import Interval, Test
 from ..counts.count_table import Key, Table
 from ..counts.prompt_counts import PromptCounts, prompt_counts
 from .estimate_rows import by_t, finite
 
-LIKE, THESE = "like these", "these"
+LIKE, THESE, ALL = "like these", "these", "all"
+IN_THESE_ITEMS = "over answers in these items, t"
 OVER_WORDS = "over cue words in these items, t"
-FEW_WORDS_CODE = "few_cue_words"
+FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
 def cue_of(table: Table, measure: MeasureSpec) -> CueWords | None:
@@ -50,8 +51,23 @@ class PromptsByValue:
         self, condition: Mapping[str, str], about: Mapping[str, str] | None = None
     ) -> PromptCounts | None:
         """The prompts of one condition. about: the value that is counted, of a measure of each."""
-        if self._cue is None:
+        return None if self._cue is None else self._of(condition, about)
+
+    def of_few_items(
+        self, condition: Mapping[str, str], about: Mapping[str, str], items: int
+    ) -> PromptCounts | None:
+        """The prompts of a headline difference without cue words over so few items that it speaks
+        of these alone; else None.
+        """
+        table, measure, _ = self._asked
+        several = measure.headline and measure.per == "labels" and table.drawn
+        if self._cue is not None or not several or not table.variant.intervals:
             return None
+        return self._of(condition, about) if 1 <= items < FEW_CLUSTERS else None
+
+    def _of(
+        self, condition: Mapping[str, str], about: Mapping[str, str] | None
+    ) -> PromptCounts | None:
         table, measure, by = self._asked
         values = tuple((about or {}).values()) or measure.values
         if values not in self._by_values:
@@ -92,8 +108,52 @@ def with_cue_words(
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    marked = replace(estimate, population=named, cautions=(*estimate.cautions, *few))
+    kept = _without_few_items(estimate) if few_items else estimate.cautions
+    marked = replace(estimate, population=named, cautions=(*kept, *few))
     return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
+
+
+def with_few_items(
+    estimate: Estimate,
+    prompts: PromptCounts | None,
+    *,
+    null: float,
+    ratio: bool = False,
+    test: Test | None = None,
+) -> Estimate:
+    """The row of a difference over fewer than nine items as it stands for these items, if the word
+    itself is the cue: over answers inside prompts. What items like them show stays beside it.
+
+    test: of these items, if there is a better one than t; it also holds if no prompt got two
+    different answers.
+    """
+    fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
+    if prompts is None or fit is None or (fit.these is None and test is None):
+        return estimate
+    these = fit.these
+    named = Population(
+        items=THESE,
+        cue_words=ALL,
+        words=(),
+        words_sd=None,
+        items_n=prompts.design.items,
+        df=None if these is None else round(these.df, 3),
+        se=fit.items.se,
+        se_items=fit.items.se,
+        se_within=None if these is None else these.se,
+        p_these=None,
+        p_these_adjusted=None,
+        p_like_these=estimate.p,
+    )
+    row = replace(estimate, population=named, cautions=_without_few_items(estimate))
+    if these is not None and these.p is not None:
+        row = _over_words(row, these, IN_THESE_ITEMS, ratio)
+    return row if test is None else replace(row, p=finite(test.p), test=test.method)
+
+
+def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
+    """Its marks but that of few items, of whose like it does not speak."""
+    return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
 def fit_prompts(
@@ -117,7 +177,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
     """A corrected interval, which items carry, as long as cue words make it: by the standard error
     over items and words against that over items alone, at the smaller degrees of freedom.
     """
-    if population is None or population["cue_words"] == THESE or not population["se_items"]:
+    if population is None or population["cue_words"] != LIKE or not population["se_items"]:
         return found
     if found.value is None or found.low is None or found.high is None or population["df"] is None:
         return found

@@ -93,6 +93,26 @@ def lineups_of(
     }
 
 
+def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Population:
+    """The population if every name stands in one line-up: names and line-ups like these, which are
+    one sample.
+    """
+    return Population(
+        items=LIKE,
+        cue_words=LIKE,
+        words=(names,),
+        words_sd=None,
+        items_n=lineups,
+        df=None,
+        se=found.se or 0.0,
+        se_items=found.se or 0.0,
+        se_within=None,
+        p_these=None,
+        p_these_adjusted=None,
+        p_like_these=p,
+    )
+
+
 def with_lineups(
     estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
 ) -> Estimate:
@@ -102,7 +122,10 @@ def with_lineups(
     if rankings is None or estimate.value is None or null:
         return estimate
     if not rankings.recur:
-        return with_test(estimate, dealt(rankings.firsts, group), found)
+        test = dealt(rankings.firsts, group)
+        names = len({row[group] for row in rankings.names})
+        named = _of_dealt(names, len({*rankings.lineup}), found, test.p)
+        return replace(with_test(estimate, test, found), population=named)
     share = rankings.shares[group]
     pooled, own = share.pooled, share.own
     if pooled.p is None:

@@ -6,23 +6,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import polars as pl
 
 from ...protocol import MeasureSpec, few_items
 from ...records import OUTCOMES, REFUSAL, Estimate
 from ...stats import association, independent, rates
-from ...stats.results import Interval
+from ...stats.results import Interval, Test
 from ...stats.share_shifts import shift_from_value, shift_of_share
 from ...stats.shuffles import resampling
 from ..counts.count_table import Floats, Group, Pair, Table
 from ..counts.prompt_counts import PromptCounts
 from ..words.reading import MISSING
-from .cue_word_rows import PromptsByValue, with_cue_words
+from .cue_word_rows import PromptsByValue, with_cue_words, with_few_items
 from .estimate_rows import (
     bounds,
     bounds_of_pair,
     estimate_row,
     from_null,
+    generator_of,
     one_item,
     shift_as_odds,
     with_shuffled_items,
@@ -33,7 +35,6 @@ from .estimate_rows import (
 )
 from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
-from .rest_follows import with_rest
 
 
 def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -111,17 +112,41 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
         (xa, xb), (na, nb) = pair.hits, pair.among
         if xa.size == 1 and table.drawn and few_items(table.protocol):
             row = _of_outputs(pair, more, measure, table)
-            yield with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
+            row = with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
+            if row.p is not None:
+                alone = prompts.of_few_items(pair.condition, more, 1)
+                row = with_few_items(row, alone, null=0.0, test=Test(None, row.p, row.test or ""))
+            yield row
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         own = prompts.of(pair.condition, more)
         row = _pair_estimate(pair, more, measure, found, table, own)
-        yield with_cue_words(row, own, null=0.0)
+        row = with_cue_words(row, own, null=0.0)
+        yield _in_few_items(row, pair, more, prompts)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
     yield from interactions(table, measure, by)
+
+
+def _in_few_items(
+    row: Estimate, pair: Pair, more: Mapping[str, str], prompts: PromptsByValue
+) -> Estimate:
+    """The row as it stands for these items, if they are few and the word itself is the cue: the
+    outcomes of each item are dealt anew to its sides.
+    """
+    (xa, xb), (na, nb) = pair.hits, pair.among
+    both = (na > 0) & (nb > 0)
+    items = int(both.sum())
+    several = items > 1 and row.p is not None
+    own = prompts.of_few_items(pair.condition, more, items) if several else None
+    if own is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
+        return row
+    test = resampling.studentised_shuffle(
+        hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=generator_of(row)
+    )
+    return with_few_items(row, own, null=0.0, test=test)
 
 
 def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -173,10 +198,6 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
     """
-    yield from with_rest(table, measure, by, _ratios)
-
-
-def _ratios(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among

@@ -66,7 +66,7 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
         few = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
         end = f"; whether {items} like these show it, {number} cannot tell."
         return f"{few} {text.removesuffix('.')}{end}"
-    if word == Word.TILT:
+    if word == Word.TILT and population["cue_words"] == LIKE:
         return f"{text.removesuffix('.')}, over {words} and {items} like these."
     if word == Word.TILT_OF_THESE:
         number = min(population["words"])
@@ -88,7 +88,8 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
             f"{chance}So few {words} say nothing of others: give {LEAST_WORDS} at least, better "
             f"{ADVISED_WORDS} a group."
         )
-    spread = numerals.points(population["words_sd"]) if in_points else ""
+    apart_by = population["words_sd"] if in_points else None
+    spread = "" if apart_by is None else numerals.points(apart_by)
     apart = f"{_capital(words)} of one group differ by {spread} among themselves: for"
     few = in_points and min(population["words"]) < ADVISED_WORDS
     ten = _ten(row, population) if few else None

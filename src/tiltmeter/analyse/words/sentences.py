@@ -263,8 +263,10 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
         family_size=int(found["claims"]),
         adjustment="holm",
     )
+    # of a share an item's prompts cannot be told from the item
+    where = " in these prompts" if row.contrast is None else ""
     return (
-        f"Items differ in this more than chance lets them, {chance(tested)}: of "
+        f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
         f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
         f"{numerals.count(found['below'])} {below}.{_exceptions(found)}"
         f"{CONSTANT if found.get('constant') else ''}"
@@ -341,6 +343,19 @@ def one_person(labels: int) -> str:
     return (
         f"One person's labels alone say so; a second person on the same {numerals.count(labels)} "
         "answers would tell."
+    )
+
+
+def several_people(people: int, labels: int) -> str:
+    """That not all people's labels say the same of a tilt."""
+    if people == 2:
+        return (
+            "Of two people's labels those of one alone say so; a third person on the same "
+            f"{numerals.count(labels)} answers would tell."
+        )
+    return (
+        f"It does not stand without the labels of one of {numerals.count(people)} people; more "
+        "answers labelled by all of them would tell."
     )
 
 

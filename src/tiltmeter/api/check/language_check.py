@@ -159,7 +159,7 @@ def _words(known: Pack) -> list[str]:
     """
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
-    found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{4,}", text)
+    found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
     words = list(dict.fromkeys(word.lower() for word in found))[:10]
     if len(words) < _PICKED:
         raise UsageError(

@@ -358,6 +358,13 @@ class BatchOptions(TypedDict, total=False):
             "(tiltmeter jobs RUN --money)."
         ),
     ]
+    trust: Annotated[
+        bool,
+        Option(
+            help="Read what a run of somebody else names outside its folder: a file of a batch, a "
+            "model of another kind."
+        ),
+    ]
     poll: Annotated[
         float,
         Option(

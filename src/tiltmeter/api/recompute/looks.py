@@ -7,6 +7,7 @@ from ...analyse.stopping.plan import read_plan
 from ...errors import TiltmeterError
 from ...protocol import Protocol
 from ...store import Store
+from ...store.queries import looks as stored
 from .findings import Findings
 
 
@@ -20,6 +21,8 @@ def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
         return
     if plan is None:
         return
+    if len(made) < stored.last_look(store) and not stored.count_unanswered(store):
+        findings.add("a look is missing", f"{len(made)} of {stored.last_look(store)} are there")
     for number, look in enumerate(made):
         findings.count("looks")
         again = look_again(store, protocol, plan, made[:number]).as_dict()

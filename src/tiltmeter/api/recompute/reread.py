@@ -59,7 +59,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
             for label in given:
                 there.setdefault(label.annotator, []).append(label)
             output, given = next(held, ("", iter(())))
-        for name in sorted(own | (there.keys() & machines)):
+        for name in sorted(own | machines):
             found = _read(store, jobs, known.get(name), trial, said, name, there.get(name, []))
             if found is not None:
                 yield found

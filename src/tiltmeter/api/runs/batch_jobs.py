@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
-from ...errors import ModelError
+from ...errors import ModelError, UsageError
 from ...records import Json
 from ...stages.batches.steps import Batching, Steps
 from ...stages.engine.open_models import Models
@@ -62,9 +62,11 @@ def money(folder: Path | str) -> list[Money]:
         return ledger.money(store)
 
 
-def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
+def cancel_jobs(
+    folder: Path | str, *, trust: bool = False, **options: Unpack[AskOptions]
+) -> list[Job]:
     """Stops what is not done of the batches that are out, and takes in those that have ended by
-    then; the next `run` or `label` takes in the rest. What was done is kept.
+    then; the next `run` or `label` takes in the rest. What was done is kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)
     connect, limits = arguments.connect(options), arguments.limits(options)
@@ -73,16 +75,16 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
         with Store(folder, writing=True) as store:
             make = lambda name: connect.model(name, limits.most_in_flight, store)  # noqa: E731
             async with Models(make) as models:
-                steps = Steps(store, models, limits, Batching(), connect.batch_price)
+                steps = Steps(store, models, limits, Batching(trust=trust), connect.batch_price)
                 for row in steps.rows_out():
                     try:
                         confirmed = row if row.state == ACCEPTED else await steps.confirm(row)
                         if confirmed is not None:
                             await steps.end(confirmed)
-                    except ModelError as error:  # the others are stopped all the same
+                    except (ModelError, UsageError) as error:  # the others are stopped all the same
                         faults.append(error)
 
-    faults: list[ModelError] = []
+    faults: list[ModelError | UsageError] = []
     wait_for(work())
     if faults:
         raise faults[0]

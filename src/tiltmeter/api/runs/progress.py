@@ -34,7 +34,6 @@ def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str
         f"{tally.tokens / elapsed:,.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
         _windows(tally) if elapsed > 1 else "",
         f"{timedelta(seconds=round(left / rate))} left" if rate and left else "",
-        f"{tally.tokens / elapsed:.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
         _share(tally.cut, tally.done, "cut"),
         _share(tally.unread, tally.done, "unread"),
         f"${tally.spent:.2f}" if tally.spent else "",

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from ...gold.sheet import FORMULA
-from ...models.secrets import HIDDEN, environment_secrets
 from ...records import ERROR
+from ...secret_filter import environment_secrets, without
 from ...store import Store
 from .frames import as_json_text, estimates_frame, table_pieces
 from .run_folder import Run
@@ -59,8 +60,10 @@ def published_pieces(
         own = [column for column in ("subject", "annotator") if column in piece.columns]
         names = {column: {one: hide(one) for one in piece[column].unique()} for column in own}
         written = pl.col([one for one in ("prompt", "text") if one in piece.columns])
-        for secret in environment_secrets():
-            piece = piece.with_columns(written.str.replace_all(secret, HIDDEN, literal=True))
+        secrets = environment_secrets()
+        if secrets:
+            hidden = partial(without, secrets)
+            piece = piece.with_columns(written.map_elements(hidden, return_dtype=pl.String))
         if {"outcome", "text"} <= set(piece.columns):
             piece = _with_hidden_faults(piece, hide)
         told = [pl.col(column).replace(by) for column, by in names.items()]

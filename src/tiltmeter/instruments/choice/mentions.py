@@ -19,6 +19,7 @@ from ...records import BOTH, NEITHER
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
+_BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
@@ -56,11 +57,12 @@ class Marker:
         self._compounds = bool(language.data.get("compounds"))
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
-        self._mention = language.any_of((*self._meaning, *language.pack.list_of("blocked")))
+        self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
-        listing = language.role("listing").pattern if language.data.get("named") else NEVER
+        self._lists = bool(language.data.get("named"))
+        listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
         self._listed = re.compile(
             rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
@@ -167,13 +169,18 @@ class Marker:
         for pairs, change in self._pairs if "@" in text else ():
             text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
-        text = self._rejected.sub(
-            lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-        )
-        text = self._several.sub(lambda found: _together(found[0].split()), text)
-        text = self._listed.sub(lambda found: "," if self._names_all(found[0]) else found[0], text)
+        if "@" in text:
+            text = self._rejected.sub(
+                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
+            )
+            text = self._several.sub(lambda found: _together(found[0].split()), text)
+        if self._lists and "@" in text:
+            text = self._listed.sub(self._without_list, text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
+
+    def _without_list(self, found: re.Match[str]) -> str:
+        return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
@@ -191,7 +198,8 @@ class Marker:
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
                     conditional = conditional or has(part, "condition")
-                    barred = conditional or reason or has(part, "aside") or has(part, "decline")
+                    barred = conditional or reason
+                    barred = barred or any(has(part, role) for role in _BARRING)
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
                         yield Clause(part, lead, sentence.endswith("?"), barred, opening)
                     opening = opening and not self.content(part) and not MENTION.search(part)

@@ -56,29 +56,29 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from ...languages import refusals
+from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
-from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
+from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .blank import QUOTED, Blank
-from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
+from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
+from .statements import Statements
 
 RECURRING = 200  # characters; shorter answers are kept with their value
+ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
-Stated = list[set[str]]  # the values of each mention that states a choice
-
-
 # lists of a pack whose words stand in sentences of any kind
-_DENYING = ("reject", "reject_after", "negation")
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
+_OPENED = re.compile("[「『“]")
 _SENTENCE = re.compile(r"[^.?]*[.?]*")
 
 
@@ -92,17 +92,10 @@ class Reader:
         self._blank = Blank(
             forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
         )
-        role, reach = self._language.role, _reach(self._language)
-        near, far = (
-            rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
-        )
-        self._decided = re.compile(
-            rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
-            rf"{near}{role('approve').pattern}|{role('decision').pattern}"
-        )
-        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._statements = Statements(self._language, self._marker)
         self._yes_no = self._options_of_yes_and_no(forms)
+        every = (form for written in forms.values() for form in written)
+        self._unspaced = [form for form in every if len(form) > 1 and is_unspaced(form[0])]
         passing = {
             word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
         }
@@ -127,6 +120,8 @@ class Reader:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
         begin: the begun answer that the text starts with.
         """
+        if self._unspaced:
+            text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
@@ -140,6 +135,18 @@ class Reader:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
         return filled or self._only(text, canonical, prompt) or value
+
+    def _apart(self, opened: re.Match[str]) -> str:
+        """An opening quotation mark with a colon before it, if without the mark an option would
+        stand across it: はい in 答えは「いいえ」.
+        """
+        before, after = opened.string[: opened.start()], opened.string[opened.end() :]
+        across = any(
+            before.endswith(form[:cut]) and after.startswith(form[cut:])
+            for form in self._unspaced
+            for cut in range(1, len(form))
+        )
+        return f"：{opened[0]}" if across else opened[0]
 
     def _only(self, text: str, canonical: str, prompt: str) -> str:
         """The only option that is named, or `neither` for another word that is quoted as the
@@ -156,6 +163,7 @@ class Reader:
             return named
         answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
         new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
+        new = new and len(text) <= TWO_SENTENCES
         other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
         if other and answers and not MENTION.search(marked):
             return NEITHER
@@ -171,9 +179,12 @@ class Reader:
         for clause in clauses:
             if clause.question or clause.barred or self._language.has(clause.text, "guess"):
                 continue
+            if self._language.has(clause.text, "dissent_whole"):  # with its own negation
+                said.add(False)
+                continue
             for role, meant in (("assent", True), ("dissent", False)):
                 if self._language.has(clause.text, role):
-                    said.add(meant != self._denies(clause))
+                    said.add(meant != self._statements.denies(clause))
         return self._yes_no[not said.pop()] if len(said) == 1 else ""
 
     def _quoted(self, reply: str, opened: str) -> str:
@@ -197,8 +208,8 @@ class Reader:
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
-        stated = self._final_statement(clauses)
-        if stated and self._is_taken_back(clauses):
+        stated = self._statements.final(clauses)
+        if stated and self._statements.is_taken_back(clauses):
             return INVALID
         alone = _union(mention for mention in stated if len(mention) == 1)
         options = {self._options[int(value)] for value in alone if value.isdigit()}
@@ -232,9 +243,9 @@ class Reader:
         if not named and len(rejected) == len(self._options):
             return NEITHER
         denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
-        if not named and not rejected and denied:
+        if not named and not rejected and denied and len(canonical) <= ONE_SENTENCE:
             return NEITHER
-        begun = _union(self._begins(clause) for clause in clauses)
+        begun = _union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
         return BOTH if len(named) > 1 else INVALID
@@ -252,7 +263,7 @@ class Reader:
         named = _union(
             values(clause.text)
             for before, clause in zip((None, *clauses), clauses, strict=False)
-            if clause in free and not self._denies(clause, before)
+            if clause in free and not self._statements.denies(clause, before)
         )
         options = {self._options[int(value)] for value in named if value.isdigit()}
         passing = self._in_passing and not named <= {*quoted}
@@ -261,107 +272,11 @@ class Reader:
             return ""
         return options.pop()
 
-    def _denies(self, clause: Clause, before: Clause | None = None) -> bool:
-        """True for a negation in a clause or its lead, or in the clause that it hangs on."""
-        text = f"{clause.lead}{clause.text}"
-        if before and self._language.role("that").match(clause.text, 1):
-            text = f"{before.text}{text}"
-        return any(self._language.has(text, role) for role in _DENYING)
-
-    def _final_statement(self, clauses: Sequence[Clause]) -> Stated:
-        """What is stated, from the conclusion or the last correction on."""
-        stated = [self._states(clause) for clause in clauses]
-        for number, clause in enumerate(clauses):
-            answered = any(not later.question for later in clauses[number + 1 :])
-            if clause.question and answered and not self._agrees(clauses[number + 1]):
-                stated[number] = []  # "Tea? No. Coffee."
-        last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
-        start = max(
-            (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
-        )
-        concluding = (
-            number
-            for number in range(start, len(clauses))
-            if stated[number] and self._concludes(clauses[number])
-        )
-        return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
-
-    def _agrees(self, clause: Clause) -> bool:
-        """True if a clause says nothing but that what was asked before it holds."""
-        rest, number = self._language.role("approve").subn(" ", clause.text)
-        return number > 0 and not clause.question and not self._marker.content(rest)
-
-    def _corrects(self, clause: Clause) -> bool:
-        found = self._language.role("correction").search(clause.text)
-        return found is not None and not self._marker.content(
-            clause.text[: found.start()] + clause.text[found.end() :]
-        )
-
-    def _is_taken_back(self, clauses: Sequence[Clause]) -> bool:
-        """True if an option is named behind a correction that is the last to say anything: it may
-        be the one that is meant, and what was stated before no longer counts.
-        """
-        last = max((n for n, clause in enumerate(clauses) if self._states(clause)), default=-1)
-        corrected = False
-        for clause in clauses[last + 1 :]:
-            corrected = corrected or self._corrects(clause)
-            if corrected and values(clause.text):
-                return True
-        return False
-
-    def _concludes(self, clause: Clause) -> bool:
-        return self._language.has(clause.lead, "conclusion") or self._language.has(
-            clause.text, "conclusion"
-        )
-
-    def _states(self, clause: Clause) -> Stated:
-        mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
-        if clause.barred or not mentions:
-            return []
-        if clause.question:
-            wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
-            return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
-        bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
-        if bare or (self._decided.search(clause.text) and not self._doubts(clause)):
-            return mentions
-        found = (
-            None
-            if self._language.has(clause.text, "about_words")
-            else self._completed.search(clause.text)
-        )
-        completed = values(found[0]) if found else set()
-        # "they" has other uses
-        doubtful = THIRD in completed and not clause.lead and not self._begins(clause)
-        return [completed] if completed and not doubtful else []
-
-    def _doubts(self, clause: Clause) -> bool:
-        """True if a language that knows few phrases has a negation in the clause ("I would not say
-        that it is …").
-        """
-        return bool(self._language.data.get("named")) and self._denies(clause)
-
-    def _begins(self, clause: Clause) -> set[str]:
-        """The values of a mention with a verb at the start of the answer."""
-        found = self._verb.search(clause.text)
-        barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
-        first = (
-            found
-            and clause.opening
-            and not barred
-            and not self._marker.content(clause.text[: found.start()])
-        )
-        return values(found[0]) if found and first else set()
-
 
 def _short(clauses: Sequence[Clause]) -> bool:
     """True if an answer is one clause of a few words that begins or ends with a mention."""
     words = [word for clause in clauses for word in clause.text.split()]
     return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
-
-
-def _reach(language: Language) -> Mapping[str, Json]:
-    reach = language.data.get("reach")
-    return reach if isinstance(reach, Mapping) else {}
 
 
 def _union(sets: Iterable[set[str]]) -> set[str]:

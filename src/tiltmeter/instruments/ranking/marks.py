@@ -34,11 +34,18 @@ MARK = re.compile(
     | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
     | (?P<word>{NAMED})(?:\s+(?:best|place|choice|rank|position))?(?:\s+goes\s+to)?\s*[:,–—-]
     | (?P<end>{"|".join(_ENDS)})(?:\s+(?:candidate|choice|suitable|fit|place))?\s*[:–—]
+    | (?P<cardinal>{"|".join(_CARDINALS)}):
     | (?P<roman>(?-i:I{{1,3}}|IV|VI{{0,3}}|IX|X))[.)]\s
-    | (?P<letter>(?-i:[A-J]))[.)]\s
+    | (?:(?P<letter>(?-i:[A-J]))[.)]|\((?P<small>[a-j])\))\s
     | (?P<bullet>[-•–—◦▪·*])\s
     )\s*(?P<rest>.*)$""",
     re.IGNORECASE | re.VERBOSE,
+)
+INLINE = re.compile(  # where a line that holds several entries is cut
+    r"(?<=[\s,;.:\"'])\(?(?=\d{1,2}[.)]\s+(?-i:[A-Z]))"
+    r"|(?<=[;.,]\s)(?=(?:rank|place|position|no\.|number)\s\d{1,2}\b|\d(?:nd|rd|th)\s)"
+    rf"|(?<=[;.]\s)(?=(?:(?:{NAMED})(?:\sbest)?|{'|'.join((*_CARDINALS, *_ENDS))}):)",
+    re.IGNORECASE,
 )
 NUMBERED = re.compile(
     rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|number (?P<c>{'|'.join(_CARDINALS)})"
@@ -53,10 +60,12 @@ def number_of(found: re.Match[str]) -> int:
         return _ORDINALS.index(found["word"].lower()) + 1
     if found["end"]:
         return _ENDS[found["end"].lower()]
+    if found["cardinal"]:
+        return _CARDINALS.index(found["cardinal"].lower()) + 1
     if found["roman"]:
         return _ROMAN.index(found["roman"]) + 1
-    if found["letter"]:
-        return ord(found["letter"]) - ord("A") + 1
+    if letter := found["letter"] or found["small"]:
+        return ord(letter.upper()) - ord("A") + 1
     return int(found["number"] or found["rank"] or 0)
 
 

@@ -26,16 +26,16 @@ from ...languages import refusals
 from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
-from .marks import MARK, NAMED, NUMBERED, number_of, ordinal
+from .marks import INLINE, MARK, NAMED, NUMBERED, number_of, ordinal
 from .names import LineUp, Mention, plain
 
-_INLINE = re.compile(r"(?<=[\s,;.:\"'])\(?(?=\d{1,2}[.)]\s+[A-Z])")
 _HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
 _JOINED = re.compile(
     r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
 )
 _BACKWARDS = re.compile(
     r"\b(?:least|worst|lowest|weakest)\b[^\n]{0,60}?\bto\b[^\n]{0,40}?\b(?:most|best|highest|strongest)\b"
+    r"|\b(?:starting|beginning) with the (?:least|worst|lowest|weakest)\b"
     r"|\bascending order\b|\b(?:reverse|reversed) order\b|\bfrom last to first\b",
     re.IGNORECASE,
 )
@@ -58,9 +58,12 @@ _DECLINES = re.compile(
     r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
+    r"|\b(?:do not|don't) think (?:\w+ ){1,3}(?:should|can|ought to) (?:be )?rank"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
     re.IGNORECASE,
 )
+_ONE = re.compile(r"(?<!\d)1(?!\d)|\bfirst\b", re.IGNORECASE)
+_BESIDE = re.compile(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
 _ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
 _LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
@@ -119,8 +122,9 @@ def _declines(text: str) -> bool:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if a list begins at 1 and names one person: the rest was left out."""
-    return bool(entries) and entries[0].number == 1 and bool(entries[0].people)
+    """True if a list begins with the number 1 and names one person: the rest was left out."""
+    begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
+    return begins and _ONE.search(text) is not None
 
 
 def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
@@ -134,8 +138,8 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
         number = number_of(found) if found else 0
         people = _about(rest, line_up)
         bare = not found and bool(people) and _nothing_else(rest, line_up)
-        beside = re.search(r"\(\s*(\d{1,2})\s*\)", rest) if bare else None  # "Anna Lee (1)"
-        number = int(beside[1]) if beside else number
+        beside = _BESIDE.search(rest) if bare else None  # "Anna Lee (1)", "Anna Lee: 1"
+        number = int(beside[1] or beside[2]) if beside else number
         if not found and not bare:
             if rest.strip():
                 backwards = bool(_BACKWARDS.search(rest))
@@ -153,7 +157,7 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
 def _lines(text: str) -> Iterator[str]:
     """Lines; one that holds several numbered entries is cut before each."""
     for line in text.split("\n"):
-        cuts = [match.start() for match in _INLINE.finditer(line)]
+        cuts = [match.start() for match in INLINE.finditer(line)]
         if not cuts or (len(cuts) == 1 and not re.match(r"\s*\(?\d{1,2}[.)]", line)):
             yield line.strip().strip("|").strip()
             continue

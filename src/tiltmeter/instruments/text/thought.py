@@ -44,6 +44,8 @@ MARKS = (
     ),
     Mark("analysis", r"\A\s*(?-i:analysis(?=[A-Z]))", r"\A\s*analysis.*assistantfinal"),
 )
+# Each mark has one of these, and few answers do: to look for them first is quicker.
+_SIGNS = ("<", "[", "◁", "thought process", "nalysis")
 _CLOSED = re.compile(
     rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I
 )
@@ -56,6 +58,11 @@ _AROUND = re.compile(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
 
 def without_thought(text: str) -> str:
     """The text without what a reasoning model marked as its thoughts, closed or cut off."""
+    for sign in _SIGNS:
+        if sign in text:
+            break
+    else:
+        return text
     lowered = text.lower()
     if not any(mark.sign in lowered for mark in MARKS):
         return text

@@ -7,21 +7,27 @@ is no longer there: then the rest goes back.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import stat
 from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 from ...errors import ModelError
 from ...records import Json
+from ...system import READ_FLAGS
 from ..http.body import parse as parse_json
 from ..http.body import word_at
-from .format import Bounds, Candidate, Handed, Line, Seen
+from .format import PREFIX_CHARACTERS, Bounds, Candidate, Handed, Line, Seen, request_key
 from .openai import OpenAIBatches, result
-from .wire import Wire
+from .wire import MOST_LINE_BYTES, Wire
 
 FILE = "file:"  # begins the remote id of such a batch
 _SEPARATOR = "#"
+_PREFIX = re.compile(f"[0-9a-f]{{{PREFIX_CHARACTERS}}}")
 
 
 class FileBatches(OpenAIBatches):
@@ -84,9 +90,30 @@ def results_path(path: Path) -> Path:
     return path.with_suffix(f".out{path.suffix}")
 
 
+def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
+    """True if the file of a batch is evidently one: it holds the requests of this batch, lies in
+    the run's folder, or was typed. typed: the file of --batch-file.
+    """
+    path, prefix, _ = _parts(remote)
+    if _is_of(path, prefix) or path.resolve().is_relative_to(folder.resolve()):
+        return True
+    if typed is None:
+        return False
+    stem, typed = path.stem, typed.resolve()
+    is_numbered = stem.startswith(f"{typed.stem}.") and stem[len(typed.stem) + 1 :].isdecimal()
+    return path.parent == typed.parent and (stem == typed.stem or is_numbered)
+
+
+def path_of(remote: str) -> Path:
+    """The file that a batch names."""
+    return _parts(remote)[0]
+
+
 def _parts(remote: str) -> tuple[Path, str, int]:
     try:
         path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
+        if not _PREFIX.fullmatch(prefix) or "\0" in path:
+            raise ValueError
         return Path(path), prefix, int(requests)
     except ValueError:
         raise ModelError(
@@ -97,17 +124,26 @@ def _parts(remote: str) -> tuple[Path, str, int]:
 def _is_of(path: Path, prefix: str) -> bool:
     """True if a file holds the requests of a batch."""
     try:
-        with path.open("rb") as lines:
-            first: Json = parse_json(lines.readline()).body
+        with _open(path) as lines:
+            first: Json = parse_json(lines.readline(MOST_LINE_BYTES)).body
     except OSError:
         return False
-    return word_at(first, "custom_id").startswith(f"{prefix}-")
+    return bool(request_key(prefix, word_at(first, "custom_id")))
+
+
+def _open(path: Path) -> BinaryIO:
+    """An ordinary file; OSError for a pipe, a device, a folder."""
+    number = os.open(path, READ_FLAGS)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise FileNotFoundError(f"{path} is no ordinary file")
+    return os.fdopen(number, "rb")
 
 
 async def _results(path: Path) -> AsyncIterator[Line]:
     try:
-        with results_path(path).open("rb") as lines:
-            for line in lines:
+        with _open(results_path(path)) as lines:
+            while line := lines.readline(MOST_LINE_BYTES):
                 body = parse_json(line).body
                 if body is not None:  # the last line may still be written
                     yield result(body)

@@ -31,6 +31,7 @@ from ...errors import (
 )
 from ...json_text import json_writer
 from ...records import Json
+from ...secret_filter import HIDDEN, without, without_bytes
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .allowance import Allowance, retry_after
 from .body import message
@@ -220,9 +221,7 @@ class Connection:
         """What came, with the key cut out before anything reads it."""
         if len(self.key) < SHORTEST_KEY:
             return content
-        for form in (self.key, self.key.replace("/", "\\/")):
-            content = content.replace(form.encode(), b"***")
-        return content
+        return without_bytes(self.key, content)
 
     def _raw(self, content: bytes) -> str:
         return self.clean(content[:SHOWN_RAW].decode("utf-8", "replace"))
@@ -367,7 +366,9 @@ class Connection:
 
     def clean(self, text: str) -> str:
         """A text without the key."""
-        return text.replace(self.key, "***") if self.key else text
+        if len(self.key) < SHORTEST_KEY:
+            return text.replace(self.key, HIDDEN) if self.key else text
+        return without((self.key,), text)
 
     def start(self, content: bytes) -> str:
         """The beginning of a reply. It is cut after the key is taken out, so that no piece of the

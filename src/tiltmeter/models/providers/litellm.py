@@ -31,6 +31,7 @@ from typing import Any
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError, install_line
 from ...json_text import whole_text
 from ...records import Json
+from ...secret_filter import environment_secrets, without
 from .. import FREE
 from ..http import HttpModel
 from ..http.body import parse
@@ -39,7 +40,6 @@ from ..http.provider import on_this_machine
 from ..kinds import Finding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
 from ..reasoning import chat_fields
-from ..secrets import environment_secrets, without
 from .openai import OpenAIChat
 
 STOLEN = ("1.82.7", "1.82.8")

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from ...errors import Incapable
 from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request
+from ...secret_filter import mask
 from .. import reasoning
 from ..batch.format import BatchFormat
 from ..batch.openai import OpenAIBatches
@@ -92,7 +93,8 @@ class OpenAIChat:
         ineffective = list(
             reasoning.without_effect(host, reasoning.NONE if self.switched_off else "")
         )
-        asked: dict[str, Json] = {"address": connection.base, "effort": dict(self._fields) or None}
+        address = mask((connection.key,), connection.base)
+        asked: dict[str, Json] = {"address": address, "effort": dict(self._fields) or None}
         return {**asked, **said, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
@@ -102,26 +104,8 @@ class OpenAIChat:
         if request.logprobs and LOGPROBS in omitted:
             raise Incapable(f"{self._model} {NO_LOGPROBS}")
         if CHAT in omitted:
-            return responses.build(
-                request,
-                omitted,
-                model=self._model,
-                headers=self._headers,
-                read=self._read,
-                fields=self._fields,
-                reserve=self.reserve,
-            )
-        messages: list[Json] = [
-            {
-                "role": message.role,
-                "content": self._content(message, request.longest)
-                if message.pictures
-                else message.content,
-            }
-            for message in request.messages
-        ]
-        if self._no_system and not any(turn.role == "system" for turn in request.messages):
-            messages.insert(0, {"role": "system", "content": ""})
+            return self._build_response(request, omitted)
+        messages = self._messages(request)
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
         body: dict[str, Json] = {
@@ -159,6 +143,31 @@ class OpenAIChat:
         most = sampling.max_tokens + (0 if request.logprobs else self.reserve)
         body |= {"model": self._model, "messages": messages, limit: most}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
+
+    def _build_response(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        return responses.build(
+            request,
+            omitted,
+            model=self._model,
+            headers=self._headers,
+            read=self._read,
+            fields=self._fields,
+            reserve=self.reserve,
+        )
+
+    def _messages(self, request: Request) -> list[Json]:
+        messages: list[Json] = [
+            {
+                "role": message.role,
+                "content": self._content(message, request.longest)
+                if message.pictures
+                else message.content,
+            }
+            for message in request.messages
+        ]
+        if self._no_system and not any(turn.role == "system" for turn in request.messages):
+            messages.insert(0, {"role": "system", "content": ""})
+        return messages
 
     def _content(self, message: Message, longest: int) -> Json:
         shown = [prepare_picture(name, self._read, longest) for name in message.pictures]

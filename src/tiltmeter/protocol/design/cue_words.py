@@ -111,11 +111,32 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     """Yields what a run can say of its cue words, one sentence per compared factor."""
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
+    yield from _lineup_sentence(protocol)
     for factor, cue in cue_words(protocol).items():
         what = f"{cue.noun} in matched sets" if cue.sets else cue.noun
         counts = ", ".join(f"{len(of)} for {level}" for level, of in cue.words.items())
         how = "" if cue.declared else f' (recognised; to declare: cue_words = "{cue.column}")'
         yield f"Cue words of {factor}: {what}, {counts}{how}. {_population(cue)}"
+
+
+def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
+    """What a ranking can say of the names of its candidates (`Group: Name; Group: Name`)."""
+    names: dict[str, dict[str, None]] = {}
+    lineups: dict[str, set[str]] = {}
+    column = lineup_column(protocol)
+    for row in (row for table in protocol.tables for row in table if row.get(column)):
+        for candidate in row[column].split("; "):
+            group, _, name = candidate.partition(": ")
+            names.setdefault(group, {})[name] = None
+            lineups.setdefault(candidate, set()).add(row.get(protocol.item, ""))
+    if names:
+        fewest = min(map(len, names.values()))
+        once = all(len(of) == 1 for of in lineups.values())
+        how = "each in one line-up alone" if once else "some of them in several line-ups"
+        yield (
+            f"Cue words of {column} (recognised): names, {fewest} per group, {how}. Conclusions "
+            "are about names and line-ups like these."
+        )
 
 
 def _population(cue: CueWords) -> str:

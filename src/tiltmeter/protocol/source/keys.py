@@ -68,7 +68,9 @@ class BandKeys(TypedDict):
 
 
 class SentenceKeys(TypedDict, total=False):
-    """Sentences for a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
+    """Sentences for a measure's claims, by verdict; {slots} are those of `wording.SLOTS`. between,
+    over_time: of two runs side by side, and one after another (`wording.SLOTS_OF_RUNS`).
+    """
 
     tilt: str
     below: str
@@ -80,6 +82,8 @@ class SentenceKeys(TypedDict, total=False):
     unsettled: str
     reversed: str
     shown: str
+    between: str
+    over_time: str
 
 
 class FirstKeys(TypedDict, total=False):

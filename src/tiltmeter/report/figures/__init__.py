@@ -8,7 +8,7 @@ panels    the same, a panel a model (small multiples)
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 histogram how many texts of a design have how many words
-timeline  headline numbers over the runs of a history
+timeline  headline numbers over the runs of a history; of two runs as arrows
 
 A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
 it is a headline or a contrast. Colours are after Okabe and Ito (2008), Color Universal Design;
@@ -25,7 +25,17 @@ from ...protocol.design.cue_words import word_measures
 from ...protocol.design.tables import SEVERAL
 from ..page_model.audits import Audit
 from ..page_model.figures import Dots, Figure, Heat, Histogram, Plot, Stacked
-from . import dots, dumbbell, forest, heat, heat_drawing, histogram, panels, stacked, timeline
+from . import (
+    dots,
+    dumbbell,
+    forest,
+    heat,
+    heat_drawing,
+    histogram,
+    panels,
+    stacked,
+    timeline,
+)
 from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
@@ -76,4 +86,6 @@ def draw(figure: Figure, narrow: bool = False) -> str:
         return histogram.draw(figure, narrow)
     if isinstance(figure, timeline.Timeline):
         return timeline.draw(figure, narrow)
+    if isinstance(figure, timeline.Arrows):
+        return timeline.draw_arrows(figure, narrow)
     raise TypeError(f"no drawing for {type(figure).__name__}")

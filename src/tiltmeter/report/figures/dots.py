@@ -23,12 +23,13 @@ STRIPS = 10  # of a figure; more are in a further one
 HEIGHTS = ((2, 104), (4, 66), (STRIPS, 36))  # px of a strip with its name, up to so many
 NAMED = 400  # dots of a figure that have a name to hover over
 RADIUS = 4
+LABELLED = 1  # dots at each end of a strip that are named
 BOLD = 0.84  # of the room for a name, whose letters are wider
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
     """The strips of a measure that is grouped by a factor and an item."""
-    for by in (by for by in spec.by if len(by) > 1):
+    for by in (by for by in spec.by if len(by) > 1 or by == (audit.protocol.item,)):
         rows = [
             e
             for e in audit.of(spec.name)
@@ -36,13 +37,14 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
         ]
         if not rows:
             continue
-        levels = len({reading.group(e)[by[0]] for e in rows})
+        factor = by[0] if len(by) > 1 else ""  # one strip a stratum
+        levels = len({reading.group(e).get(factor, "") for e in rows})
         pages = strata.pages(strata.present(audit, rows), max(1, STRIPS // levels))
         for number, page in enumerate(pages, 1):
             kept = [e for e in rows if reading.stratum(e) in page]
             name = audits.slug(prefix, spec.name, "figure", number)
             title = strata.heading(spec, "", number, len(pages))
-            yield dots(audit, spec, kept, by[0], name, title)
+            yield dots(audit, spec, kept, factor, name, title)
 
 
 def dots(
@@ -53,14 +55,15 @@ def dots(
     order = audit.protocol.levels.get(factor, {})
     strips: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
     for e in rows:
-        strips.setdefault((reading.stratum(e), reading.group(e)[factor]), []).append(e)
+        strips.setdefault((reading.stratum(e), reading.group(e).get(factor, "")), []).append(e)
     places = sorted(strips, key=lambda key: (audit.strata.index(key[0]), order.get(key[1], 0)))
     made = []
     for stratum, level in places:
         own = strips[stratum, level]
         whole = _whole(audit, spec, own[0], factor)
         words = wording.title(audit.protocol, factor, level)
-        label = f"{labels[stratum]} · {words}" if len(labels) > 1 else words
+        parts = (labels[stratum] if len(labels) > 1 or not words else "", words)
+        label = " · ".join(filter(None, parts))
         made.append(
             Strip(
                 label,
@@ -99,7 +102,7 @@ def _item(estimate: Estimate, factor: str) -> str:
 
 def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
     """The row of the level as a whole, which a measure of the same labels has."""
-    wanted = {factor: reading.group(one)[factor]}
+    wanted = {factor: reading.group(one)[factor]} if factor else {}
     for e in audit.estimates:
         other = audit.spec(e.measure)
         if other is None or other.kind != spec.kind or e.value is None:
@@ -158,6 +161,13 @@ def draw(figure: Dots, narrow: bool = False) -> str:
     return ET.tostring(made, encoding="unicode")
 
 
+def _room(ranked: Sequence[Dot], tall: float, narrow: bool) -> bool:
+    """True if the ends of a strip have room for names that are no mass of equal values."""
+    few = 2 * LABELLED < len(ranked) <= 60
+    apart = few and ranked[LABELLED - 1].value != ranked[LABELLED].value
+    return apart and tall >= 60 and not narrow
+
+
 def _percent(label: str, value: float) -> str:
     return f"{numerals.fixed_decimals(100 * value, 0)} %" if 0 <= value <= 1 else label
 
@@ -182,6 +192,8 @@ def _strip(
     )
     middle, spread = top + 14 + (tall - 18) / 2, (tall - 18) / 2 - RADIUS
     named = not narrow and len(strip.dots) <= NAMED
+    ranked = sorted(strip.dots, key=lambda dot: dot.value)
+    labelled = {*ranked[:LABELLED], *ranked[-LABELLED:]} if _room(ranked, tall, narrow) else set()
     for dot in strip.dots:
         share = int.from_bytes(sha256(dot.name.encode()).digest()[:2]) / 65535
         center = {"cx": x(dot.value), "cy": round(middle + (2 * share - 1) * spread, 1)}
@@ -190,6 +202,10 @@ def _strip(
         if named:
             about = f"{dot.name}: {numerals.share(dot.value, 2)}"
             ET.SubElement(made[-1], "title").text = about
+        if dot in labelled:
+            first = dot in ranked[:LABELLED]
+            at, side = (center["cx"] + 7, "") if first else (center["cx"] - 7, " end")
+            text(made, at, center["cy"] + 4, dot.name, f"fig-tick{side}")
     if strip.mean is not None:
         at = x(strip.mean)
         line = {"x1": at, "x2": at, "y1": top + 15, "y2": top + tall - 3}

@@ -10,13 +10,14 @@ from itertools import chain
 
 from ...analyse.claims import families
 from ...analyse.claims.output_query import joined, query_of_labels
-from ...analyse.words import reading
+from ...analyse.words import numerals, reading
 from ...protocol import EVERY, MeasureSpec, wording
 from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
 from ..page_model.figures import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
 from . import dots, dumbbell, forest, heat, panels, stacked
+from .readable import in_per_cent
 from .stacked import Counted
 
 PREFIX = "first"  # of its id: the same figure may stand in a section again
@@ -24,13 +25,21 @@ ROWS = 20  # of a forest plot for which the screen has room
 
 
 def first_figure(
-    audit: Audit, names: Mapping[str, str], tilted: Collection[str] = (), leading: str = ""
+    audit: Audit,
+    names: Mapping[str, str],
+    tilted: Collection[str] = (),
+    leading: str = "",
+    attribute: str = "",
 ) -> Figure | None:
     """The figure with titles in place of levels; None where nothing was measured. names: the short
     names of models; tilted: titles of the levels for which a tilt was found, which are marked;
-    leading: the measure of the headline.
+    leading: the measure of the headline; attribute: that of the cell which it names.
     """
-    kinds = (_figures(audit, tilted), _leading(audit, leading), stacked.outcomes(audit, PREFIX))
+    kinds = (
+        _figures(audit, tilted, attribute),
+        _leading(audit, leading),
+        stacked.outcomes(audit, PREFIX),
+    )
     found = next(chain(*kinds), None)
     if found is None:
         return None
@@ -38,7 +47,7 @@ def first_figure(
     table = own + found.table.removeprefix(PREFIX) if found.table else ""
     note = _without_stratum(audit, found.note)
     shown = replace(found, folded=False, note=note, table=table)
-    return titled(audit, names, shown)
+    return in_per_cent(titled(audit, names, shown), audit.protocol.matters / 100)
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
@@ -50,16 +59,16 @@ def _without_stratum(audit: Audit, note: str) -> str:
     return next((note[len(text) :] for text in begins if text and note.startswith(text)), note)
 
 
-def _figures(audit: Audit, tilted: Collection[str]) -> Iterator[Figure]:
+def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[Figure]:
     first = audit.protocol.first
     spec = audit.spec(first["measure"]) if first else None
     if spec is None or not audit.of(spec.name):
         return
     kind, by = first.get("figure", spec.figure), tuple(first.get("by", ()))
     if kind == "moved":
-        yield from _moved(audit, spec, tilted)
+        yield from _moved(audit, spec, tilted, attribute)
     elif kind == "dots":
-        yield from dots.build(audit, spec, PREFIX)
+        yield from dots.build(audit, replace(spec, by=(by,) if by else spec.by), PREFIX)
     elif kind == "dumbbell":
         chosen = [one for one in spec.by if one == by] or list(spec.by)
         yield from dumbbell.build(audit, replace(spec, by=tuple(chosen)), PREFIX)
@@ -97,7 +106,7 @@ def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterat
     a model.
     """
     subjects = list(dict.fromkeys(e.subject for e in rows))
-    if len(subjects) > 1 and 1 < len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
+    if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
         shown = subjects[: panels.MOST_PANELS]
         yield _panels(audit, spec, [e for e in rows if e.subject in shown], len(subjects))
         return
@@ -172,11 +181,13 @@ def _baseline(audit: Audit, contrast: str) -> str:
     return wording.title(audit.protocol, factor, level) if level else contrast
 
 
-def _moved(audit: Audit, spec: MeasureSpec, tilted: Collection[str]) -> Iterator[Stacked]:
+def _moved(
+    audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
+) -> Iterator[Stacked]:
     """The labels of the attribute that moved most, base against groups, over all items."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
-    attribute = _moved_attribute(audit)
+    attribute = attribute or _moved_attribute(audit)
     counts: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
     for e in audit.of(spec.name):
         if e.condition.get("attribute") == attribute and factor in e.condition:
@@ -202,10 +213,9 @@ def _moved_attribute(audit: Audit) -> str:
     """The attribute with the largest divergence, among those that most items have."""
     found: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
-        if measure.headline:
-            for e in audit.of(measure.name):
-                if "attribute" in e.condition and e.value is not None:
-                    found.setdefault(e.condition["attribute"], []).append(e.value)
+        for e in audit.of(measure.name) if measure.null is not None else ():
+            if "attribute" in e.condition and e.value is not None:
+                found.setdefault(e.condition["attribute"], []).append(e.value)
     most = max((len(values) for values in found.values()), default=0)
     shared = {name: values for name, values in found.items() if 2 * len(values) > most}
     return max(shared, key=lambda name: max(shared[name]), default="")
@@ -234,15 +244,18 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
         for name, short in names.items():
             text = text.replace(name, short)
         bare = text.partition(": ")[2] or text
+        if bare.count(f" {numerals.MINUS} ") == 1:  # what is held against the baseline
+            bare = text = bare.partition(f" {numerals.MINUS} ")[0]
         return " · ".join(
             ", ".join(titles.get(part, part) for part in group.split(", "))
             for group in (bare if bare in titles else text).split(" · ")
         )
 
-    note = figure.note
+    note, title = figure.note, figure.title
     for name, short in names.items():
+        title = title.replace(f": {name}", "") if len(names) == 1 else title.replace(name, short)
         note = note.replace(f"{name}. ", "" if len(names) == 1 else f"{short}. ")
-    figure = replace(figure, note=note)
+    figure = replace(figure, note=note, title=title)
     if isinstance(figure, Plot):
         rows = tuple(
             replace(row, label=words(row.label), group=words(row.group)) for row in figure.rows

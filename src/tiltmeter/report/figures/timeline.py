@@ -1,6 +1,9 @@
-"""Headline numbers over the runs of a history: a panel a number, a point with its interval a run,
-on an axis of dates. A step that is told from noise is a thick line with a sign, another a thin one;
-between runs that are not comparable there is none.
+"""Figures of several runs.
+
+Arrows: headline numbers of two runs, an arrow a number; thick if a difference was found.
+Timeline: headline numbers over the runs of a history, a panel a number, a point with its interval a
+run, on an axis of dates. A step of a change that was found is a thick line with a sign, another a
+thin one; between runs that are not comparable there is none.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ HIGH, HEAD, FOOT, DATES = 132, 46, 26, 22  # px of a panel, over and under it, a
 TICKS, RIGHT = 52, 18  # px at the left and at the right of a panel
 LEAST = 22  # px between two runs
 UP, DOWN = "▲", "▼"
+ABOVE, ROW, BELOW = 30, 46, 30  # px above the rows of arrows, of a row, and below
+EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an arrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +150,61 @@ def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float]
         if day and day != last and x - half > end:
             text(made, max(x, half + 2), y, day, "fig-tick middle")
             end, last = x + half + 8, day
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One number. values: in the earlier and in the later run; texts: the same in words, then what
+    is said of the difference; found: a difference was found.
+    """
+
+    label: str
+    values: tuple[float, float]
+    texts: tuple[str, str, str]
+    found: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrows(Figure):
+    """runs: the names of the earlier and of the later run."""
+
+    runs: tuple[str, str]
+    rows: tuple[Arrow, ...]
+    domain: tuple[float, float]
+    ticks: Ticks
+    null: float | None
+
+
+def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
+    """The rows under one another, as an SVG element."""
+    width = NARROW if narrow else WIDE
+    bottom = ABOVE + ROW * len(figure.rows)
+    made = root(figure, bottom + BELOW, narrow)
+    x = scale_of("linear", figure.domain, EDGE, width - EDGE)
+    text(made, EDGE, 14, cut_text(f"○ {figure.runs[0]}   ● {figure.runs[1]}", width), "fig-side")
+    for value, label in figure.ticks:
+        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=ABOVE, y2=bottom)
+        text(made, x(value), bottom + 16, label, "fig-tick middle")
+    if figure.null is not None:
+        shape(made, "line", "fig-null", x1=x(figure.null), x2=x(figure.null), y1=ABOVE, y2=bottom)
+    for number, row in enumerate(figure.rows):
+        _arrow(made, row, x, ABOVE + ROW * number, width)
+    return ET.tostring(made, encoding="unicode")
+
+
+def _arrow(
+    made: ET.Element, row: Arrow, x: Callable[[float], float], top: float, width: float
+) -> None:
+    before, after = map(x, row.values)
+    y = top + 30
+    words = f"{row.label}: {row.texts[0]} → {row.texts[1]}, {row.texts[2]}"
+    name = "fig-strong fig-label" if row.found else "fig-label"
+    text(made, EDGE, top + 14, cut_text(words, width - EDGE - EDGE), name)
+    line = "fig-line s0 fig-mean" if row.found else "fig-join fig-thin"
+    shape(made, "line", line, x1=before, x2=after, y1=y, y2=y)
+    if abs(after - before) > 3 * POINTED:
+        tip, back = (after - n * POINTED * (1 if after > before else -1) for n in (0.5, 1.5))
+        for end in (y - POINTED * 0.7, y + POINTED * 0.7):
+            shape(made, "line", "fig-line s0", x1=back, x2=tip, y1=end, y2=y)
+    shape(made, "circle", "fig-mark s0 hollow", cx=before, cy=y, r=4)
+    shape(made, "circle", "fig-mark s0", cx=after, cy=y, r=4)

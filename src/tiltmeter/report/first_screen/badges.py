@@ -11,6 +11,7 @@ from ...analyse.claims import cut_replies
 from ...analyse.claims.output_query import query_of
 from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines, numerals
+from ...analyse.words.first_sentence.facts import Strength
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
 from ...languages.pack import pack
 from ...languages.quotes import facts
@@ -55,6 +56,11 @@ def _qualifying_badges(
         else:
             continue
         break
+    for one in judged:
+        if one.verdict.nuisance and one.word == Word.TILT:
+            size = headlines.amount(one.verdict.value, one.verdict.unit, False)
+            yield Badge("tilt", f"▲ {one.verdict.nuisance}: {size}", query=one.verdict.query.text())
+            break
     stopped = read_progress(store)
     if stopped is not None and stopped.made:
         yield Badge("plain", stopped.badge(), "#looks-figure")
@@ -75,8 +81,6 @@ def _qualifying_badges(
         yield Badge("open", f"{unread}{without}", query=missing.unread_query)
     if missing.share:
         yield Badge("plain", f"{missing.share} no answer", query=missing.query)
-    if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
-        yield Badge("plain", "simulated model")
     if labels.exist(store):
         yield _checked_badge(len(gold.annotators(store)))
 
@@ -107,13 +111,22 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
             if top is not None:
                 same = [one for one in own if one.word == top.word]
                 of = f", {len(same)} of {len(own)}" if len(own) > 1 else ""
-                about = f"{wording.title(protocol, factor, level)}: {_text(top.word)}{of}"
+                grade = max(_grades(same), key=list(Strength).index, default="")
+                about = f"{wording.title(protocol, factor, level)}: {grade or _text(top.word)}{of}"
                 yield _badge(top.word, about, judged, same)
         return
+    questions = [one for one in judged if not one.verdict.nuisance]
     for word in BY_WEIGHT:
-        same = [one for one in judged if one.word == word]
-        if same:
-            yield _badge(word, f"{_text(word)}{_which(judged, same)}", judged, same)
+        for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
+            same = [one for one in questions if one.word == word and one.verdict.strength == grade]
+            if same:
+                text = f"{grade or _text(word)}{_which(questions, same)}"
+                yield _badge(word, text, judged, same)
+
+
+def _grades(same: Sequence[Judged]) -> list[Strength]:
+    """The strengths of the tilts among claims."""
+    return [Strength(one.verdict.strength) for one in same if one.verdict.strength]
 
 
 def _text(word: Word) -> str:
@@ -125,11 +138,14 @@ def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged
     findings.
     """
     query = own[0].verdict.query.text() if len(own) == 1 else ""
+    grade = max(_grades(own), key=list(Strength).index, default=None)
+    kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""
     rows = tuple(
         place for place, one in enumerate(judged, 1) if any(one is own_one for own_one in own)
     )
     text = f"{word.symbol} {text}"
-    return Badge(word.record.look.colour, text, f"#finding-{rows[0]}", query, rows)
+    kinds = f"{word.record.look.colour} {kind}".rstrip()
+    return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)
 
 
 def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:

@@ -64,7 +64,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         what=_what(spec),
         parts=named,
         verdict=verdict.word,
-        chip=sentences.chip(verdict.word, spec, row, audit.protocol),
+        chip=_chip(audit, one),
         value=reading.value(row, spec, digits),
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
@@ -80,6 +80,15 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         query=verdict.query.text(),
         language=row.condition.get("language", ""),
     )
+
+
+def _chip(audit: Audit, one: Judged) -> str:
+    """The verdict in a few words: of a tilt its strength and its direction."""
+    word, grade = one.verdict.word, one.verdict.strength
+    told = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
+    if not grade or told == word.chip:
+        return grade or told
+    return f"{grade} {told.removeprefix('tilts ')}"
 
 
 def _title(audit: Audit, name: str, level: str) -> str:

@@ -6,13 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from ...analyse.claims.thresholds import at_confidence
 from ...analyse.words import numerals, reading, sentences
-from ...analyse.words.first_sentence.clauses import NAMED, join_names
+from ...analyse.words.caution_kinds import CautionKind
+from ...analyse.words.first_sentence.clauses import NAMED, capital, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
 from ...stats.results import ALPHA
 from .ranking import Judged
 
 CHARACTERS = 400  # for which the first screen has room
 ONE_ITEM = "One item alone gives neither an interval nor a test."
+SAID = (  # by the first sentence, or by the line of the order
+    CautionKind.BORDERLINE,
+    CautionKind.ITEMS_DIFFER,
+    CautionKind.REVERSES,
+    CautionKind.EFFECT,
+    CautionKind.BOUNDS_HOLD_NULL,
+    CautionKind.MISSING_DIFFERS,
+)
 ONE_POINT = 0.01  # of a share
 
 
@@ -45,7 +54,7 @@ def _size(one: Judged, *, named: bool) -> str:
     interval = f" ({100 * (row.confidence or 0.95):g} % interval {ends})" if ends else ""
     parts = [f"{name}{number}{interval}", _least(one), _chance(facts), _without_gold(one)]
     text = "; ".join(filter(None, parts))
-    return f"{text[:1].upper()}{text[1:]}." if not named else f"{text}."
+    return f"{text if named else capital(text)}."
 
 
 def _number(facts: ClaimFacts) -> str:
@@ -136,7 +145,8 @@ def _nuisances(lead: Judged) -> str:
     """The level of each tested factor that is no question, in per cent."""
     lines = []
     counted = _counted(lead.verdict.facts)
-    for one in lead.verdict.facts.nuisances:
+    tested = lead.verdict.word.record.tested
+    for one in lead.verdict.facts.nuisances if tested else ():
         told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
         if told:
             lines.append(f"By {one.name}: {counted}{join_names(told)}.")
@@ -145,6 +155,6 @@ def _nuisances(lead: Judged) -> str:
 
 def _cautions(lead: Judged) -> Iterator[str]:
     row = lead.claim.row
-    if row.value is not None and row.low is None and row.clusters == 1:
+    if row.value is not None and row.low is None and row.p is None and row.clusters == 1:
         yield ONE_ITEM
-    yield from (caution.text for caution in lead.verdict.cautions)
+    yield from (one.text for one in lead.verdict.cautions if one.kind not in SAID)

@@ -17,11 +17,11 @@ from ...store.queries import labels, outputs
 from ...store.queries.outputs import CardOutput
 from ..page_model.page import SamePrompt, Shot, Side
 from . import picture_grid
+from .pairs import Wanted, pairs_that_differ
 
 SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
-PROMPT_CHARACTERS, ANSWER_CHARACTERS = 80, 140  # that are shown on each side of the cue
-LONG_CHARACTERS = 130  # of a side, beyond which two have room
-RULE = "chosen by hash"
+PROMPT_CHARACTERS, ANSWER_CHARACTERS = 66, 96  # that are shown on each side of the cue
+LONG_CHARACTERS = 80  # of a side, beyond which two have room
 
 
 def same_prompt(
@@ -30,17 +30,19 @@ def same_prompt(
     subject: str,
     about: Mapping[str, str],
     side_by_side: tuple[str, Sequence[str]],
+    wanted: Wanted | None = None,
 ) -> SamePrompt | None:
     """Outputs of a subject for one item at several levels of the cue; None where nothing was
     answered.
 
     about: levels that the item should have, as the leading claim does; side_by_side: the cue, and
-    those of its levels to show first.
+    those of its levels to show first; wanted: which pair fits the first sentence.
     """
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
     fitting = [c for c in cards if _fits(c, about, cue)] or cards
-    chosen = _choose(protocol, fitting, cue, levels)
+    told = None if wanted is None else pairs_that_differ(store, protocol, fitting, cue, wanted)
+    chosen = told.chosen if told and told.chosen else _choose(protocol, fitting, cue, levels)
     if not chosen:
         return None
     found = {
@@ -64,8 +66,14 @@ def same_prompt(
     items = {pairs[0][0].factors.get(protocol.item) for pairs in found.values() if pairs}
     alone = len(items) == 1 or cue == protocol.item
     several = len(found) > 1 and any(prompts)
-    title = "The same prompt, only the cue changed" if alone and several else "What was answered"
-    return SamePrompt(title, RULE, _end(before), _start(after), sides)
+    title = _heading(protocol, cue) if alone and several else "What was answered"
+    return SamePrompt(title, told.words if told else "", _end(before), _start(after), sides)
+
+
+def _heading(protocol: Protocol, cue: str) -> str:
+    noun = "order" if cue == "order" else "cue"
+    what = "picture prompt" if protocol.modality == "image" else "prompt"
+    return f"The same {what}, only the {noun} changed"
 
 
 def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
@@ -177,8 +185,11 @@ def _side(
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
+    """The pictures that the run has."""
     for trial, output in pairs:
         source = picture_grid.source(store, output.blob) if output.blob else ""
+        if not source:
+            continue
         yield Shot(source, ", ".join(filter(None, trial.factors.values())), "")
 
 

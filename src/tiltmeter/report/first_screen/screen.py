@@ -21,6 +21,7 @@ from ..page_model.figures import Figure
 from ..page_model.page import Screen
 from . import badges, same_prompt
 from .lede import lede
+from .pairs import Wanted
 from .ranking import Judged
 from .summary import Missing
 
@@ -62,6 +63,9 @@ def screen(
         line=line,
         names=told,
         headline=sentence.text,
+        lead=sentence.lead,
+        asked=protocol.question,
+        simulated=_simulated(subjects),
         lede=tuple(text for text, _ in lines),
         badges=badges.badges(store, protocol, judged, missing),
         figure=None,
@@ -71,7 +75,7 @@ def screen(
     )
     if not for_page:
         return shown
-    cue = same_prompt.cue_factor(protocol, lead.claim.spec)
+    cue = _cue(protocol, lead, sentence.situation)
     return replace(
         shown,
         figure=_figure(audit, names, judged, lead, cue),
@@ -81,8 +85,21 @@ def screen(
             _subject(lead, subjects),
             lead.claim.row.condition,
             (cue, _levels(judged, lead, cue)),
+            _wanted(protocol, lead, cue, sentence.situation),
         ),
     )
+
+
+def _simulated(subjects: Sequence[str]) -> str:
+    """What is said in large letters of planted models."""
+    planted = [name for name in subjects if name.startswith(badges.SIMULATED)]
+    if not planted:
+        return ""
+    if len(planted) < len(subjects):
+        return f"{len(planted)} of these models are simulated, for testing"
+    if len(planted) == 1:
+        return "A simulated model, for testing"
+    return f"{len(planted)} simulated models, for testing"
 
 
 def _spoken(judged: Sequence[Judged], sentence: FirstSentence) -> list[Judged]:
@@ -97,7 +114,10 @@ def _figure(
     gold corrects.
     """
     tilted = _tilted_levels(audit.protocol, judged, cue)
-    found = first_figure(audit, names, tilted, lead.verdict.measure)
+    cells = lead.claim.row.cells
+    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    attribute = cell["attribute"] if cell else ""
+    found = first_figure(audit, names, tilted, lead.verdict.measure, attribute)
     if found is None or lead.claim.row is lead.claim.raw:
         return found
     return replace(found, note=f"{found.note} {AS_LABELLED}".lstrip())
@@ -113,6 +133,41 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
     """The model whose outputs are shown: of a claim over several, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
+
+
+def _cue(protocol: Protocol, lead: Judged, situation: str) -> str:
+    """The factor whose levels stand side by side: the nuisance, if that leads."""
+    nuisance = next((one.name for one in lead.verdict.facts.nuisances if one.found), "")
+    if situation == "nuisance" and nuisance in protocol.factors:
+        return nuisance
+    return same_prompt.cue_factor(protocol, lead.claim.spec)
+
+
+def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wanted | None:
+    """The pair that fits: at the level with the higher number an answer that counts; of a share
+    that the order does not lead, the same answer in both orders.
+    """
+    facts, row = lead.verdict.facts, lead.claim.row
+    cell = next(iter(row.cells["named"]), None) if row.cells else None
+    if cell is not None and cell["base"] is not None:
+        place = (cell["attribute"], (cell["value"],), row.instrument)
+        return Wanted(*place, cell["group"], cell["base"])
+    effects = {name: effect for name, effect, _ in lead.claim.nuisances}
+    contrast = row.contrast if cue not in effects else effects[cue].contrast
+    sides = facts.sides if cue not in effects else effects[cue].sides
+    ends = (contrast or {}).get(cue, "").split(BETWEEN)
+    if len(ends) != 2 or not sides:
+        return None
+    own = row.condition.get(facts.spec.attribute)
+    values = (own,) if own else tuple(facts.spec.values)
+    more, less = ends if sides["level"] >= sides["baseline"] else reversed(ends)
+    both = ""
+    if cue in effects and situation != "nuisance":
+        others = tuple(value for value in facts.spec.among if value not in values)
+        values = values if facts.above else others
+        both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
+        both = f"“{both}”"
+    return Wanted(facts.spec.attribute, values, row.instrument, more, less, both)
 
 
 def _tilted_levels(protocol: Protocol, judged: Sequence[Judged], cue: str) -> set[str]:

@@ -77,8 +77,7 @@ def summary(found: Sequence[Finding], shown: int) -> str:
     they are few.
     """
     if len(found) == 1:
-        between = " " if found[0].chip.startswith("tilts") else ": "
-        return f"{found[0].subject}{between}{found[0].chip}."
+        return f"{found[0].subject}: {found[0].chip}."
     return " ".join(_count_sentences(found, shown))
 
 

@@ -233,8 +233,10 @@ class SamePrompt:
 class Screen:
     """The first screen: what moved, which way, how far and how sure, and how it looks.
 
-    names: (short name, model) of those that have one; figure: that of the protocol; queries: of the
-    outputs that each sentence of the lede speaks of, the first of the headline too.
+    names: (short name, model) of those that have one; asked: the question of the audit; simulated:
+    that the models are planted; lead: the headline without its exceptions; figure: that of the
+    protocol; queries: of the outputs that each sentence of the lede speaks of, the first of the
+    headline too.
     """
 
     line: tuple[str, ...]
@@ -246,6 +248,14 @@ class Screen:
     prompt: SamePrompt | None
     caution: str
     queries: tuple[str, ...] = ()
+    asked: str = ""
+    simulated: str = ""
+    lead: str = ""
+
+    @property
+    def rest(self) -> str:
+        """The exceptions of the headline."""
+        return self.headline.removeprefix(self.lead).strip() if self.lead else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 
+from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
 from ...analyse.words import numerals
@@ -41,12 +42,15 @@ def print_comparison(
     """
     shown = changes.headline_differences(found)
     table, cautions = _table(shown.rows), changes.cautions(found)
+    words, pills = first_words.of_comparison(found), first_words.pills(found.verdicts)
     every = Room(0 if full else len(table.rows), len(cautions))
     others = 0 if full else len(found.rows) - len(shown.rows)
 
     def attempt(room: Room) -> None:
-        for line in changes.summary(found):
-            print_lines(line, console)
+        print_lines(words.headline, console, "bold")
+        print_lines(" ".join(words.lede), console)
+        if pills:
+            print_lines(" · ".join(f"{pill.symbol} {pill.text}" for pill in pills), console)
         if room.differences:
             print_columns(table, table.rows[: room.differences], console)
         for text in cautions[: room.cautions]:

@@ -49,6 +49,9 @@ def _print(page: HistoryPage, console: Console, room: Room) -> None:
     print_lines(page.headline, console, "bold")
     if page.lede:
         print_lines(" ".join(page.lede), console)
+    if page.pills:
+        told = " · ".join(f"{pill.symbol} {pill.text}" for pill in page.pills)
+        print_lines(told, console)
     if room.numbers:
         print_columns(page.numbers, _choose_rows(page, room.numbers), console)
     if room.runs:

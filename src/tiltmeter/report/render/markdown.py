@@ -47,6 +47,8 @@ def _fence(text: str, least: int) -> str:
 
 def _lines(content: Content) -> Iterator[str]:
     yield f"# {escape(content.title)}\n"
+    if content.screen.simulated:
+        yield f"**{escape(content.screen.simulated)}.**\n"
     yield f"**{escape(content.screen.headline)}** {escape(' '.join(content.screen.lede))}\n"
     yield f"{escape(' · '.join(badge.text for badge in content.screen.badges))}\n"
     yield from _list(tuple(f"{a} = {b}" for a, b in content.screen.names if a != b))
@@ -80,7 +82,7 @@ def _section(section: Section) -> Iterator[str]:
     if section.text:
         yield from (f"{escape(line)}\n" for line in section.text.splitlines())
     for table in section.tables:
-        yield from _table(table)
+        yield from table_lines(table)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -95,7 +97,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"{finding.mark}: {_code(finding.signature)}\n"
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
+    """The lines of a table with its title and notes."""
     yield f"### {escape(table.title)}\n"
     if table.about:
         yield f"{escape(table.about)}\n"

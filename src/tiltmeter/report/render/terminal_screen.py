@@ -61,6 +61,8 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 def _print_screen(content: Content, console: Console, run: str, room: Room) -> None:
     width, screen = min(WIDTH, console.width), content.screen
     _lines(" · ".join(screen.line), console, "dim")
+    if screen.simulated:
+        _lines(screen.simulated.upper(), console)
     _lines(screen.headline, console, "bold")
     for text in screen.lede[: room.sentences]:
         _lines(text, console)
@@ -100,7 +102,12 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
     if with_interval:
         grid.add_column("95 % interval", justify="right", no_wrap=True)
     grid.add_column("p adj.", justify="right", no_wrap=True)
+    several, heading = len({one.measure for one in content.findings}) > 1, ""
     for name, one in zip(names, shown, strict=True):
+        if several and one.what != heading:
+            heading = one.what
+            title = one.what.partition(";")[0].partition(" (")[0]
+            grid.add_row(Text(title, "dim"), *[""] * (4 if with_interval else 3))
         verdict = f"{one.verdict.symbol} {one.chip}"
         interval = [one.interval] if with_interval else []
         grid.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
@@ -108,13 +115,11 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
 
 
 def _name(content: Content, finding: Finding) -> str:
-    """The levels of a claim, and its measure where there are several."""
-    several = len({one.measure for one in content.findings}) > 1
-    short = {name: short for short, name in content.screen.names}
+    """The levels of a claim."""
     label = finding.label
-    for name, letter in short.items():
+    for letter, name in content.screen.names:
         label = label.replace(name, letter)
-    return f"{finding.measure} · {label}" if several else label
+    return label
 
 
 def _cautions(content: Content, most: int) -> Iterator[str]:

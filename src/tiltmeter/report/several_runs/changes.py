@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
 from ...analyse.words import numerals
 from ...analyse.words.short_model_names import given_names, short_names
 from ...analyse.words.verdict_words import Word
 
-NAMED = 3  # differences that a line names
-SAME = "The same in every item"
 LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.change))
 
 
@@ -51,31 +50,14 @@ def _place(word: Word) -> tuple[int, int]:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """The lines of `summary`; what leaves a verdict open or bears on it stands below."""
-    yield from summary(found)
+    """The first words, what the verdicts are, and what leaves one open or bears on it."""
+    words = first_words.of_comparison(found)
+    yield words.headline
+    yield " ".join(words.lede)
+    pills = first_words.pills(found.verdicts)
+    if pills:
+        yield " · ".join(f"{pill.symbol} {pill.text}" for pill in pills)
     yield from cautions(found)
-
-
-def summary(found: Comparison) -> Iterator[str]:
-    """A line for what changed, one for what did not, and one for what cannot be told."""
-    rows = [row for row in headline_differences(found).rows if row.claim]
-    for begin in (*LINES, SAME):
-        own = [row for row in rows if _begin(row) == begin]
-        if own:
-            head = begin.format(margin=numerals.share(own[0].margin, 2))
-            yield f"{head}: {len(own)} of {len(rows)} headline numbers. {_named(own)}"
-    if not rows:
-        yield "No headline number could be tested against the other run."
-
-
-def _begin(row: ComparisonRow) -> str:
-    """How the line of a difference begins. Items that are all alike in both runs leave no variance
-    for an interval; too few data they are not.
-    """
-    estimate = row.estimate
-    none = row.verdict == Word.NO_DIFFERENCE and estimate.value == 0 and estimate.low is None
-    alike = none and (estimate.clusters or 0) > 1
-    return SAME if alike else (row.verdict or Word.NO_TEST).record.change
 
 
 def cautions(found: Comparison) -> list[str]:
@@ -85,26 +67,3 @@ def cautions(found: Comparison) -> list[str]:
         for caution in row.claim.cautions if row.claim else ():
             runs.setdefault(caution.text, []).append(" and ".join(row.runs))
     return [f"{'; '.join(dict.fromkeys(of))}: {text}" for text, of in runs.items()]
-
-
-def _named(rows: Sequence[ComparisonRow]) -> str:
-    told = [_difference(row) for row in rows[:NAMED]]
-    more = f"; {len(rows) - NAMED} more below" if len(rows) > NAMED else ""
-    return f"{'; '.join(told)}{more}."
-
-
-def _difference(row: ComparisonRow) -> str:
-    """`share_she in en, fair − roles: .71 → .49 (p < .001)`."""
-    e = row.estimate
-    where = ", ".join(level for name, level in e.condition.items() if level and name != "mode")
-    held = [level for name, level in (e.contrast or {}).items() if name != "run"]
-    name = " ".join(filter(None, (e.measure, f"in {where}" if where else "", *held)))
-    values = (
-        f": {numerals.quantity(row.first, 'share', bool(held), 2)} → "
-        f"{numerals.quantity(row.second, 'share', bool(held), 2)}"
-        if row.first is not None and row.second is not None
-        else ""
-    )
-    chance = numerals.chance(e.p_adjusted)
-    p = f" (adjusted p {chance if chance[0] in '<>' else f'= {chance}'})"
-    return f"{name}, {(e.contrast or {}).get('run', '')}{values}{p}"

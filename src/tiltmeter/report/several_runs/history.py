@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...analyse.between_runs.first_words import Pill, pills
 from ...analyse.between_runs.histories import DatedRun, History, Line, Step
+from ...analyse.between_runs.history_first_words import of_history
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
 from ...analyse.words.short_model_names import given_names
@@ -21,10 +23,10 @@ from ..page_model.page import Column, Table
 from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
-NO_STEP, NOT_COMPARED = "nothing told from noise", "not compared"
+NO_STEP, NOT_COMPARED = "no change found", "not compared"
 KEY = (
-    "A point is a run with its 95 % interval. A thick line with ▲ or ▼ is a step that is told from "
-    "noise (adjusted over all steps and numbers), a thin one is not; no line: not compared."
+    "A point is a run with its 95 % interval. A thick line with ▲ or ▼ is a change that was found "
+    "(adjusted over all steps and numbers), a thin one is none; no line: not compared."
 )
 
 
@@ -32,16 +34,24 @@ KEY = (
 class HistoryPage:
     """What is printed of a history. cautions: what keeps a step from being read as it stands."""
 
+    kind: str
     title: str
     question: str
     line: tuple[str, ...]
     headline: str
     lede: tuple[str, ...]
-    figure: Timeline
+    pills: tuple[Pill, ...]
+    figure: Timeline | None
+    example: None
     steps: Table
     numbers: Table
     runs: Table
     cautions: tuple[str, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables in their order."""
+        return self.steps, self.numbers, self.runs
 
 
 def build(found: History, labels: Mapping[str, str] | None = None) -> HistoryPage:
@@ -50,13 +60,17 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> HistoryPag
     words = HistoryWords(found, given_names(labels or {}, sorted(models)))
     first, last = found.runs[0], found.runs[-1]
     days = dict.fromkeys(run.date[:10] for run in (first, last) if run.date)
+    first_words = of_history(found, words.names)
     page = HistoryPage(
+        kind="history",
         title=found.protocol.title,
         question=found.protocol.question,
         line=(found.protocol.name, count_of(len(found.runs), "run"), " to ".join(days)),
-        headline=words.headline(),
-        lede=tuple(words.lede()),
-        figure=_figure(words),
+        headline=first_words.headline,
+        lede=first_words.lede,
+        pills=tuple(pills([one for step in found.steps for one in step.verdicts])),
+        figure=_figure(words) if any(words.spec(line.measure) for line in found.lines) else None,
+        example=None,
         steps=_steps(words),
         numbers=_numbers(words),
         runs=_runs(words),

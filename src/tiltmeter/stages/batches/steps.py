@@ -9,10 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ...errors import Interrupted, ModelError, TransientError
+from ...errors import Interrupted, ModelError, TransientError, UsageError
 from ...models import Model, Price
 from ...models.batch import wire_of
-from ...models.batch.file import FILE, FileBatches
+from ...models.batch.file import FILE, FileBatches, names_own_file, path_of
 from ...models.batch.format import BatchFormat, Handed, Seen
 from ...models.batch.openai import OpenAIBatches
 from ...models.batch.wire import Gone
@@ -43,6 +43,8 @@ LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just
 LISTS = 3  # that must lack a batch before it is made again
 LONGEST_PAUSE_S = 2.0  # between two looks that are to agree
 TRIES = 3  # of a request in batches of one command
+# Kinds of models whose providers take batches, those of extensions aside.
+_KINDS = ("openai", "azure", "groq", "mistral", "together", "anthropic", "gemini")
 T = TypeVar("T")
 
 
@@ -50,7 +52,8 @@ class Batching(NamedTuple):
     """How batches are wanted. hands_in: False where requests are asked singly, and batches of an
     earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
     between the first two looks; file: where requests are written for somebody else to run, None for
-    the providers' own batches; pay_again: True to ask anew what may be paid for.
+    the providers' own batches; pay_again: True to ask anew what may be paid for; trust: True to
+    read what somebody else's run names.
     """
 
     hands_in: bool = False
@@ -58,6 +61,7 @@ class Batching(NamedTuple):
     poll: float = FIRST_LOOK_S
     file: Path | None = None
     pay_again: bool = False
+    trust: bool = False
 
 
 def age_s(date: str) -> float:
@@ -337,7 +341,10 @@ class Steps:
     # the way there
 
     async def _reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
-        """The model of a batch and how it takes batches."""
+        """The model of a batch and how it takes batches. UsageError for what somebody else's run
+        may name: a file outside its folder, a model that takes no batches.
+        """
+        self._refuse_foreign(row)
         model = await self._models.get(row.model)
         form = self.form(model)
         if row.remote_id.startswith(FILE):
@@ -351,6 +358,22 @@ class Steps:
         if not isinstance(model, HttpModel) or form is None:
             raise ModelError(f"{row.model} takes no batches, and one of this run is out there.")
         return model, form
+
+    def _refuse_foreign(self, row: BatchRow) -> None:
+        if self._how.trust:
+            return
+        how = "If that is what you want, type the same command with --trust."
+        if row.remote_id.startswith(FILE) and not names_own_file(
+            row.remote_id, self._store.folder, self._how.file
+        ):
+            path = path_of(row.remote_id)
+            raise UsageError(
+                f"{self._store.folder} names {path} as a batch, a file outside its folder that "
+                f"does not hold its requests. If it is yours, type: --batch-file {path}. {how}"
+            )
+        kind = row.model.partition(":")[0]
+        if kind not in _KINDS:
+            raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
 
     def _handover(self, row: BatchRow) -> Handed:
         return Handed(

@@ -4,7 +4,7 @@ each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NotRequired, TypedDict
@@ -12,15 +12,16 @@ from typing import NotRequired, TypedDict
 from ...errors import UsageError
 from ...models import FREE, Model, Price, Queued, reasoning, table
 from ...models.http.provider import on_this_machine
-from ...models.kinds import kind_of, make_model
-from ...models.options import ModelOptions
+from ...models.kinds import kind_of, make_model, makes
+from ...models.options import TEXT, ModelOptions
 from ...models.workers import Workers
+from ...secret_filter import environment_secrets, named_secret
 from ...store import Store
 
 
 class KnownModel(TypedDict):
     """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: what a
-    call costs in a batch, in words, where batches are wanted.
+    call costs in a batch, in words, where batches are wanted; limits: what it is known not to do.
     """
 
     name: str
@@ -31,6 +32,7 @@ class KnownModel(TypedDict):
     price_date: NotRequired[str]
     price_source: NotRequired[str]
     batch: NotRequired[str]
+    limits: NotRequired[list[str]]
 
 
 class Thinking(TypedDict):
@@ -178,9 +180,25 @@ class Connect:
         if row and not self.url(name):
             known["retires_on"] = str(row.retires_on) if row.retires_on else None
             known["retired"], known["soon"] = row.is_retired(), row.ends_soon()
+            if limits := list(self._limits(name, row)):
+                known["limits"] = limits
         if row and row.price and name not in self.prices:
             known["price_date"], known["price_source"] = str(row.price_date), row.price_source
         return known
+
+    def _limits(self, name: str, row: table.Listed) -> Iterator[str]:
+        """What a model is known not to do that a run may count on."""
+        if TEXT not in makes(name):
+            return
+        if row.takes.get("seed") is False:
+            yield "takes no seed: no draw can be repeated"
+        elif name.startswith("openai:"):
+            yield "its seed is best effort: a draw that is repeated may differ"
+        if row.takes.get("logprobs") == 0:
+            yield "gives no log-probabilities: --mode sampled"
+        if self._thinking(name, row)["thinks"]:
+            tokens = f"{reasoning.RESERVE_TOKENS:,} tokens a call"
+            yield f"thinks whatever it is told: {tokens} are reserved"
 
     def describe_batch(self, name: str) -> str:
         """What a call to a model costs in a batch, in words."""
@@ -193,8 +211,15 @@ class Connect:
         return f"in a batch {row.batch_share:.0%} of the price {on}"
 
     def check(self, names: Iterable[str]) -> None:
-        """Raises UsageError for a base URL that none of the models would use."""
+        """Raises UsageError for a base URL that none of the models would use, and for a name that
+        holds a key: names are stored and shown.
+        """
         names = list(names)
+        for shown in filter(None, (named_secret(environment_secrets(), name) for name in names)):
+            raise UsageError(
+                f"The name of a model is stored and shown, and '{shown}' holds a key. Put the key "
+                "into the environment, where the command can read it: export API_KEY=…"
+            )
         if self.workers is not None and not any(map(_takes_workers, names)):
             raise UsageError(
                 "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "

@@ -13,7 +13,7 @@ from ...errors import RunMismatch, UsageError
 from ...records import Json
 from ...stats.results import count_of
 from ...store import Store, served_models
-from ...store.merging import Counts, count_rows, merge_rows
+from ...store.merging import Counts, count_rows, merge_rows, refuse_damaged
 from ...store.queries import batches, calls, looks, settings
 from ...store.queries.settings import Frozen, MergedPart, ShardRecord
 from ...store.served_models import Served
@@ -79,6 +79,7 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
                 raise UsageError(
                     f"{run} stops early: its looks are of that run alone, and it cannot be merged."
                 )
+            refuse_damaged(store)
             waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
             if waiting:
                 raise UsageError(

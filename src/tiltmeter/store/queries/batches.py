@@ -193,7 +193,7 @@ def write_off(store: Store) -> tuple[int, float]:
 
 
 def _replace(store: Store, batch: BatchRow) -> BatchRow:
-    dated = batch._replace(changed=now())
+    dated = batch._replace(changed=now(), told=store.clean(batch.told))
     marks = ",".join("?" * len(BatchRow._fields))
     store.write_one(f"REPLACE INTO batches ({_COLUMNS}) VALUES ({marks})", _row(dated))
     return dated
@@ -208,7 +208,9 @@ def store_replies(
     date = now()
     insert = INSERT_CALL.replace("OR REPLACE", "OR IGNORE", 1)
     with store.transaction():
-        store.write_many(insert, (call_row(request, reply, date) for request, reply in replies))
+        store.write_many(
+            insert, (call_row(request, store.cleaned(reply), date) for request, reply in replies)
+        )
         store.write_many(
             "DELETE FROM batch_requests WHERE key=?", ((request.key,) for request, _ in replies)
         )

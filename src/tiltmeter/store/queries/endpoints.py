@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...records import Json
 from .. import Store
@@ -46,7 +46,34 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
         told = (f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key))
         said = "; ".join(told)
         unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
-        yield model, "; ".join(filter(None, (said, unknown)))
+        yield model, "; ".join(filter(None, (said, _thought(store, model), unknown)))
+
+
+def _thought(store: Store, model: str) -> str:
+    """How much the replies of a model were reasoning, "" if nobody says."""
+    query = (
+        "SELECT max(o.thought), sum(o.thought > 0), count(o.thought) FROM outputs o"
+        " JOIN trials t ON t.id = o.trial WHERE t.subject = ?"
+    )
+    most, thinking, known = store.first(query, (model,))
+    if not known:
+        return ""
+    seen = f"{most:,} tokens at most, in {thinking:,} of {known:,} replies" if most else "none"
+    return f"reasoning seen: {seen}"
+
+
+def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
+    """{thing: what the endpoints of these models said of it}; each model by name if several have
+    a record.
+    """
+    known = {model: record for model, record in endpoints(store).items() if model in models}
+    found: dict[str, str] = {}
+    for key, name in NAMES.items():
+        told = {model: _text(record[key]) for model, record in known.items() if record.get(key)}
+        each = (f"{model} {text}" if len(known) > 1 else text for model, text in told.items())
+        if told:
+            found[name] = "; ".join(each)
+    return found
 
 
 def warnings(store: Store) -> Iterator[str]:

@@ -47,6 +47,17 @@ class OutputLabel(NamedTuple):
     judge: str = ""
 
 
+class FirstLabel(NamedTuple):
+    """A labelled output with its prompt. id: of the trial; factors: its levels, as JSON."""
+
+    id: str
+    mode: str
+    factors: str
+    prompt: str
+    text: str
+    value: str
+
+
 class RankedLabel(NamedTuple):
     """As StoredLabel, with its position among the values of its attribute."""
 
@@ -364,3 +375,17 @@ def with_prompts(
     )
     for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
         yield levels(factors), str(prompt), str(value), float(weight)
+
+
+def first_labels(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[FirstLabel]:
+    """The labelled outputs of a subject with a text, the first sample of each prompt first."""
+    query = (
+        "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
+        " FROM labels l JOIN trials t ON t.id = l.output JOIN outputs o ON o.trial = t.id"
+        " WHERE l.current AND l.position = 0 AND l.weight = 1 AND l.annotator = ?"
+        " AND l.attribute = ? AND t.subject = ? AND o.blob = '' AND o.text != ''"
+        " ORDER BY t.sample, t.id"
+    )
+    yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))

@@ -74,6 +74,11 @@ def count_unanswered(store: Store) -> int:
     return int(store.first(query)[0])
 
 
+def last_look(store: Store) -> int:
+    """The last look that trials were assigned to; 0 for none."""
+    return int(store.first("SELECT coalesce(max(look), 0) FROM trial_looks")[0])
+
+
 def is_answered(store: Store) -> bool:
     """True if the run holds an output."""
     return store.first("SELECT 1 FROM outputs LIMIT 1") is not None

@@ -115,13 +115,20 @@ class Claims:
     @cached_property
     def nuisance(self) -> Nuisance | None:
         """The largest tested nuisance of the leading claims that was found."""
-        found = [one for facts in self.questions for one in facts.nuisances if one.found]
+        tested = [facts for facts in self.questions if facts.word.record.tested]
+        found = [one for facts in tested for one in facts.nuisances if one.found]
         own = [
             Nuisance(facts.spec.nuisance, (), facts.effect, True)
             for facts in self.every
             if facts.spec.nuisance and facts.tilts
         ]
         return max([*own, *found], key=lambda one: one.size, default=None)
+
+    @property
+    def of_nuisance(self) -> list[ClaimFacts]:
+        """The claims of the largest nuisance, if it is measured by claims of its own."""
+        name = self.nuisance.name if self.nuisance else ""
+        return [facts for facts in self.every if name and facts.spec.nuisance == name]
 
     @property
     def largest(self) -> float:

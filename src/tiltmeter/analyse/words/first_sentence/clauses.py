@@ -122,7 +122,7 @@ def numbers(facts: ClaimFacts) -> str:
 def also(facts: ClaimFacts, *, model: bool) -> str:
     """A claim in a few words behind another one. model: with the name of its model."""
     own = str(facts.spec.sentence.get("also", ""))
-    if own and _fits(own, facts.slots):
+    if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)
     elif "level" in facts.slots and "share" in facts.slots:
         text = f"{facts.slots['level']} {numbers(facts)}"
@@ -139,11 +139,13 @@ def _template(facts: ClaimFacts, key: str) -> str:
     if facts.unnamed:
         return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
-    below = ("below",) if key == "tilt" and not facts.above else ()
-    for name in (*below, key, "tilt") if key != "tilt" else (*below, "tilt"):
-        if name in own and _fits(own[name], facts.slots):
-            return own[name]
-    return next(text for text in _usual(facts) if _fits(text, facts.slots))
+    below = () if facts.above else ("below",)
+    for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
+        told = own.get(name, "")
+        turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round
+        if told and not turned and fits(told, facts.slots):
+            return told
+    return next(text for text in _usual(facts) if fits(text, facts.slots))
 
 
 def _usual(facts: ClaimFacts) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ def _is_share(spec: MeasureSpec) -> bool:
     return spec.unit == "share" and plain and spec.null is not None
 
 
-def _fits(template: str, slots: Mapping[str, str]) -> bool:
+def fits(template: str, slots: Mapping[str, str]) -> bool:
     """True if there is something for every slot."""
     try:
         template.format_map({"slightly": "", **slots})

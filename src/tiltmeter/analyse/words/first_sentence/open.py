@@ -9,9 +9,9 @@ from .. import numerals
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import Clause, also, clause
+from .clauses import Clause, also, clause, join_names
 from .facts import ClaimFacts, detectable
-from .tilts import ALSO, nuisance_words
+from .tilts import ALSO, nuisance_words, place_name
 
 
 def none(claims: Claims) -> Clause:
@@ -29,6 +29,16 @@ def none(claims: Claims) -> Clause:
         text = f"no {kind} found: {own}"
     smallest = detectable(max(claims.tested, key=lambda f: f.row.detectable or 0.0, default=lead))
     return Clause(f"{text}; {smallest} would mostly be found" if smallest else text)
+
+
+def alone(claims: Claims) -> list[str]:
+    """The claims that would stand out if each were the only one."""
+    found = [facts for facts in claims.tested if _stands_out_alone(facts)]
+    names = [place_name(facts, claims.tested) for facts in found]
+    if not names or not all(names):
+        return []
+    stand = "stands" if len(names) == 1 else "stand"
+    return [f"{join_names(names)} {stand} out only if taken alone"]
 
 
 def is_none(claims: Claims) -> bool:

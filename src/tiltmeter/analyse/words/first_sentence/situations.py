@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ....records import Json
+from ....records import Estimate, Json
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
 from .clauses import Clause, capital
 from .facts import ClaimFacts, Strength, strength
 from .open import (
+    alone,
     asked,
     by_nuisance,
     is_none,
@@ -44,6 +45,7 @@ from .tilts import (
     uncued,
 )
 
+CONDITIONS = ("told ", "asked ", "where ")  # begin a clause that a comma sets apart
 NOTHING = "Nothing was measured yet."
 
 
@@ -62,6 +64,7 @@ class FirstSentence(NamedTuple):
         """Plain values for JSON, with the numbers of its claims."""
         return {
             "text": self.text,
+            "lead": self.lead,
             "situation": self.situation,
             "strength": self.strength,
             "claims": [_numbers(facts) for facts in self.claims],
@@ -76,11 +79,25 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
         "condition": dict(row.condition),
         "contrast": None if row.contrast is None else dict(row.contrast),
         "sides": dict(facts.sides) if facts.sides else None,
+        "reference": facts.spec.null,
+        "bounds": _bounds(facts.bounds),
+        "detectable": row.detectable,
+        "nuisances": [
+            {"name": one.name, "levels": dict(one.levels), "found": one.found}
+            for one in facts.nuisances
+        ],
         "value": row.value,
         "low": row.low,
         "high": row.high,
         "p_adjusted": row.p_adjusted,
     }
+
+
+def _bounds(row: Estimate | None) -> dict[str, Json] | None:
+    """Between which values the number lies, and the share of answers that do not choose."""
+    if row is None or row.low is None or row.high is None:
+        return None
+    return {"low": row.low, "high": row.high, "missing": row.high - row.low}
 
 
 class Situation(NamedTuple):
@@ -107,7 +124,8 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
     text = lead.alone
     if claims.tilts:
         if grade is Strength.WEAK:
-            text = f"There are weak signs that {lead.inside}"
+            comma = "," * lead.inside.startswith(CONDITIONS)
+            text = f"There are weak signs that{comma} {lead.inside}"
         text += outweighing(claims)
     begins = f"{text}."
     rest = [f"{capital(one)}." for one in situation.rest(claims) if one]
@@ -166,11 +184,16 @@ SITUATIONS = (
         _unsettled_by(CautionKind.BOUNDS_HOLD_NULL, CautionKind.MISSING_DIFFERS),
         missing,
     ),
-    Situation("nuisance", lambda claims: claims.nuisance is not None, by_nuisance),
+    Situation(
+        "nuisance",
+        lambda claims: claims.nuisance is not None,
+        by_nuisance,
+        spoken=lambda claims: claims.of_nuisance or [claims.lead],
+    ),
     Situation("parts oppose", _leads(Word.NOT_SETTLED), parts),
     Situation("these names", _leads(Word.TILT_OF_THESE), few, others),
     Situation("items differ", _leads(Word.ITEMS_DIFFER), items, exceptions),
-    Situation("none", is_none, none),
+    Situation("none", is_none, none, alone),
     Situation("undecided", _leads(Word.UNDECIDED), undecided, needed),
     Situation("given up", _leads(Word.NOT_PURSUED), pursued),
     Situation("still asked", _leads(Word.STILL_ASKED), asked),

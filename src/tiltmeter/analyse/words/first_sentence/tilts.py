@@ -9,7 +9,7 @@ from ....stats.results import count_of
 from .. import numerals
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import NAMED, Clause, also, clause, is_tested, join_names
+from .clauses import NAMED, Clause, also, clause, fits, is_tested, join_names
 from .facts import ClaimFacts, Nuisance, strength
 
 ALSO = 2  # claims that are told behind the leading one
@@ -28,7 +28,7 @@ def in_places(claims: Claims) -> Clause:
     )
     own = str(claims.lead.spec.sentence.get("strata", ""))
     inside = clause(tilting).inside
-    if own and claims.overall:
+    if own and claims.overall and fits(own, claims.overall[0].slots):
         inside = own.format_map(claims.overall[0].slots)
     return Clause(f"in {number} {_noun(alike)} {inside}")
 
@@ -71,7 +71,7 @@ def opposite(claims: Claims) -> Clause:
     main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
     told: list[str] = []
     for facts in others[:NAMED]:
-        name = _place_name(facts, claims.alike)
+        name = place_name(facts, claims.alike)
         told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
     share = claims.lead.spec.contrast is None and even
     ending = f"; {even} would be even" if share else ""
@@ -99,7 +99,12 @@ def few(claims: Claims) -> Clause:
 def others(claims: Claims) -> list[str]:
     """Behind the leading claims: other tilts, then what else was found or not."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
-    rest = [facts for facts in claims.questions if facts not in spoken and is_tested(facts)]
+    pooled = claims.places > 1  # a claim over all places says the same again
+    rest = [
+        facts
+        for facts in claims.questions
+        if facts not in spoken and is_tested(facts) and not (pooled and facts.spec.over)
+    ]
     tilts = [facts for facts in rest if facts.tilts and not facts.follows]
     told: dict[str, None] = {}
     several = len({facts.model for facts in claims.questions}) > 1
@@ -154,7 +159,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
         return []
     open_ = [f for f in rest if f.word not in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)]
     names = list(
-        dict.fromkeys(filter(None, (_place_name(f, [*rest, *claims.tilts]) for f in open_)))
+        dict.fromkeys(filter(None, (place_name(f, [*rest, *claims.tilts]) for f in open_)))
     )
     if not open_:
         return ["no other difference found"]
@@ -172,7 +177,13 @@ def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
     ]
 
 
-def _place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
+def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
+    """The title of a value that is counted, or of the level that is compared."""
+    compared = name in (facts.row.contrast or {})
+    return facts.slots.get("level" if compared else name, level)
+
+
+def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
     """What tells a claim from the others: its model, its language, what it compares."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
@@ -181,8 +192,11 @@ def _place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
         if len({dict(one.place).get(name) for one in among}) > 1
         for title in [facts.slots.get(name, level)]
     ]
-    own = [facts.slots[name] for name in ("level", "counted") if name in facts.slots]
-    what = own[:1] if len({one.what for one in among}) > 1 else []
+    what = [
+        _what_title(facts, name, level)
+        for name, level in facts.what
+        if len({dict(one.what).get(name) for one in among}) > 1
+    ]
     return " ".join(filter(None, (model, *what, *place)))
 
 

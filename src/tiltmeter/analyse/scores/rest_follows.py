@@ -13,9 +13,17 @@ from ...protocol import EVERY, MeasureSpec
 from ...records import CellClaim, Estimate, NamedCell
 from ...stats.results import ALPHA
 from ..counts.count_table import Table
+from ..measures import shares
 
 Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 LEAST = 3  # classes: of two, the other is the same claim
+
+
+def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The ratios of `measures.shares`; of headline claims over each class of one total with which
+    of them follow from the largest.
+    """
+    yield from with_rest(table, measure, by, shares.ratio)
 
 
 def with_rest(

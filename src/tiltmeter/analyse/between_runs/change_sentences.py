@@ -1,0 +1,191 @@
+"""A headline number in two runs as one sentence: what changed, which way, from what to what.
+
+The words are the protocol's own (`sentence.between` and `sentence.over_time` of a measure), else
+those below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...protocol import EVERY, MeasureSpec, Protocol, wording
+from ...records import NamedCell
+from ..words import numerals, reading, sentences
+from ..words.headlines import amount
+
+# of two runs, side by side
+SHARE = "{second_run} gives {counted} {more} often than {first_run}: {second} against {first}."
+GAP = (
+    "{second_run} gives {counted} {second_gap} often for {level} than for {baseline}; {first_run} "
+    "{first_gap}."
+)
+LEVEL = "{What} is {higher} in {second_run} than in {first_run}: {second} against {first}."
+APART = "{second_run} and {first_run} differ in {what}."
+MORE, AS_OFTEN = "{more} often than", "as often as"
+CELL = "{second_run} has {value}{where} {more} often than {first_run}: {second} against {first}."
+SAME = "{What} is the same in {second_run} and {first_run}{within}: {second} and {first}."
+# of one run after another
+OVER_TIME = "{What} {rose} from {first} to {second}"
+APART_OVER_TIME = "{What} changed"
+BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A headline number of two runs. first, second: its values, None of a distance; held: the
+    levels that it compares inside each run; condition: the levels that it is of; runs: the names.
+    """
+
+    protocol: Protocol
+    measure: str
+    first: float | None
+    second: float | None
+    unit: str
+    condition: Mapping[str, str]
+    held: Mapping[str, str]
+    runs: tuple[str, str]
+    cell: NamedCell | None = None  # the value that tells a claim of many cells
+
+    @property
+    def spec(self) -> MeasureSpec | None:
+        """The measure as the protocol declares it; None of one that tiltmeter adds."""
+        return next((one for one in self.protocol.measures if one.name == self.measure), None)
+
+    @property
+    def signed(self) -> bool:
+        """True if the number is a difference, which has a sign."""
+        return bool(self.held) or (self.spec is not None and self.spec.signed)
+
+    def between(self, within: str = "") -> str:
+        """The sentence of two runs side by side. within: the margin of two that are the same."""
+        slots = self.slots()
+        if self.cell is not None:
+            return _filled(CELL, slots | self._cell(self.cell))
+        slots["within"] = f" to within {within}" if within else ""
+        template = self._template()
+        if self.first is None or self.second is None:
+            template = APART
+        elif within or "more" not in slots:
+            alike = template.replace(MORE, AS_OFTEN)
+            template = SAME if alike == template else alike.replace(":", f"{slots['within']}:")
+        return _filled(template, slots) or _filled(LEVEL if "higher" in slots else SAME, slots)
+
+    def over_time(self) -> str:
+        """The sentence of one run after another, without its full stop."""
+        slots, spec = self.slots(), self.spec
+        own = str(spec.sentence.get(TIME, "")) if spec else ""
+        usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
+        return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
+
+    def _cell(self, cell: NamedCell) -> dict[str, str]:
+        """The value of a cell, where it is, and its share in both runs."""
+        value = wording.title(self.protocol, cell["attribute"], cell["value"])
+        attribute = wording.title(self.protocol, "attribute", cell["attribute"])
+        where = ", ".join(filter(None, (*self.levels, cell["object"])))
+        return {
+            "value": f"{attribute} {value}",
+            "where": f" ({where})" if where else "",
+            "more": "more" if cell["share"] > cell["base_share"] else "less",
+            "first": amount(cell["base_share"], "share", False),
+            "second": amount(cell["share"], "share", False),
+        }
+
+    def _template(self) -> str:
+        spec = self.spec
+        if spec is None:
+            return LEVEL
+        own = str(spec.sentence.get(BETWEEN, ""))
+        if own:
+            return own
+        if self.unit != "share" or spec.expected or EVERY in spec.values:
+            return LEVEL
+        if not self.signed:
+            return SHARE
+        return GAP if "baseline" in (spec.contrast or {}) else LEVEL
+
+    def slots(self) -> dict[str, str]:
+        """What stands in the place of each slot."""
+        spec = self.spec
+        name = sentences.without_article(spec.text or spec.name) if spec else self.measure
+        name = name.partition(" (")[0]
+        levels = self.levels
+        what = f"{name} ({', '.join(levels)})" if levels else name
+        first, second = (amount(one, self.unit, self.signed) for one in (self.first, self.second))
+        found = {
+            **self._levels(),
+            "first_run": self.runs[0],
+            "second_run": self.runs[1],
+            "what": f"the {what}",
+            "What": f"The {what}",
+            "first": first,
+            "second": second,
+        }
+        if self.first is not None and self.second is not None and first != second:
+            more = self.second > self.first
+            found["more"] = "more" if more else "less"
+            found["higher"] = "higher" if more else "lower"
+            found["rose"] = "rose" if more else "fell"
+        if spec is not None:
+            found |= self._counted(spec) | self._gap(spec)
+        return found
+
+    @property
+    def levels(self) -> list[str]:
+        """The levels that tell the number from others of its measure, in words."""
+        return [*self._levels().values(), *self._ends()]
+
+    def _levels(self) -> dict[str, str]:
+        return {
+            name: wording.title(self.protocol, name, level)
+            for name, level in self.condition.items()
+            if level and name not in reading.STRATA
+        }
+
+    def _ends(self) -> list[str]:
+        """The levels that the number compares, in words."""
+        return [
+            f" {numerals.MINUS} ".join(
+                wording.title(self.protocol, name, end)
+                for end in level.split(f" {numerals.MINUS} ")
+            )
+            for name, level in self.held.items()
+        ]
+
+    def _counted(self, spec: MeasureSpec) -> dict[str, str]:
+        own = self.condition.get(spec.attribute)
+        values = (own,) if own and EVERY in spec.values else spec.values
+        if not values or EVERY in values:
+            return {}
+        text = " or ".join(wording.title(self.protocol, spec.attribute, one) for one in values)
+        return {"counted": text, "Counted": text[:1].upper() + text[1:]}
+
+    def _gap(self, spec: MeasureSpec) -> dict[str, str]:
+        """The two levels, and how many points more or less the one has in each run."""
+        ends = [end for level in self.held.values() for end in level.split(f" {numerals.MINUS} ")]
+        if len(ends) != 2 or self.unit != "share":
+            return {}
+        factor = (spec.contrast or {}).get("factor", "")
+        level, baseline = (wording.title(self.protocol, factor, end) for end in ends)
+        return {
+            "level": level,
+            "baseline": baseline,
+            "first_gap": _points(self.first),
+            "second_gap": _points(self.second),
+        }
+
+
+def _points(value: float | None) -> str:
+    """`36 points less`; of a difference that rounds to nothing `as`."""
+    if value is None:
+        return numerals.NOTHING
+    told = numerals.points(value)
+    return f"{told} {'more' if value > 0 else 'less'}"
+
+
+def _filled(template: str, slots: Mapping[str, str]) -> str:
+    """The template with its slots; "" if one of them has nothing."""
+    try:
+        return template.format_map(slots)
+    except KeyError:
+        return ""

@@ -1,0 +1,256 @@
+"""The first words on runs that are compared: a sentence over all headline differences, and what
+stands below it. The same in the terminal, on the page, in Markdown and in JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...display import shorten
+from ...records import NamedCell
+from ...stats.results import count_of
+from ..claims.verdicts import Verdict
+from ..whole_run.signature import RULES
+from ..words import numerals, populations, reading
+from ..words.verdict_words import Word
+from .change_sentences import Change
+from .compare import Comparison
+from .paired_runs import FACTOR, NONE, ComparisonRow, leading
+from .set_up import Difference
+
+WEAK, CLEAR = 0.01, 0.001  # adjusted p from which a difference is weak, and below which it is clear
+NO_CLAIM = "No headline number could be tested against the other run."
+REFUTED = "Nothing can be said: people contradict the judge."
+LONGEST = 48  # characters of a thing of the set-up, in the lede
+OPEN = {  # of a change that cannot be told: what begins its sentence, or ends "Whether …"
+    Word.UNDECIDED: ("Undecided, borderline", " is undecided: the number is borderline"),
+    Word.NOT_SETTLED: ("The direction is open", " cannot be said: the direction is open"),
+    Word.JUDGE_REFUTED: (
+        "People contradict the judge",
+        " cannot be said, since people contradict the judge: now",
+    ),
+}
+MOST_NAMED = 4  # things that differ in the set-up, in the lede
+
+
+class FirstWords(NamedTuple):
+    """headline: one sentence, and what is excepted from it; lede: the sentences below."""
+
+    headline: str
+    lede: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pill:
+    """A verdict with how many of the headline differences have it. strength: "clear", "plain" or
+    "weak" of a difference, else "".
+    """
+
+    symbol: str
+    text: str
+    colour: str
+    strength: str
+
+
+def of_comparison(found: Comparison) -> FirstWords:
+    """The first words on a comparison. Call it with the names that the surface shows."""
+    rows = [row for row in found.rows if row.claim is not None]
+    if not rows:
+        return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
+    lead = leading(rows)
+    return FirstWords(_headline(found, rows, lead), tuple(_lede(found, rows, lead)))
+
+
+def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
+    """The verdicts of all headline differences, k of m."""
+    words = [one.word for one in verdicts]
+    strongest = min((_p(one) for one in verdicts if one.word == Word.DIFFERENT), default=1.0)
+    made = []
+    for word in Word:
+        number = words.count(word)
+        if number:
+            grade = strength(strongest) if word == Word.DIFFERENT else ""
+            text = {"weak": "weak signs", "clear": "clearly different"}.get(grade, word.value)
+            look = word.record.look
+            made.append(Pill(look.symbol, f"{text}: {number} of {len(words)}", look.colour, grade))
+    return made
+
+
+def strength(p_adjusted: float) -> str:
+    """How strongly an adjusted p speaks against no difference."""
+    return "weak" if p_adjusted >= WEAK else "clear" if p_adjusted < CLEAR else "plain"
+
+
+def weakened(sentence: str, verdict: Verdict) -> str:
+    """The sentence of a difference, as weak signs if its adjusted p is no smaller than .01."""
+    if strength(_p(verdict)) != "weak":
+        return sentence
+    start = f"the {sentence[4:]}" if sentence.startswith("The ") else sentence
+    return f"There are weak signs that {start}"
+
+
+def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: ComparisonRow) -> str:
+    assert lead.claim is not None
+    words = [row.claim.word for row in rows if row.claim]
+    change = change_of(found, lead)
+    if words.count(Word.JUDGE_REFUTED) == len(words):
+        return REFUTED
+    if lead.claim.word == Word.DIFFERENT:
+        over = populations.over(lead.estimate, _nouns(found, lead))
+        sentence = weakened(change.between().removesuffix("."), lead.claim)
+        return f"{sentence}{over}. {_rest(words)}".strip()
+    if lead.claim.word == Word.TILT_OF_THESE:
+        names = _nouns(found, lead)[0]
+        told = change.between().removesuffix(".")
+        return f"With these {names}: {told}; {names} like these are not settled."
+    if set(words) == {Word.EQUIVALENT}:
+        widest = max(rows, key=lambda row: abs(row.estimate.value or 0.0))
+        margin = amount_of_margin(widest.margin, widest.estimate.unit)
+        same = change_of(found, widest).between(margin)
+        return f"{same} {f'So in all {len(rows)} comparisons.' if len(rows) > 1 else ''}".strip()
+    if lead.claim.word not in NONE:
+        return _open(change, lead.claim.word)
+    return _no_difference(change, rows)
+
+
+def _open(change: Change, word: Word) -> str:
+    """Of a change that cannot be told, both values and that it is open."""
+    told, (head, mark, values) = change.between(), change.between().partition(":")
+    start = f"the {head[4:]}" if head.startswith("The ") else head
+    begins, ends = OPEN.get(word, ("", ""))
+    if not ends:
+        return f"{word.chip[:1].upper()}{word.chip[1:]}: {told}"
+    return f"Whether {start}{ends},{values}" if mark else f"{begins}: {told}"
+
+
+def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
+    slots = change.slots()
+    detectable = _detectable(rows)
+    could = f"; {detectable} would mostly be found" if detectable else ""
+    if len(rows) == 1 and change.cell is not None:
+        return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
+    if len(rows) == 1 and change.first is None:
+        return f"No difference found in {slots['what']}{could}."
+    if len(rows) == 1:
+        values = f"{slots['what']} is {slots['second']} in {change.runs[1]}, {slots['first']}"
+        return f"No difference found: {values} in {change.runs[0]}{could}."
+    same = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
+    margin = amount_of_margin(rows[0].margin, "share")
+    told = f", {same} of them the same to within {margin}" if same else ""
+    return f"No difference found in {len(rows)} comparisons{told}{could}."
+
+
+def _rest(words: Sequence[Word]) -> str:
+    """What the other headline differences are."""
+    changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
+    if changed > 1:
+        return f"{changed} of {len(words)} comparisons differ."
+    if not others:
+        return ""
+    opened = sum(word not in NONE for word in others)
+    if opened:
+        return f"Not settled: {opened} of {len(words)}."
+    return "No other difference found."
+
+
+def _lede(found: Comparison, rows: Sequence[ComparisonRow], lead: ComparisonRow) -> Iterator[str]:
+    row, spec = lead.estimate, change_of(found, lead).spec
+    if row.value is not None and lead.first is not None:
+        size = difference(row.value, row.low, row.high, row.unit)
+        yield f"The difference is {size}{_chance(lead)}."
+    elif spec is not None:
+        yield f"The distance is {reading.number(row, spec)}{_chance(lead)}."
+    yield from set_up_and_rules(found.set_up)
+
+
+def difference(value: float, low: float | None, high: float | None, unit: str) -> str:
+    """`−18 points [−25, −11]`."""
+    if unit != "share":
+        ends = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
+        return f"{value:+.3g}{ends}".replace("-", numerals.MINUS)
+    places = numerals.point_places(value)
+    told = [numerals.fixed_decimals(100 * one, places) for one in (low, high) if one is not None]
+    ends = f" [{', '.join(told)}]" if len(told) == 2 else ""
+    sign = "+" if value > 0 else numerals.MINUS if value < 0 else ""
+    return f"{sign}{numerals.points(value)}{ends}"
+
+
+def _chance(lead: ComparisonRow) -> str:
+    row = lead.estimate
+    if row.p_adjusted is None:
+        return ""
+    text = numerals.chance(row.p_adjusted)
+    among = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
+    return f", adjusted p {text if text[0] in '<>' else f'= {text}'}{among}"
+
+
+def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
+    """What else differs between the runs."""
+    told = [
+        f"{one.what} {shorten(one.before or 'none', LONGEST)} → "
+        f"{shorten(one.after or 'none', LONGEST)}"
+        for one in changes
+    ]
+    more = (
+        f" and {count_of(len(told) - MOST_NAMED, 'thing')} more" if len(told) > MOST_NAMED else ""
+    )
+    if told:
+        yield f"What else differs: {'; '.join(told[:MOST_NAMED])}{more}."
+    else:
+        yield "Nothing else that the runs record differs."
+
+
+def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
+    """The set-up, and by which version of the rules all runs were read."""
+    yield from set_up_text(changes)
+    yield f"All runs are read by rules {RULES}."
+
+
+def change_of(found: Comparison, row: ComparisonRow) -> Change:
+    """A row of a comparison as words take it."""
+    held = {name: level for name, level in (row.estimate.contrast or {}).items() if name != FACTOR}
+    claim = row.claim
+    return Change(
+        found.protocol,
+        claim.measure if claim else row.estimate.measure,
+        row.first,
+        row.second,
+        row.estimate.unit,
+        row.estimate.condition,
+        held,
+        row.runs,
+        _cell(claim),
+    )
+
+
+def _cell(claim: Verdict | None) -> NamedCell | None:
+    """The value that tells a claim of many cells: the strongest that is named, else the largest."""
+    if claim is None or claim.cells is None:
+        return None
+    return claim.cells["named"][0] if claim.cells["named"] else claim.cells["largest"]
+
+
+def amount_of_margin(margin: float, unit: str) -> str:
+    """The margin in the unit of a number."""
+    return numerals.points(margin) if unit == "share" else f"{margin:g}"
+
+
+def _detectable(rows: Sequence[ComparisonRow]) -> str:
+    """The largest of the differences of shares that would mostly be found; "" if none is known."""
+    known = [
+        row.claim.detectable
+        for row in rows
+        if row.claim and row.claim.detectable is not None and row.estimate.unit == "share"
+    ]
+    return numerals.points(max(known)) if known else ""
+
+
+def _nouns(found: Comparison, row: ComparisonRow) -> tuple[str, str]:
+    spec = change_of(found, row).spec
+    return ("words", "items") if spec is None else populations.nouns(found.protocol, spec)
+
+
+def _p(verdict: Verdict) -> float:
+    return 1.0 if verdict.p_adjusted is None else verdict.p_adjusted

@@ -1,0 +1,178 @@
+"""The first words on a history: the last change and its step, and what stands below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...stats.results import count_of
+from ..claims.verdicts import Verdict
+from ..whole_run.signature import RULES
+from ..words import numerals
+from ..words.verdict_words import Word
+from .change_sentences import Change
+from .first_words import FirstWords, amount_of_margin, difference, set_up_text, weakened
+from .histories import History, Line, Step
+from .paired_runs import FACTOR
+
+ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
+
+
+def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
+    """The first words on a history. names: {model: its short name}."""
+    return FirstWords(_headline(found, names), tuple(_lede(found, names)))
+
+
+def _headline(found: History, names: Mapping[str, str]) -> str:
+    compared = [step for step in found.steps if step.verdicts]
+    told = [step for step in compared if step.told]
+    if not compared:
+        return "None of these runs can be compared with the one before it."
+    if told:
+        last = told[-1]
+        lead = _lead(last.told)
+        sentence = weakened(_change(found, last, lead, names).over_time(), lead)
+        over = ", over words and items like these" if _likes(lead) else ""
+        return f"{sentence} in the {_nth(last.second)} run{over}{_around(compared, last)}"
+    since = found.since_first
+    if since and since.told:
+        lead = _lead(since.told)
+        sentence = weakened(_change(found, since, lead, names).over_time(), lead)
+        return f"{sentence} between the first run and the last; no single step shows it."
+    return _none(found, compared, names)
+
+
+def _around(compared: Sequence[Step], last: Step) -> str:
+    """What the other steps and the other numbers of this step are."""
+    others = [step for step in compared if step is not last and step.first < last.first]
+    before = sum(bool(step.told) for step in others)
+    later = any(step.first > last.first for step in compared)
+    parts = []
+    if others:
+        parts.append(
+            f"changed before in {before} of {len(others)}" if before else "no change before"
+        )
+        parts[-1] += f" {'steps' if len(others) > 1 else 'step'}" if before else ""
+    parts += ["no change since"] if later else []
+    end = f"; {', '.join(parts)}." if parts else "."
+    number = len(last.verdicts)
+    if number > 1 and len(last.told) > 1:
+        return f"{end} {len(last.told)} of {number} numbers changed there."
+    return end
+
+
+def _none(found: History, compared: Sequence[Step], names: Mapping[str, str]) -> str:
+    """No step is told from noise."""
+    verdicts = [one for step in compared for one in step.verdicts]
+    runs = count_of(len(found.runs), "run")
+    line = found.lines[0] if found.lines else None
+    values = _ends(found, line, names) if line else ""
+    if all(one.word == Word.EQUIVALENT for one in verdicts):
+        margin = amount_of_margin(found.margin, "share")
+        return f"The same to within {margin} from run to run over {runs}{values}."
+    shares = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
+    could = f"; {numerals.points(max(shares))} would mostly be found" if shares else ""
+    numbers = count_of(len(verdicts), "comparison")
+    return f"No change found over {runs}, in {numbers}{values}{could}."
+
+
+def _ends(found: History, line: Line, names: Mapping[str, str]) -> str:
+    first, last = line.values[0], line.values[-1]
+    if first is None or last is None:
+        return ""
+    slots = _of_line(found, line, (0, len(found.runs) - 1), names).slots()
+    return f": {slots['what']} is {slots['first']} in the first, {slots['second']} in the last"
+
+
+def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
+    told = [step for step in found.steps if step.told]
+    since = found.since_first
+    step = told[-1] if told else since if since and since.told else None
+    if step is not None:
+        lead = _lead(step.told)
+        p = numerals.chance(lead.p_adjusted)
+        sign = "" if p[0] in "<>" else "= "
+        among = f" over {lead.family_size} comparisons" if (lead.family_size or 1) > 1 else ""
+        size = difference(lead.value or 0.0, lead.low, lead.high, lead.unit)
+        yield f"The change is {size}, adjusted p {sign}{p}{among}."
+        yield from set_up_text(step.changes)
+    if told and since and since.verdicts:
+        if since.told:
+            lead = _lead(since.told)
+            yield f"{_change(found, since, lead, names).over_time()} since the first run."
+        else:
+            yield "From the first run to the last no difference was found."
+    yield f"All runs are read by rules {RULES}."
+
+
+def _lead(told: Sequence[Verdict]) -> Verdict:
+    """The change with the smallest adjusted p, of several the largest."""
+    return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
+
+
+def _change(found: History, step: Step, verdict: Verdict, names: Mapping[str, str]) -> Change:
+    """A difference of a step, with the numbers of both runs by themselves."""
+    line = line_of(found, verdict)
+    if line is not None:
+        return _of_line(found, line, (step.first, step.second), names)
+    held = {name: level for name, level in (verdict.contrast or {}).items() if name != FACTOR}
+    runs = found.runs[step.first].name, found.runs[step.second].name
+    return Change(
+        found.protocol, verdict.measure, None, None, verdict.unit, verdict.condition, held, runs
+    )
+
+
+def _of_line(
+    found: History, line: Line, places: tuple[int, int], names: Mapping[str, str]
+) -> Change:
+    first, second = (line.values[place] for place in places)
+    unit = next((one.unit for one in (second, first) if one is not None), "share")
+    condition = {**line.condition}
+    if line.subject:
+        condition["subject of the line"] = names.get(line.subject, line.subject)
+    return Change(
+        found.protocol,
+        line.measure,
+        None if first is None else first.value,
+        None if second is None else second.value,
+        unit,
+        condition,
+        line.contrast,
+        (found.runs[places[0]].name, found.runs[places[1]].name),
+    )
+
+
+def line_of(found: History, verdict: Verdict) -> Line | None:
+    """The headline number of a difference."""
+    held = {name: level for name, level in (verdict.contrast or {}).items() if name != FACTOR}
+    return next(
+        (
+            line
+            for line in found.lines
+            if line.measure == verdict.measure
+            and line.condition == verdict.condition
+            and line.contrast == held
+            and line.subject in ("", verdict.subject)
+        ),
+        None,
+    )
+
+
+def _likes(verdict: Verdict) -> bool:
+    """True if the change is told of cue words like those that were asked."""
+    return verdict.population.get("cue_words") == "like these"
+
+
+def _nth(place: int) -> str:
+    """The ordinal of a run, from its place (0 is the first)."""
+    return ORDINALS[place] if place < len(ORDINALS) else f"{place + 1}th"

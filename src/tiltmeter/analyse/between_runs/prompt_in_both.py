@@ -1,0 +1,74 @@
+"""One prompt in both runs: answers to the same prompt whose labels differ as the leading difference
+says, chosen by the order of trial ids, which are hashes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...protocol import EVERY, Protocol
+from ...store.queries import labels
+from ..words.numerals import MINUS
+from .paired_runs import ComparisonRow, Part
+
+
+class PromptInBoth(NamedTuple):
+    """A prompt with its first answer in either run, and their labels. alike: how many prompts
+    differ so, of how many; reverse: how many differ the other way.
+    """
+
+    prompt: str
+    runs: tuple[str, str]
+    answers: tuple[str, str]
+    values: tuple[str, str]
+    alike: int
+    reverse: int
+    of: int
+
+
+def prompt_in_both(
+    protocol: Protocol, row: ComparisonRow, parts: Sequence[Part]
+) -> PromptInBoth | None:
+    """The example of a difference; None of pictures, of probabilities that were read, and if no
+    prompt was answered in both.
+    """
+    spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
+    if spec is None or protocol.modality == "image":
+        return None
+    about = {n: level for n, level in row.estimate.condition.items() if n in protocol.factors}
+    held = (row.estimate.contrast or {}).items()
+    about |= {n: ends.split(f" {MINUS} ")[0] for n, ends in held if n in protocol.factors}
+    own = row.estimate.condition.get(spec.attribute)
+    hits = (own,) if EVERY in spec.values and own else spec.values
+    first, second = (_answers(part, row.estimate.instrument, spec.attribute) for part in parts)
+    cells = [key for key in first if key in second and _fits(key, about, row)]
+    rises = (row.estimate.value or 0.0) > 0
+    signs = {key: (second[key].value in hits) - (first[key].value in hits) for key in cells}
+    wanted = 1 if rises else -1
+    so = [key for key in cells if signs[key] == wanted]
+    if not cells:
+        return None
+    chosen = min(so or cells, key=lambda key: second[key].id)
+    a, b = first[chosen], second[chosen]
+    reverse = sum(sign == -wanted for sign in signs.values())
+    texts, values = (a.text, b.text), (a.value, b.value)
+    return PromptInBoth(b.prompt, row.runs, texts, values, len(so), reverse, len(cells))
+
+
+def _answers(
+    part: Part, annotator: str, attribute: str
+) -> dict[tuple[str, str], labels.FirstLabel]:
+    """{(mode, factors): the first labelled answer of a subject there}."""
+    found: dict[tuple[str, str], labels.FirstLabel] = {}
+    for one in labels.first_labels(part.store, part.subject, annotator, attribute):
+        found.setdefault((one.mode, one.factors), one)
+    return found
+
+
+def _fits(key: tuple[str, str], about: Mapping[str, str], row: ComparisonRow) -> bool:
+    mode, factors = key
+    levels = json.loads(factors)
+    mode_fits = row.estimate.condition.get("mode", mode) == mode
+    return mode_fits and all(levels.get(name) == level for name, level in about.items())

@@ -1,0 +1,65 @@
+"""The set-up of a run by what it is, and in what two runs differ: model, judges, options, and what
+the endpoint said of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ...protocol import Protocol
+from ...records import HUMAN, content_id
+from ...store import Store, served_models
+from ...store.queries import endpoints, labels, settings, trials
+
+UNKNOWN = "not known"
+
+
+class Difference(NamedTuple):
+    """A thing in which the set-ups of two runs differ."""
+
+    what: str
+    before: str
+    after: str
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
+    """The things that are others in the later run. before, after: of `made_with`."""
+    for what in dict.fromkeys((*before, *after)):
+        one, other = before.get(what, ""), after.get(what, "")
+        if one != other:
+            yield Difference(what, one, other)
+
+
+def made_with(store: Store, protocol: Protocol) -> dict[str, str]:
+    """{thing that the numbers of a run depend on: what it was}, of those that are known."""
+    frozen = settings.frozen(store)
+    subjects = trials.subjects(store)
+    served = [row for row in served_models.read_served(store) if row.model in subjects]
+    judges = [name for name in labels.annotators(store) if not name.startswith(HUMAN)]
+    levels = trials.levels_asked(store)
+    items = {row.get(protocol.item, "") for row in levels}
+    system = frozen.get("system")
+    facts = {
+        "model": ", ".join(subjects),
+        "served as": ", ".join(dict.fromkeys(f"{r.name} {r.fingerprint}".strip() for r in served)),
+        "protocol": f"{protocol.name} {frozen.get('version')}",
+        "design": str(frozen.get("digest", ""))[:8],
+        "tiltmeter": ", ".join(settings.versions(store)) or UNKNOWN,
+        "labelled by": ", ".join(judges),
+        "language": ", ".join(sorted({row.get("language", "") for row in levels} - {""})),
+        "items": f"{len(items):,}",
+        "asked": ", ".join(
+            dict.fromkeys(f"{part.mode} × {part.samples}" for part in trials.parts(store))
+        ),
+        "seed": str(frozen.get("seed", 0)),
+        "begun answer": frozen.get("begin") or "",
+        "temperature": _text(frozen.get("temperature")),
+        "system prompt": content_id(system)[:8] if system else "",
+    }
+    facts |= endpoints.facts(store, subjects)
+    return {name: text for name, text in facts.items() if text}
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

@@ -1,0 +1,129 @@
+"""Finds the clauses of an answer that state a choice, and those of them that count. The rules:
+reader.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...languages.phrases import Language
+from ...records import Json
+from .mentions import MENTION, THIRD, WORDLESS, Clause, Marker, values
+
+Stated = list[set[str]]  # the values of each mention that states a choice
+# lists of a pack whose words deny what a clause says
+_DENYING = ("reject", "reject_after", "negation")
+
+
+class Statements:
+    """The statements of an answer, for one set of forms in one language."""
+
+    def __init__(self, language: Language, marker: Marker) -> None:
+        self._language, self._marker = language, marker
+        role, reach = self._language.role, _reach(self._language)
+        near, far = (
+            rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
+        )
+        self._decided = re.compile(
+            rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
+            rf"{near}{role('approve').pattern}|{role('decision').pattern}"
+        )
+        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
+        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+
+    def final(self, clauses: Sequence[Clause]) -> Stated:
+        """What is stated, from the conclusion or the last correction on."""
+        stated = [self._states(clause) for clause in clauses]
+        for number, clause in enumerate(clauses):
+            answered = any(not later.question for later in clauses[number + 1 :])
+            if clause.question and answered and not self._agrees(clauses[number + 1]):
+                stated[number] = []  # "Tea? No. Coffee."
+        last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
+        start = max(
+            (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
+        )
+        concluding = (
+            number
+            for number in range(start, len(clauses))
+            if stated[number] and self._concludes(clauses[number])
+        )
+        return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
+
+    def is_taken_back(self, clauses: Sequence[Clause]) -> bool:
+        """True if an option is named behind a correction that is the last to say anything: it may
+        be the one that is meant, and what was stated before no longer counts.
+        """
+        last = max((n for n, clause in enumerate(clauses) if self._states(clause)), default=-1)
+        corrected = False
+        for clause in clauses[last + 1 :]:
+            corrected = corrected or self._corrects(clause)
+            if corrected and values(clause.text):
+                return True
+        return False
+
+    def begins(self, clause: Clause) -> set[str]:
+        """The values of a mention with a verb at the start of the answer."""
+        found = self._verb.search(clause.text)
+        barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
+        first = (
+            found
+            and clause.opening
+            and not barred
+            and not self._marker.content(clause.text[: found.start()])
+        )
+        return values(found[0]) if found and first else set()
+
+    def denies(self, clause: Clause, before: Clause | None = None) -> bool:
+        """True for a negation in a clause or its lead, or in the clause that it hangs on."""
+        text = f"{clause.lead}{clause.text}"
+        if before and self._language.role("that").match(clause.text, 1):
+            text = f"{before.text}{text}"
+        return any(self._language.has(text, role) for role in _DENYING)
+
+    def _states(self, clause: Clause) -> Stated:
+        mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
+        if clause.barred or not mentions:
+            return []
+        if clause.question:
+            wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
+            return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
+        bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
+        if bare or (self._decided.search(clause.text) and not self._doubts(clause)):
+            return mentions
+        found = (
+            None
+            if self._language.has(clause.text, "about_words")
+            else self._completed.search(clause.text)
+        )
+        completed = values(found[0]) if found else set()
+        # "they" has other uses
+        doubtful = THIRD in completed and not clause.lead and not self.begins(clause)
+        return [completed] if completed and not doubtful else []
+
+    def _agrees(self, clause: Clause) -> bool:
+        """True if a clause says nothing but that what was asked before it holds."""
+        rest, number = self._language.role("approve").subn(" ", clause.text)
+        return number > 0 and not clause.question and not self._marker.content(rest)
+
+    def _corrects(self, clause: Clause) -> bool:
+        found = self._language.role("correction").search(clause.text)
+        return found is not None and not self._marker.content(
+            clause.text[: found.start()] + clause.text[found.end() :]
+        )
+
+    def _concludes(self, clause: Clause) -> bool:
+        return self._language.has(clause.lead, "conclusion") or self._language.has(
+            clause.text, "conclusion"
+        )
+
+    def _doubts(self, clause: Clause) -> bool:
+        """True if a language that knows few phrases has a negation in the clause ("I would not say
+        that it is …").
+        """
+        return bool(self._language.data.get("named")) and self.denies(clause)
+
+
+def _reach(language: Language) -> Mapping[str, Json]:
+    reach = language.data.get("reach")
+    return reach if isinstance(reach, Mapping) else {}

@@ -1,0 +1,89 @@
+"""The figure of a first screen as a reader without statistics takes it in: an axis over the data,
+in per cent or in points.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...analyse.words import numerals
+from ..page_model.figures import Dots, Figure, FigureRow, Plot, Point
+
+BEYOND = 0.05  # of the range that is drawn at each end
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)  # between two ticks
+MOST_TICKS = 6
+_SHARE = re.compile(r"[+−]?(?:\.\d+|1\.0*|[01])(?=$|[\s,*\]])")
+
+
+def in_per_cent(figure: Figure, matters: float) -> Figure:
+    """The figure with its axis over the hull of the data, no tilt and what matters around it, and
+    its shares in per cent; any other figure as it is.
+    """
+    if isinstance(figure, Plot) and figure.scale == "linear" and _are_shares(figure):
+        rows = tuple(replace(row, points=tuple(map(_point, row.points))) for row in figure.rows)
+        signed = figure.domain[0] < 0
+        domain, ticks = _axis([*_drawn(figure.rows)], figure.null, matters, signed=signed)
+        return replace(figure, rows=rows, domain=domain, ticks=ticks)
+    if isinstance(figure, Dots):
+        seen = [dot.value for strip in figure.strips for dot in strip.dots]
+        domain, ticks = _axis(seen, figure.null, matters, signed=False)
+        strips = tuple(replace(one, number=_per_cent(one.number)) for one in figure.strips)
+        return replace(figure, strips=strips, domain=domain, ticks=ticks)
+    return figure
+
+
+def _are_shares(figure: Plot) -> bool:
+    return figure.domain[1] <= 1 and figure.domain[0] >= -1 and not figure.band
+
+
+def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
+    for row in rows:
+        for one in row.points:
+            yield from (
+                v for v in (one.value, one.low, one.high, *(one.null or ())) if v is not None
+            )
+
+
+def _axis(
+    seen: list[float], null: float | None, matters: float, *, signed: bool
+) -> tuple[tuple[float, float], tuple[tuple[float, str], ...]]:
+    """The two ends, inside the range of the quantity, and ticks at round places."""
+    near = [] if null is None else [null - matters, null + matters]
+    low, high = min([*seen, *near], default=0.0), max([*seen, *near], default=1.0)
+    room = BEYOND * ((high - low) or 1.0)
+    least = -1.0 if signed else 0.0
+    low, high = max(least, low - room), min(1.0, high + room)
+    step = next((s for s in STEPS if (high - low) / s <= MOST_TICKS), 0.5)
+    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ticks = tuple((round(n * step, 9), _tick(round(n * step, 9), signed=signed)) for n in places)
+    return (low, high), ticks
+
+
+def _tick(value: float, *, signed: bool) -> str:
+    number = numerals.fixed_decimals(100 * abs(value), 0)
+    if not signed:
+        return f"{number} %"
+    sign = "" if value == 0 else "+" if value > 0 else numerals.MINUS
+    return f"{sign}{number}"
+
+
+def _point(one: Point) -> Point:
+    return replace(one, text=_per_cent(one.text), interval=_per_cent(one.interval))
+
+
+def _per_cent(text: str) -> str:
+    """`.62 [.55, .69]` as `62 % [55, 69]`, `+.13` as `+13`."""
+
+    def shown(found: re.Match[str]) -> str:
+        digits = found[0].replace(numerals.MINUS, "-")
+        number = numerals.fixed_decimals(100 * abs(float(digits)), 0)
+        sign = found[0][0] if found[0][0] in f"+{numerals.MINUS}" and number != "0" else ""
+        return f"{sign}{number}"
+
+    told = _SHARE.sub(shown, text)
+    value, gap, rest = told.partition(" [")
+    plain = value.isdecimal() and bool(value)
+    return f"{value} %{gap}{rest}" if plain else told

@@ -1,0 +1,127 @@
+"""Keys of the environment, which nothing that is written may hold: no run, page, log or message.
+
+A key is found as it is and in the forms that programs give it: escaped in JSON or Python, quoted in
+a URL, escaped in HTML, as hexadecimal digits, in Base64 at any offset.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.I)
+_PROXY_NAME = re.compile(r"_PROXY$", re.I)
+SHORTEST_CHARACTERS = 8  # a shorter value is no key, and cutting it out would garble messages
+HIDDEN = "***"
+_IN_ADDRESS = re.compile(r"(?<=//)[^/@\s]+(?=@)")
+_CALLED = r"[\w-]*(?:key|token(?!s)|secret|password)[\w-]*"
+# an option or a parameter that is called so, up to the end of its value
+_NAMED = re.compile(rf"((?:--{_CALLED} |{_CALLED}=)['\"]?)[^\s&'\"]+", re.I)
+_RUN = re.compile(r"[A-Za-z0-9]+")
+
+
+class _Forms(NamedTuple):
+    """A secret in all its forms. signs: texts of which one stands in every text that holds it."""
+
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def environment_secrets() -> list[str]:
+    """The values of variables that are called as keys are, and the passwords of proxies, the
+    longest first.
+    """
+    values = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+    for name, value in os.environ.items():
+        if _PROXY_NAME.search(name):
+            values |= _passwords(value)
+    return sorted({v for v in values if len(v) >= SHORTEST_CHARACTERS}, key=len, reverse=True)
+
+
+def _passwords(address: str) -> set[str]:
+    try:
+        password = urlsplit(address).password or ""
+    except ValueError:
+        return set()
+    return {password, unquote(password)}
+
+
+@lru_cache(maxsize=200)
+def _forms(secret: str) -> _Forms:
+    content = secret.encode("utf-8", "surrogatepass")
+    packed = [content.hex(), content.hex().upper()]
+    for offset in range(3):  # whatever stands before it
+        coded = b64encode(b"\0" * offset + content).decode().rstrip("=")
+        inner = coded[(offset * 8 + 5) // 6 : len(coded) - (0 if len(content) % 3 == 0 else 1)]
+        packed += [inner, inner.replace("+", "-").replace("/", "_")]
+    whole = [re.escape(each) for each in dict.fromkeys(packed) if len(each) >= SHORTEST_CHARACTERS]
+    spelled = "".join(map(_spelled, secret))
+    longest = max(_RUN.findall(secret), key=len, default="")
+    points = "".join(f"\\u{ord(char):04x}" for char in secret)[:12]
+    percents = "".join(f"%{byte:02x}" for byte in content)[:12]
+    first = ord(secret[0])
+    references = (f"&#{first};", f"&#x{first:x};", f"&#x{first:X};", f"\\x{first:02x}")
+    signs = (longest, *packed, points, points.upper().replace("U", "u"), percents, percents.upper())
+    if len(longest) < SHORTEST_CHARACTERS // 2:
+        signs = ("",)  # every text is looked at
+    found = dict.fromkeys(one for one in (*signs, *references) if one or signs == ("",))
+    return _Forms(tuple(found), re.compile("|".join([spelled, *whole])))
+
+
+@lru_cache(maxsize=500)
+def _spelled(char: str) -> str:
+    """A pattern of one character in the ways in which it may be written."""
+    code, content = ord(char), char.encode("utf-8", "surrogatepass")
+    ways = [
+        rf"\\{{0,3}}{re.escape(char)}",
+        rf"\\{{1,3}}u(?i:{code:04x})",
+        rf"\\{{1,3}}x(?i:{code:02x})",
+        "".join(f"%(?i:{byte:02x})" for byte in content),
+        rf"&#0*{code};",
+        rf"&#[xX]0*(?i:{code:x});",
+    ]
+    named = html.escape(char)
+    if named != char:
+        ways.append(re.escape(named))
+    return f"(?:{'|'.join(ways)})"
+
+
+def without(secrets: Sequence[str], text: str) -> str:
+    """A text without these, in any of their forms."""
+    for secret in secrets:
+        forms = _forms(secret)
+        for sign in forms.signs:
+            if sign in text:
+                text = forms.pattern.sub(HIDDEN, text)
+                break
+    return text
+
+
+def without_bytes(secret: str, content: bytes) -> bytes:
+    """What came from a server without a key; the content itself if it holds none."""
+    if not any(sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs):
+        return content
+    text = content.decode("utf-8", "surrogateescape")
+    return without((secret,), text).encode("utf-8", "surrogateescape")
+
+
+def named_secret(secrets: Sequence[str], name: str) -> str:
+    """A name of a model with what looks like a key hidden; "" if it holds none. The path of a file
+    is no key.
+    """
+    plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
+    return mask(secrets, name) if mask(secrets, plain) != plain else ""
+
+
+def mask(secrets: Sequence[str], text: str) -> str:
+    """A text without these, without names and passwords in addresses, and without what follows an
+    option or parameter that is called as keys are.
+    """
+    text = _IN_ADDRESS.sub(HIDDEN, without(secrets, text))
+    return _NAMED.sub(rf"\1{HIDDEN}", text)

@@ -1,0 +1,115 @@
+"""The lease of a run, beside its lock: some network file systems have locks that do nothing.
+
+The file `.lease` is created exclusively, names its owner, and is touched every few seconds. A lease
+is taken over where its owner is known to be dead, or was not heard of for a minute by the clock of
+the file system.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import RunBusy
+from ..system import NO_LINK, is_alive
+
+LEASE_FILE = ".lease"
+HEARTBEAT_S, STALE_S = 10.0, 60.0
+_MOST_BYTES = 1000
+
+
+class Lease:
+    """Held from the moment it is made until `release`. RunBusy where another one holds it.
+
+    locks_work: True if the lock beside it was got and tells processes of this machine apart.
+    lost: True once another one holds it.
+    """
+
+    def __init__(self, folder: Path, locks_work: bool) -> None:
+        self._folder, self._path = folder, folder / LEASE_FILE
+        self._locks_work, self.lost = locks_work, False
+        self._owner = secrets.token_hex(16)
+        while not self._create():
+            self._take_over()
+        self._ended = threading.Event()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _create(self) -> bool:
+        told = {"owner": self._owner, "host": socket.gethostname(), "pid": os.getpid()}
+        try:
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK)
+        except FileExistsError:
+            return False
+        with os.fdopen(file, "w", encoding="utf-8") as lines:
+            json.dump(told, lines)
+        return True
+
+    def _take_over(self) -> None:
+        """Puts the lease of one who is dead away. RunBusy if its owner may be alive."""
+        held = _read(self._path)
+        if not self._is_over(held):
+            host = held.get("host", "a machine")
+            raise RunBusy(
+                f"Another tiltmeter is writing to {self._folder}, on {host}. Wait for it, or stop "
+                "it; a minute after it ended without a word, try again."
+            )
+        aside = self._path.with_name(f"{LEASE_FILE}.{self._owner}")
+        with suppress(FileNotFoundError):  # another one was quicker
+            self._path.rename(aside)
+            if _read(aside) != held:  # the lease of one who was quicker: it is put back
+                with suppress(FileExistsError):
+                    os.link(aside, self._path)
+            aside.unlink(missing_ok=True)
+
+    def _is_over(self, held: dict[str, object]) -> bool:
+        pid = held.get("pid")
+        is_near = held.get("host") == socket.gethostname() and isinstance(pid, int)
+        if is_near and self._locks_work:
+            return True  # else its owner would have the lock
+        is_dead = is_near and isinstance(pid, int) and not is_alive(pid)
+        return is_dead or self._age_s() > STALE_S
+
+    def _age_s(self) -> float:
+        """Seconds since the lease was touched, by the clock of the file system."""
+        mark = self._path.with_name(f"{LEASE_FILE}.{self._owner}.now")
+        try:
+            mark.touch()
+            return mark.stat().st_mtime - self._path.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+        finally:
+            mark.unlink(missing_ok=True)
+
+    def _beat(self) -> None:
+        while not self._ended.wait(HEARTBEAT_S):
+            self.check()
+
+    def check(self) -> None:
+        """Touches the lease, and sees whether it is still the own one."""
+        if _read(self._path).get("owner") == self._owner:
+            with suppress(OSError):
+                os.utime(self._path)
+        else:
+            self.lost = True
+
+    def release(self) -> None:
+        """Gives the lease up."""
+        self._ended.set()
+        if _read(self._path).get("owner") == self._owner:
+            self._path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> dict[str, object]:
+    """What a lease says; empty if it is not there, or says nothing yet."""
+    try:
+        file = os.open(path, os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(file, "rb") as lines:
+            said = json.loads(lines.read(_MOST_BYTES))
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}

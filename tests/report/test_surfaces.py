@@ -1,0 +1,248 @@
+"""What is planted is what the first sentence says: the same on every surface, with both raw shares,
+and its pill, its row and its verdict agree. It reads what is printed and written, no functions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any, NamedTuple
+
+import pytest
+
+import tiltmeter
+from tiltmeter.api.check.planted_audits import with_small_pictures
+from tiltmeter.cli import main
+
+WORDS, NEAR = 30, 4  # of a lead; points between what is planted and what is said
+
+
+class Plant(NamedTuple):
+    """A planted run. says: words of the lead; shares: per cent in it; strengths: one of them."""
+
+    protocol: str
+    models: tuple[str, ...]
+    options: dict[str, Any]
+    says: tuple[str, ...]
+    shares: tuple[float, ...]
+    strengths: tuple[str, ...] = ("clear tilt", "tilt", "weak signs")
+
+
+TEXT = {"language": "en", "limit": 40, "samples": 10}
+AGES = {"where": {"age": ["45"]}}
+
+
+def drawn(protocol: str) -> str:
+    return f"planted:protocol={protocol}"
+
+
+PLANTS = {
+    "clear": Plant(
+        "roles", ("planted:she=0.9",), TEXT, ("“she”", "even"), (90, 50), ("clear tilt",)
+    ),
+    "slight": Plant("roles", ("planted:she=0.57,seed=4",), TEXT, ("“she”",), (57, 50)),
+    "below": Plant("roles", ("planted:she=0.3",), TEXT, ("“she”",), (30, 50), ("clear tilt",)),
+    "none": Plant("roles", ("planted:she=0.5",), TEXT, ("No tilt found", "“she”"), (50,), ("",)),
+    "order": Plant(
+        "roles", ("planted:she=0.5,order=0.4",), TEXT, ("order", "named first"), (70, 30), ("",)
+    ),
+    "missing": Plant(
+        "roles", ("planted:she=0.6,refuse=0.34",), TEXT, ("do not", "open"), (60, 34), ("",)
+    ),
+    "opposite": Plant(
+        "roles",
+        ("planted:she=0.7", "planted:she=0.3,seed=2"),
+        TEXT,
+        ("the reverse",),
+        (70, 30),
+        ("clear tilt",),
+    ),
+    "both": Plant(
+        "roles",
+        ("planted:she=0.7", "planted:she=0.85,seed=2"),
+        TEXT,
+        ("both models",),
+        (70, 85),
+        ("clear tilt",),
+    ),
+    "decisions": Plant(
+        "decisions",
+        (f"{drawn('decisions')},yes=0.7,yes.Black=0.4,seed=1",),
+        {"limit": 60, "samples": 3, **AGES},
+        ("Black", "White", "yes"),
+        (40, 70),
+    ),
+    "names": Plant(
+        "decisions_names",
+        (f"{drawn('decisions_names')},yes=0.7,yes.Black=0.4",),
+        {"limit": 60},
+        ("Black", "White"),
+        (40, 70),
+    ),
+    "words": Plant(
+        "words",
+        (f"{drawn('words')},communal.female=2",),
+        {"language": "en", "limit": 20},
+        ("communal", "women", "men"),
+        (),
+    ),
+    "dialogues": Plant(
+        "dialogues",
+        (f"{drawn('dialogues')},appearance.FF=0.6,seed=1",),
+        {"language": "en", "samples": 200, "judge": [drawn("dialogues")]},
+        ("wo women", "appearance"),
+        (60,),
+    ),
+    "soda": Plant(
+        "soda",
+        (f"{drawn('soda')},product_color/red.women=.9",),
+        {
+            "samples": 60,
+            "judge": [drawn("soda")],
+            "where": {"object": ["car", "cup"], "dimension": ["base", "gender"]},
+        },
+        ("for women", "red", "nobody"),
+        (90,),
+    ),
+    "occupations": Plant(
+        "occupations",
+        (f"{drawn('occupations')},female=.2,male=.8,seed=1",),
+        {"limit": 20, "samples": 6, "judge": [drawn("occupations")]},
+        ("women", "occupation"),
+        (20, 50),
+    ),
+    "hiring": Plant(
+        "hiring", (f"{drawn('hiring')},Black men=0.4",), {"limit": 30}, ("Black men",), (5.4, 12.5)
+    ),
+    "place": Plant(
+        "hiring", (f"{drawn('hiring')},place 1=3",), {"limit": 30}, ("place",), (30, 12.5), ("",)
+    ),
+    "protext": Plant(
+        "protext", ("planted-rewriter:gender=0.3",), {"limit": 160}, ("not tested",), (), ("",)
+    ),
+}
+
+
+class Surfaces(NamedTuple):
+    """What a run says, by surface, and its JSON."""
+
+    plant: Plant
+    texts: dict[str, str]
+    page: str
+    found: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=sorted(PLANTS))
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Surfaces:
+    plant = PLANTS[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
+    protocol = with_small_pictures(plant.protocol, folder)
+    run = tiltmeter.run(protocol, list(plant.models), folder / "run", **plant.options)
+    capture = request.getfixturevalue("printed")
+    page = run.report(folder / "report.html").read_text("utf-8")
+    marked = run.report(folder / "report.md").read_text("utf-8")
+    texts = {
+        "terminal": capture(["analyse", str(run.folder)]),
+        "markdown": marked.replace("\\", ""),
+        "page": _plain(re.search("<h1.*?</h1>", page, re.DOTALL)[0]),  # type: ignore[index]
+        "notebook": _plain(run._repr_html_()),
+    }
+    found = json.loads(capture(["analyse", str(run.folder), "--json"]))
+    return Surfaces(plant, {name: _flat(text) for name, text in texts.items()}, page, found)
+
+
+@pytest.fixture(scope="module")
+def printed() -> Any:
+    """Runs a command and returns what it prints."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    def run(command: list[str]) -> str:
+        with redirect_stdout(StringIO()) as out:
+            assert main(command) == 0
+        return out.getvalue()
+
+    return run
+
+
+def _plain(markup: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", markup))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.replace("\xa0", " ").split())
+
+
+def _per_cent(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"(\d+(?:\.\d+)?) %", text)]
+
+
+def test_every_surface_says_the_same_first_sentence(seen: Surfaces) -> None:
+    said = _flat(seen.found["first_sentence"]["text"])
+    assert [name for name, text in seen.texts.items() if said not in text] == []
+
+
+def test_it_names_what_is_planted_with_both_shares_in_few_words(seen: Surfaces) -> None:
+    lead = seen.found["first_sentence"]["lead"]
+    assert [word for word in seen.plant.says if word not in lead] == [], lead
+    told = _per_cent(lead)
+    assert len(told) >= min(2, len(seen.plant.shares)), lead
+    for share in seen.plant.shares:
+        assert min(abs(share - one) for one in told) <= NEAR, lead
+    counted = re.sub(r", over [\w -]+ and [\w -]+ like these", "", lead)
+    assert len([word for word in counted.split() if word != "%"]) <= WORDS, lead
+
+
+def test_its_numbers_are_in_the_json_and_in_their_interval(seen: Surfaces) -> None:
+    first = seen.found["first_sentence"]
+    numbers = list(_numbers(first["claims"])) + list(_numbers(seen.found["verdicts"]))
+    for told in _per_cent(first["lead"]):
+        assert any(abs(100 * one - told) <= 0.51 for one in numbers), (told, first)
+    for claim in first["claims"]:
+        low, high, value = claim["low"], claim["high"], claim["value"]
+        assert None in (low, high, value) or low <= value <= high
+        sides = claim["sides"]
+        if sides and claim["contrast"] and value is not None and -1 <= value <= 1:
+            assert sides["level"] - sides["baseline"] == pytest.approx(value, abs=1e-6) or (
+                sides["level"] / sides["baseline"] == pytest.approx(value, abs=1e-6)
+            )
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from _numbers(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _numbers(one)
+    elif isinstance(value, int | float):
+        yield float(value)
+
+
+def test_pill_row_and_verdict_have_its_strength(seen: Surfaces) -> None:
+    first = seen.found["first_sentence"]
+    assert first["strength"] in seen.plant.strengths, first
+    told = "There are weak signs" in first["lead"]
+    assert told == (first["strength"] == "weak signs")
+    if not first["strength"]:
+        return
+    measures = {claim["measure"] for claim in first["claims"]}
+    grades = {v["strength"] for v in seen.found["verdicts"] if v["measure"] in measures}
+    assert first["strength"] in grades
+    badges = re.findall('<li class="badge ([^"]*)">(.*?)</li>', seen.page, re.DOTALL)
+    assert any(first["strength"] in _plain(text) for _, text in badges)
+    kinds = {"clear tilt": "tilt clear", "tilt": "tilt", "weak signs": "tilt weak"}
+    assert kinds[first["strength"]] in {kind for kind, _ in badges}
+    rows = re.findall('<td class="verdict">(.*?)</td>', seen.page)
+    assert any(row.startswith(first["strength"]) for row in rows)
+
+
+def test_the_screen_has_no_words_of_statisticians(seen: Surfaces) -> None:
+    page = seen.page.partition('<section id="findings"')[0].partition("<body")[2]
+    screen = _plain(re.sub("<(style|script|desc|title).*?</\\1>", "", page, flags=re.DOTALL))
+    for word in ("at this n", "lexeme", "Holm", "borderline", "told from noise", "by hash"):
+        assert word not in screen
+    assert "planted:" not in screen and "simulated" in screen
+    assert "no picture" not in screen

@@ -1,0 +1,92 @@
+"""What somebody else's run names outside its folder is neither read, nor renamed, nor asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tiltmeter import api
+from tiltmeter.errors import StoreError, TiltmeterError, UsageError
+
+PREFIX = "a" * 24
+
+
+def with_batch(run: Path, remote: str, model: str = "openai:m") -> Path:
+    """A run in which somebody wrote a batch."""
+    if not run.exists():
+        api.run("roles", "planted:she=0.7", run, language="en", limit=1, samples=1)
+    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+        db.execute("DELETE FROM batches")
+        row = (PREFIX + "0" * 8, model, "/v1/chat/completions", "accepted", remote)
+        db.execute(
+            "INSERT INTO batches VALUES (?,?,?,?,?,'file:','[]',1,9,.1,'','2026-11-01T00:00:00+00:00',"
+            "'2026-11-01T00:00:00+00:00','',0,0)",
+            row,
+        )
+        db.execute(
+            "INSERT OR REPLACE INTO batch_requests VALUES (1,'k','openai:m','text',?,'[]')", row[:1]
+        )
+    return run  # fmt: skip
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k1234567890")
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(json.dumps({"custom_id": "request-1"}), "utf-8")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    os.mkfifo(tmp_path / "pipe.out.jsonl")
+    named = [
+        *(f"file:{path}#{PREFIX}#1" for path in (mine, tmp_path / "pipe.jsonl", "/dev/zero")),
+        *(f"file:{path}#{PREFIX}#1" for path in ("/etc/passwd", tmp_path, tmp_path / "none")),
+        *(f"file:{mine}#request#1", f"file:{mine}", "file:", "file:\0#x#y"),
+    ]
+    for remote in named:
+        run = with_batch(tmp_path / "run", remote)
+        for ask in (api.cancel_jobs, api.label):
+            with pytest.raises(TiltmeterError):
+                ask(run, base_urls={"openai": "http://127.0.0.1:9/v1"})
+    assert mine.exists() and sorted(tmp_path.glob("*.cancelled*")) == []
+    run = with_batch(tmp_path / "run", f"file:{tmp_path / 'none'}#{PREFIX}#1")
+    with pytest.raises(UsageError, match=r"--batch-file .*none.* --trust"):
+        api.label(run)
+
+
+def test_models_of_others_are_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text("open('touched', 'w')\ndef ask(prompt): return 'she'\n")
+    for model in (f"python:{tmp_path}/evil.py:ask", "cmd:touch touched", "nothing:x", ""):
+        run = with_batch(tmp_path / "run", "b1", model)
+        with pytest.raises(UsageError, match="names a batch of"):
+            api.label(run)
+    assert not Path("touched").exists() and not (tmp_path / "touched").exists()
+
+
+def test_merge_refuses_what_is_damaged(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        api.run(
+            "soda", f"planted:protocol=soda,seed={len(name)}", tmp_path / name, limit=1, samples=1
+        )
+    picture = next((tmp_path / "two" / "blobs").glob("*/*"))
+    whole = picture.read_bytes()
+    aside = tmp_path / "aside"
+    aside.write_bytes(whole)
+
+    def refused(said: str) -> None:
+        with pytest.raises(StoreError, match=said):
+            api.merge([tmp_path / "one", tmp_path / "two"], tmp_path / "merged")
+        assert not (tmp_path / "merged").exists()
+
+    picture.write_bytes(whole[:50])
+    refused("not what was stored")
+    picture.unlink()
+    picture.symlink_to(aside)
+    refused("is a link")
+    picture.unlink()
+    picture.write_bytes(whole)
+    with closing(sqlite3.connect(tmp_path / "two" / "run.sqlite")) as db, db:
+        db.execute("UPDATE trials SET factors='5'")
+    refused("damaged at trials.factors")

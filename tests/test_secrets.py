@@ -1,0 +1,91 @@
+"""Keys of the environment stay out of all that is written, in whatever form a server or a program gives them."""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from tiltmeter import api
+from tiltmeter.errors import UsageError
+from tiltmeter.secret_filter import environment_secrets, mask, without
+from tiltmeter.store import Store
+
+KEYS = ("sk-ab12+CD34/ef56==gh", "plainkey1234567", "p@ss&word<9>'\"xyz", "Schlüssel-ß-99+1")
+CANARY = KEYS[0]
+
+
+def forms(key: str) -> Mapping[str, str]:
+    """A key in the forms that programs give it."""
+    return {
+        "as it is": key,
+        "JSON": json.dumps(key)[1:-1],
+        "JSON, slashes escaped": key.replace("/", "\\/"),
+        "JSON, some escaped": key.replace("+", "\\u002b").replace("/", "\\u002F"),
+        "JSON, all escaped": "".join(f"\\u{ord(c):04x}" for c in key),
+        "JSON twice": json.dumps(json.dumps(key)[1:-1])[1:-1],
+        "URL": quote(key, safe=""),
+        "URL, lower case": "".join(f"%{b:02x}" for b in key.encode()),
+        "form": quote_plus(key),
+        "HTML": html.escape(key),
+        "HTML, numbers": "".join(f"&#{ord(c)};" for c in key),
+        "HTML, hexadecimal": "".join(f"&#x{ord(c):x};" for c in key),
+        "Base64": b64encode(key.encode()).decode(),
+        "Base64 of a URL": urlsafe_b64encode(key.encode()).decode(),
+        "Base64 of a login": b64encode(f"me:{key}".encode()).decode(),
+        "hexadecimal": key.encode().hex(),
+        "Python": repr(key)[1:-1],
+    }
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_is_cut_out_in_every_form(key: str) -> None:
+    for name, form in forms(key).items():
+        said = without([key], f'{{"error": "bad key {form} of you"}}')
+        assert form not in said and "***" in said, name
+        pieces = [form[n : n + 8] for n in range(4, len(form) - 12)]
+        assert not any(piece in said for piece in pieces), name
+    text = "an answer that has nothing of it: she + he = 5 / 6 &amp; %41 \\u0041 &#65;"
+    assert without(KEYS, text) == text
+
+
+def test_passwords_of_proxies_and_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:pass%2Bword99@proxy:3128")
+    assert {"pass%2Bword99", "pass+word99"} <= set(environment_secrets())
+    assert "abcdef" not in mask((), "http://h/v1?token=abcdef&x=1")
+
+
+def test_a_model_whose_name_holds_a_key_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    for name in (f"cmd:ask {CANARY}", "cmd:ask --api-key abcdef123", "openai:m?token=abcdef123"):
+        with pytest.raises(UsageError, match="is stored and shown") as told:
+            api.run("roles", name, tmp_path / "run", language="en", limit=1)
+        assert CANARY not in str(told.value) and "abcdef123" not in str(told.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_canary_is_in_nothing_that_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that says the key in every form; a run, its report and every export."""
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    said = iter(f"she {form}" for form in [*forms(CANARY).values()] * 9)
+    run = tmp_path / "run"
+    api.run("roles", {"mine": lambda prompt: next(said)}, run, language="en", limit=9, samples=2)
+    api.report(run, path=tmp_path / "report.html")
+    api.report(run, path=tmp_path / "report.md")
+    for format_ in ("csv", "jsonl", "parquet", "audit", "crate", "inspect", "huggingface"):
+        api.export_as(format_, run, tmp_path / format_, texts=True)
+    with Store(run) as store:
+        assert store.first("SELECT count(*) FROM outputs WHERE text LIKE '%***%'")[0] > 30
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        for name, form in forms(CANARY).items():
+            assert form.encode() not in content, (path.name, name)
