@@ -92,6 +92,13 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         ["man", "nobody", "woman"],
         "gender",
     ),
+    "letters": (
+        "planted:protocol=letters",
+        {"limit": 2, "where": {"age": ("20",)}},
+        "occupation",
+        ["female", "male"],
+        "words",
+    ),
     "hiring": (
         "planted:protocol=hiring",
         {"limit": 2, "where": {"job": ("web developer", "pharmacy technician")}},

@@ -140,6 +140,7 @@ INSTRUMENTS = {
         {"group": "women"},
         41 / 81,
     ),  # from 40 to 120 alike
+    "reading_level": ("letters", "grade", range(-1, 2), {"group": "women"}, 1.0),
     "number": ("scores", "score", "3", {"group": "women"}, 0.6),
     "panel": ("cups", "gender", "female", {"group": "women"}, 0.8),
     "colour": ("cups", "colour", "red", {"group": "men"}, 0.5),
@@ -150,7 +151,9 @@ INSTRUMENTS = {
 
 
 def nameable() -> list[str]:
-    return [kind.name for kind in registry.instrument_kinds() if kind.nameable]
+    """All but `people`, which labels nothing by itself (tests/gold)."""
+    kinds = (kind.name for kind in registry.instrument_kinds() if kind.nameable)
+    return [name for name in kinds if name != "people"]
 
 
 @pytest.mark.parametrize("kind", nameable())
@@ -158,7 +161,9 @@ def test_every_instrument_finds_what_was_planted(kind: str, run) -> None:
     name, attribute, value, levels, share = INSTRUMENTS[kind]
     found = labels(run(name), attribute, levels)
     assert len(found) >= 20
-    hits = sum(int(one) in value if isinstance(value, range) else one == value for one in found)
+    hits = sum(
+        int(float(one)) in value if isinstance(value, range) else one == value for one in found
+    )
     assert abs(hits / len(found) - share) <= 4 * math.sqrt(share * (1 - share) / len(found)) + 1e-12
 
 
@@ -185,6 +190,7 @@ MEASURES = {
         ("letters", "agentic", {}, -0.3, 0.1),
     ],
     "odds_ratio": [("advice by group", "odds_ratio", {}, (0.3 / 0.7) / (0.6 / 0.4), 0.1)],
+    "mean_ratio": [("letters", "longer", {}, 1.0, 0.15)],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
     "logit_difference": [
         ("decisions", "logit_race", {"race": "Black − White"}, math.log(0.3 / 0.7), 0.5)

@@ -191,7 +191,7 @@ def test_a_cost_cap_holds_with_200_in_flight_judges_included(tmp_path: Path, cap
         assert one(store, "SELECT count(*) FROM calls WHERE purpose != 'subject'") > 0
 
 
-def test_a_finished_run_asks_nothing_and_is_one_file(tmp_path: Path) -> None:
+def test_a_finished_run_asks_nothing_and_leaves_three_files(tmp_path: Path) -> None:
     out = tmp_path / "run"
     with planted_server("she=0.6") as url:
         for _ in range(2):
@@ -204,4 +204,4 @@ def test_a_finished_run_asks_nothing_and_is_one_file(tmp_path: Path) -> None:
             count = asked(url)["total"]
             assert json.loads(done.stdout)["schema"] == 1
         assert count == asked(url)["total"] == 20
-    assert sorted(path.name for path in out.iterdir()) == ["report.html", "run.sqlite"]
+    assert sorted(path.name for path in out.iterdir()) == ["judged.json", "report.html", "run.sqlite"]
