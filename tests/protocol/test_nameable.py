@@ -190,7 +190,7 @@ MEASURES = {
         ("letters", "agentic", {}, -0.3, 0.1),
     ],
     "odds_ratio": [("advice by group", "odds_ratio", {}, (0.3 / 0.7) / (0.6 / 0.4), 0.1)],
-    "mean_ratio": [("letters", "longer", {}, 1.0, 0.15)],
+    "mean_ratio": [("letters", "ratio_of_lengths", {}, 4 / 3, 0.12)],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
     "logit_difference": [
         ("decisions", "logit_race", {"race": "Black − White"}, math.log(0.3 / 0.7), 0.5)

@@ -26,6 +26,7 @@ from .sums import Data, ItemSums, alone_with, claim_data
 
 Labellers = Mapping[str, str]  # attribute → the annotator whose labels of it the run stops by
 FEW_DRAWS = 99  # of tests that only say which claims there are
+COPIES = 8  # of a prompt's trials, for measures of whole outputs
 ANY = ("a", "b")  # values of an attribute that is not declared
 
 
@@ -75,6 +76,12 @@ def _fill(
     measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
     values = _values(spec)
     attributes = ANY if spec.attribute == EVERY else (spec.attribute,)
+    if spec.attribute == EVERY:  # a cell of two or three outputs makes no claim
+        measured = [
+            trial._replace(id=f"{trial.id}{copy}", sample=trial.sample + copy * len(asked))
+            for trial in measured
+            for copy in range(COPIES)
+        ]
     for _ in store.iter_unanswered(measured):
         pass
     store.write(
