@@ -49,7 +49,7 @@ def test_a_finished_run_is_neither_asked_nor_computed_nor_printed_otherwise(
     before = page.stat().st_mtime_ns
     assert cli.main([*COMMAND, str(folder)]) == 0
     again = capsys.readouterr()
-    assert (again.out, again.err) == (first.out, first.err) and "share of she" in again.out.lower()
+    assert (again.out, again.err) == (first.out, first.err) and "writes “she” in" in again.out
     assert page.stat().st_mtime_ns == before
     page.unlink()  # it is written again, of the estimates that are kept
     assert cli.main([*COMMAND, str(folder)]) == 0

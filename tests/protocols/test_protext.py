@@ -808,7 +808,7 @@ def test_a_planted_rewriter_end_to_end(tmp_path: Path) -> None:
     rules = next(
         e
         for (who, measure), e in found.items()
-        if measure == "gendering_published" and who.startswith("5@")
+        if measure == "gendering_published" and who.startswith("6@")
     )
     assert rules.low is None
     assert rules.value == pytest.approx(0.3, abs=0.08)

@@ -186,7 +186,7 @@ def test_a_job_of_many_turns_resumes_in_the_middle(store: Store) -> None:
 def test_a_panel_keeps_the_votes_that_came_when_one_fails(store: Store) -> None:
     def panel() -> Job:
         replies = yield [ask("a"), ask("b"), ask("c")]
-        return [Label("o", "p", "x", reply.text) for reply in replies]
+        return [Label("o", "p", "x", reply.text, at) for at, reply in enumerate(replies)]
 
     failing = Counting(latency=0.01, reply=lambda n: ModelError("no") if n == 2 else Reply("yes"))
     with pytest.raises(ModelError):
