@@ -242,7 +242,8 @@ def panel(name: str) -> Job:
     """Three judges at once, and one more turn."""
     votes = yield [request(f"vote {name} {judge}", purpose="panel") for judge in range(3)]
     (last,) = yield [request(f"word {name}", purpose="panel")]
-    return [Label(name, "panel", "vote", reply.text) for reply in (*votes, last)]
+    replies = (*votes, last)
+    return [Label(name, "panel", "vote", reply.text, at) for at, reply in enumerate(replies)]
 
 
 def picture(name: str) -> Job:

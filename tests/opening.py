@@ -66,6 +66,8 @@ def load_protocols() -> None:
     from tiltmeter import registry
     from tiltmeter.api.check import selftest
     from tiltmeter.api.start import init, own_prompts
+    from tiltmeter.cli import main
+    from tiltmeter.instruments.wording import texts
     from tiltmeter.languages import pack
     from tiltmeter.languages.phrases import language
     from tiltmeter.models import error_rates, kinds
@@ -80,7 +82,9 @@ def load_protocols() -> None:
     for name in (*registry.PROTOCOLS, *registry.sourced_names()):
         if registry.source(name) is not None:
             registry.declaration(name)
+        registry.printed_numbers(name)
     pack.blank_files()
+    texts("unread")  # the questions of a judge for what rules left unread
     data = Path(registry.__file__).parent / "protocols" / "data"
     for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
         Beside(data).rows(path.name, SourceLocation(path.name))
@@ -91,6 +95,17 @@ def load_protocols() -> None:
     init.write(Path("images/audit.toml"), images=True)
     for name in init.examples():
         init.write(Path(name) / "audit.toml", example=name)
+    prompts = Path(
+        "traffic.jsonl"
+    )  # an audit of prompts: cues, names, and the parts of its protocol
+    prompts.write_text('{"prompt": "Write to my wife Emily Baker about the visit."}\n', "utf-8")
+    asked = [
+        "--swap",
+        "gender,race,age,religion,disability,orientation",
+        "--list",
+        "warm=kind,glad",
+    ]
+    main(["audit", str(prompts), *asked, "--dry-run", "--out", "traffic"])
     Path("table").mkdir()
     for ending in ("", " Answer 'yes' or 'no'."):  # answers whose words are counted, and two words
         table = Path("table", f"{len(ending)}.csv")

@@ -82,6 +82,7 @@ GROUND = {
     ("intake", "system"),
     ("row_files", "errors"),
     ("cues", "errors"),
+    ("cues", "row_files"),
     ("row_files", "records"),
     ("row_files", "intake"),
     ("languages", "errors"),

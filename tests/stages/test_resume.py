@@ -204,4 +204,8 @@ def test_a_finished_run_asks_nothing_and_leaves_three_files(tmp_path: Path) -> N
             count = asked(url)["total"]
             assert json.loads(done.stdout)["schema"] == 1
         assert count == asked(url)["total"] == 20
-    assert sorted(path.name for path in out.iterdir()) == ["judged.json", "report.html", "run.sqlite"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "judged.json",
+        "report.html",
+        "run.sqlite",
+    ]

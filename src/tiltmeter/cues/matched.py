@@ -6,12 +6,13 @@ by the prompt and a seed: many names average out, the same in every run.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+
+from ..row_files import own_rows
 
 # Lists that protocols share: `protocols/data/README.md` says how they were matched.
 _LISTS = Path(__file__).parents[1] / "protocols" / "data"
@@ -33,9 +34,8 @@ def sets(attribute: str) -> tuple[Named, ...]:
         else ("cue_names_ethnicity.csv", "ethnicity")
     )
     rows: dict[str, dict[tuple[str, str], str]] = {}
-    with (_LISTS / file).open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            rows.setdefault(row["set"], {})[row[column], row["gender"]] = row["name"]
+    for row in own_rows(_LISTS / file):
+        rows.setdefault(row["set"], {})[row[column], row["gender"]] = row["name"]
     kept = [
         {key: name for key, name in names.items() if attribute != "gender" or key[0] == "younger"}
         for names in rows.values()

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import RunBusy
-from ..system import NO_LINK, is_alive
+from ..system import NO_LINK, READ_FLAGS, is_alive
 
 LEASE_FILE = ".lease"
 HEARTBEAT_S, STALE_S = 10.0, 60.0
@@ -107,7 +107,7 @@ class Lease:
 def _read(path: Path) -> dict[str, object]:
     """What a lease says; empty if it is not there, or says nothing yet."""
     try:
-        file = os.open(path, os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0))
+        file = os.open(path, READ_FLAGS | NO_LINK)
         with os.fdopen(file, "rb") as lines:
             said = json.loads(lines.read(_MOST_BYTES))
     except (OSError, ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ...row_files import own_rows
 from ..matched import sets
 
 _HERE = Path(__file__).parent
@@ -51,15 +51,14 @@ class Names(NamedTuple):
 def words() -> dict[str, Word]:
     """Returns the gendered words in lower case."""
     table: dict[str, Word] = {}
-    with (_HERE / "pairs.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            woman, man, when = row["woman"], row["man"], row["when"]
-            table.setdefault(woman, Word(WOMAN, man, _WHEN.get((when, WOMAN), ""), woman))
-            table.setdefault(man, Word(MAN, woman, _WHEN.get((when, MAN), ""), man))
-            if when == "informal":  # hubby and wife differ in more than the gender
-                for word in (woman, man):
-                    partner = table[table[word].other]
-                    table[word] = table[word]._replace(same=partner.other)
+    for row in own_rows(_HERE / "pairs.csv"):
+        woman, man, when = row["woman"], row["man"], row["when"]
+        table.setdefault(woman, Word(WOMAN, man, _WHEN.get((when, WOMAN), ""), woman))
+        table.setdefault(man, Word(MAN, woman, _WHEN.get((when, MAN), ""), man))
+        if when == "informal":  # hubby and wife differ in more than the gender
+            for word in (woman, man):
+                partner = table[table[word].other]
+                table[word] = table[word]._replace(same=partner.other)
     return table
 
 

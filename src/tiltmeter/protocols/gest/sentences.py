@@ -5,8 +5,7 @@ A file of scores has one number per sentence, log P(he) − log P(she), in the o
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,6 +14,7 @@ from ...instruments.number import Number
 from ...protocol import Protocol
 from ...protocol.source.copies import Copy
 from ...records import ANSWER, Answered, Label, Output, Reply, Sampling, Trial, content_id
+from ...row_files import numbered_rows
 
 SENTENCES = "data/gest.csv"
 TEMPLATES = ("0", "1")
@@ -23,15 +23,21 @@ _FILE = re.compile(r"([^/]+)_template-(\d)\.txt$")
 
 
 def table(contents: Mapping[str, bytes]) -> str:
-    """Returns the sentences with their stereotype, its side and their number, for each template."""
-    sheet = io.StringIO()
-    writer = csv.writer(sheet, lineterminator="\n")
-    writer.writerow(["template", "side", "stereotype", "sentence", "text"])
-    for template in TEMPLATES:
-        for number, (text, stereotype) in enumerate(_sentences(contents)):
-            side = "women" if int(stereotype) <= WOMEN else "men"
-            writer.writerow([template, side, stereotype, number, text])
-    return sheet.getvalue()
+    """Returns the sentences with their stereotype, its side and their number, for each template, as
+    JSON lines.
+    """
+    rows = (
+        {
+            "template": template,
+            "side": "women" if int(stereotype) <= WOMEN else "men",
+            "stereotype": stereotype,
+            "sentence": str(number),
+            "text": text,
+        }
+        for template in TEMPLATES
+        for number, (text, stereotype) in enumerate(_sentences(contents))
+    )
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequence[Label]]]:
@@ -61,5 +67,5 @@ def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequ
 def _sentences(contents: Mapping[str, bytes]) -> list[tuple[str, str]]:
     if SENTENCES not in contents:
         raise UsageError(f"The copy lacks {SENTENCES}, to which the scores belong.")
-    rows = csv.DictReader(io.StringIO(contents[SENTENCES].decode()))
+    rows = (row for _, row in numbered_rows(contents[SENTENCES].decode()))
     return [(row["sentence"], row["stereotype"]) for row in rows]
