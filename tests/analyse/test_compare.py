@@ -84,6 +84,21 @@ def test_shares_are_paired_by_item(make: Make) -> None:
     assert "items that one run alone has: 1" in row.estimate.note
 
 
+def test_nine_items_are_a_sample(make: Make) -> None:
+    """Every one of nine words moved by .3: the interval over words, and two equal signs of 2⁹."""
+    a, b = make("a"), make("b")
+    shares = {f"w{n}": 1 + n % 6 for n in range(9)}
+    fill(a, {word: (hits, 10 - hits) for word, hits in shares.items()})
+    fill(b, {word: (hits + 3, 7 - hits) for word, hits in shares.items()})
+    row = pick(compare(a, b), "share_she")
+    hits = list(shares.values())
+    same = rates.clustered_difference(
+        successes_a=[number + 3 for number in hits], n_a=[10] * 9, successes_b=hits, n_b=[10] * 9
+    )
+    assert (row.estimate.low, row.estimate.high) == (same.low, same.high)
+    assert row.estimate.p == pytest.approx(2 / 2**9)
+
+
 def test_a_difference_is_compared_by_each_items_own(make: Make) -> None:
     """Order effects by word: a (.1, .2, .3, .2), b (.5, .4, .6, .7): second less first (.4, .2, .3, .5), mean .35."""
     a, b = make("a"), make("b")
