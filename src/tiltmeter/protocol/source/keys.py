@@ -77,10 +77,7 @@ class SentenceKeys(TypedDict, total=False):
     plain: str
     also: str
     strata: str
-    none: str
-    undecided: str
-    unsettled: str
-    reversed: str
+    places: str
     shown: str
     between: str
     over_time: str

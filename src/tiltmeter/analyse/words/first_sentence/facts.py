@@ -164,4 +164,5 @@ def detectable(facts: ClaimFacts) -> str:
     if row.unit == "share":
         known = reading.detectable(row, facts.spec, 2) != "none"
         return numerals.points(row.detectable) if known else ""
-    return numerals.quantity(row.detectable, row.unit)
+    size = numerals.quantity(row.detectable, row.unit)
+    return f"a difference of {size}{facts.slots.get('unit', '')}"
