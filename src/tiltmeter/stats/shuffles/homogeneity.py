@@ -30,8 +30,8 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """How many hits an item can have given its margins: counts from `first` on, how probable each
-    is, their mean and variance.
+    """The law of an item's hits given its margins: counts from `first` on, their chances, mean and
+    variance.
     """
 
     first: int
@@ -48,8 +48,8 @@ def shares_alike(
     hits, n: whole counts by item, shape (C,). Given all hits, those of the items are multivariate
     hypergeometric, whatever the common share. Statistic: Σ(x − e)²/v, e and v the mean and variance
     of x, which is Pearson's χ²; p = (1+b)/(1+B) from draws of that law, of which a first 999 are
-    enough if p is large; by χ² for items with hundreds of outputs. Outcomes of an item that are less
-    various than draws with one probability (prompts that differ) make p larger.
+    enough if p is large; by χ² for items with hundreds of outputs. Outcomes of an item that vary
+    less than draws with one probability (prompts that differ) make p larger.
     Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
     sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 and 0 of 2: given 2
     hits, (2, 0) or (0, 2) in 2 of 6 arrangements: p near 1/3.
