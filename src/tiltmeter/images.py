@@ -29,8 +29,8 @@ PHOTO_BYTES = 3
 
 
 class Picture(NamedTuple):
-    """What a file is: media type, suffix with its dot, width and height in pixels, Pillow's colour
-    mode (RGB, CMYK, …).
+    """A picture file's facts: media type, suffix with its dot, width and height in pixels, Pillow's
+    colour mode (RGB, CMYK, …).
     """
 
     media_type: str
@@ -41,8 +41,8 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Why bytes are no picture that can be judged, as the end of a sentence: "is empty", "breaks
-    off".
+    """Raised for bytes that are no picture to be judged; the message ends a sentence: "is empty",
+    "breaks off".
     """
 
 
@@ -51,7 +51,7 @@ _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
 
 
 def check_picture(content: bytes) -> Picture:
-    """What a picture is, after all of it was unpacked once. Raises Unusable."""
+    """Unpacks a whole picture once and returns its facts. Raises Unusable."""
     with _open_picture(content) as image:
         try:
             image.load()

@@ -75,8 +75,8 @@ def digest(text: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """How a reply is drawn. Sent in full, recorded, and part of the signature; None is left to the
-    provider.
+    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None is
+    left to the provider.
     """
 
     temperature: float | None = 1.0
@@ -121,7 +121,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a model, in no provider's words.
+    """A request to a model, in no provider's words.
 
     model:    `kind:name` of the model that is asked.
     begin:    a begun answer that the model is to continue, or "".
@@ -185,7 +185,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, once, and what it cost. Its texts are whole: any file can hold them.
+    """A model's reply, and its cost. Its texts are whole: any file can hold them.
 
     alternatives: for each generated position the tokens offered with their log-probabilities.
     usage:        (prompt tokens, completion tokens) as the server said, or None.
@@ -255,8 +255,8 @@ class Reply:
 
 
 class Output(NamedTuple):
-    """What the subject returned for a trial (an output's id is its trial's). ended, thought: as of
-    the reply.
+    """A subject's reply to a trial (an output's id is its trial's). ended, thought: as of the
+    reply.
     """
 
     trial: str
@@ -269,7 +269,7 @@ class Output(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What an annotator said of one attribute of an output.
+    """An annotator's value for one attribute of an output.
 
     position: 0, or the rank where an attribute has several values (ten picked words).
     weight:   1, or a probability where the value was not drawn but read from log-probabilities.
@@ -319,7 +319,7 @@ class Answered:
 
     @property
     def task(self) -> str:
-        """What a judge is shown as what the subject was asked."""
+        """The subject's task, as a judge is shown it."""
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
@@ -371,7 +371,7 @@ class NamedCell(TypedDict):
 
 
 class CellClaim(TypedDict):
-    """Which cells a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
+    """The cells that a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
 
     named: the strongest first, one per attribute; empty if the claim is not rejected, or if it is
     and no cell by itself is ("pictures differ; in which attribute cannot be said"). largest: the

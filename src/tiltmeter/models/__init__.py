@@ -36,7 +36,7 @@ class Price(NamedTuple):
     reserve: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
-        """What so many tokens and pictures cost, in US dollars."""
+        """Computes the cost of so many tokens and pictures, in US dollars."""
         return (
             self.prompt * prompt_tokens + self.completion * completion_tokens
         ) / 1e6 + self.picture * pictures
@@ -62,7 +62,9 @@ class Price(NamedTuple):
         )
 
     def cost(self, request: Request, reply: Reply) -> float | None:
-        """What a reply cost, or None where it does not say what it used and that matters."""
+        """Computes the cost of a reply; None if it matters what the reply used and it does not say
+        so.
+        """
         drawn = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):
             return None
@@ -91,8 +93,8 @@ class Model:
 
     @property
     def fingerprint(self) -> str:
-        """What tells the open model from one with other weights, libraries or devices; "" where
-        only its replies say so.
+        """The identity of an open model's weights, libraries and devices; "" if only its replies
+        say so.
         """
         return ""
 
@@ -104,7 +106,7 @@ class Model:
 
     @property
     def progress(self) -> str:
-        """What is to be shown beside a stage's progress, "" for nothing."""
+        """The text beside a stage's progress, "" for none."""
         return ""
 
     def check(self, request: Request) -> None:
@@ -138,7 +140,7 @@ class Model:
             self.price = self.price._replace(reserve=tokens)
 
     async def describe(self) -> dict[str, Json]:
-        """What is known of how it is reached and asked, for the record of a run; of an open
+        """Describes the way to the model and its settings, for the record of a run; of an open
         model.
         """
         return {}

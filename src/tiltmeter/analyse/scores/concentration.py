@@ -1,5 +1,5 @@
-"""How concentrated the values of each prompt are (VAC), where all are the same, and where the
-commonest is another.
+"""The concentration of the values of each prompt (VAC), prompts on which all agree, and prompts
+with another commonest value.
 """
 
 from __future__ import annotations

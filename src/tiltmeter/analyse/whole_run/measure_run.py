@@ -120,8 +120,8 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool
-    over some of its parts.
+    """Yields (pooled factors, levels, rows) of every stratum, then of every pooled stratum that a
+    measure asks for.
     """
     for over in dict.fromkeys(((), *(measure.over for measure in _measures(protocol, variant)))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]

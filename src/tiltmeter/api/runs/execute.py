@@ -113,8 +113,8 @@ def run(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """What answers nothing and what is missing of answers that exist already. UsageError where none
-    of them fits.
+    """Lists the existing answers that match no trial, and the trials without one. UsageError where
+    none of them fits.
     """
     found = list(match_answers.matches(protocol, choices, connect))
     for match in found:

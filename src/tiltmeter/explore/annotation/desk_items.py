@@ -1,5 +1,5 @@
-"""What the annotation page shows of one item: prompt, answer or picture, what others said, and of a
-taxonomy the attribute with its values and pictures. Every text is safe to look at.
+"""One item of the annotation page: prompt, answer or picture, labels of others, and of a taxonomy
+the attribute with its values and pictures. Every text is safe to look at.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Block(TypedDict):
 
 
 class ShownItem(TypedDict):
-    """What the page gets of an item. picture: its address, damage: why there is none; voices: what
-    others said. Where all attributes of an output are asked: question, the attribute; choices, what
-    can be said of it; beside, the items of the same output. Of a taxonomy: table, the values of the
-    attribute; samples, pictures that have one of them.
+    """The data of an item for the page. picture: its address, damage: why there is none; voices:
+    what others said. Where all attributes of an output are asked: question, the attribute; choices,
+    what can be said of it; beside, the items of the same output. Of a taxonomy: table, the values
+    of the attribute; samples, pictures that have one of them.
     """
 
     table: NotRequired[list[dict[str, str]]]

@@ -196,7 +196,7 @@ class LocalModel(HttpModel):
         return params
 
     async def _begins_in_thought(self) -> bool:
-        """Whether the model's template opens a thought that a begun answer would fall into."""
+        """True if the model's template opens a thought that a begun answer would fall into."""
         messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
         body = {
             "messages": messages,

@@ -120,7 +120,9 @@ def sentences(protocol: Protocol) -> Iterator[str]:
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
-    """What a ranking can say of the names of its candidates (`Group: Name; Group: Name`)."""
+    """Yields the sentence about the names of a ranking's candidates (`Group: Name; Group:
+    Name`).
+    """
     names: dict[str, dict[str, None]] = {}
     lineups: dict[str, set[str]] = {}
     column = lineup_column(protocol)

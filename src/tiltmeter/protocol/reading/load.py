@@ -167,7 +167,9 @@ def _protocol(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """What a report must say of the languages whose options are looked for in sentences."""
+    """Lists the limits that a report must name of languages whose options are looked for in
+    sentences.
+    """
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())

@@ -173,7 +173,9 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Whether the groups differ in each value, as the protocol's leader of the same labels says."""
+    """Tells, by stratum and value, if the groups differ, as the protocol's leader of the same
+    labels says.
+    """
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -198,7 +200,7 @@ def _adjusted(estimate: Estimate | None) -> float | None:
 
 
 def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
-    """What a cell says; a dash where there is no estimate or no value."""
+    """Writes a cell; a dash if there is no estimate or no value."""
     if estimate is None or estimate.value is None:
         return numerals.NOTHING
     show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))
@@ -240,7 +242,7 @@ def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
 
 
 def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Iterator[str]:
-    """What the cells mean, once, under the table."""
+    """Yields the meaning of the cells, once, under the table."""
     shared = [
         (name, {axes(e).get(name, "") for e in estimates}) for name in FIXED if name != "measure"
     ]

@@ -25,8 +25,8 @@ CROSS = "×"  # in a level: the intersection of two
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may
-    grow later; the rest may not.
+    """A person's choices for a run. Subjects, languages, modes, samples, limit and where may grow
+    later; the rest may not.
 
     samples: draws of a prompt, None for what the protocol's mode says.
     limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a
@@ -57,7 +57,7 @@ class Choices:
     reasoning: str | None = None
 
     def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
-        """What may not change in a run, as plain values."""
+        """Returns the settings that may not change in a run, as plain values."""
         return {
             "protocol": protocol.name,
             "version": protocol.version,
@@ -182,7 +182,7 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
 
 
 class Other(TypedDict):
-    """How many trials a plan would have with another level of a factor."""
+    """The number of trials of a plan with another level of a factor."""
 
     factor: str
     level: str
@@ -190,8 +190,8 @@ class Other(TypedDict):
 
 
 def others(protocol: Protocol, choices: Choices) -> list[Other]:
-    """What the levels would make of the plan that a factor with a default has and the plan does not
-    ask, one at a time.
+    """Lists, one at a time, the plans with the levels that a factor with a default has and this
+    plan does not ask.
     """
     found: list[Other] = []
     for factor, levels in protocol.defaults.items():
@@ -264,7 +264,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
 
 
 def _sampling(mode: Mode, choices: Choices) -> Sampling:
-    """How replies of a mode are drawn, without the seed."""
+    """Returns the sampling settings of a mode, without the seed."""
     sampling = mode.sampling
     if choices.temperature is not None:
         sampling = sampling._replace(temperature=choices.temperature)
@@ -291,7 +291,7 @@ def _id_parts(
 
 
 def request(trial: Trial, protocol: Protocol) -> Request:
-    """What a trial asks its subject."""
+    """Builds the request of a trial."""
     mode = protocol.modes[trial.mode]
     stop, limit = begun.ending(trial, protocol)
     sampling = trial.sampling
@@ -330,8 +330,8 @@ def only(choices: Choices, subject: str) -> Choices:
 
 
 def samples(choices: Choices, mode: Mode) -> int:
-    """How often a prompt is asked in a mode. An exact reading is the same each time, so it is done
-    once whatever --samples says; what is drawn for discovery has its own number.
+    """Returns the number of samples per prompt in a mode. An exact reading is the same each time,
+    so it is done once whatever --samples says; what is drawn for discovery has its own number.
     """
     if mode.for_discovery:
         return mode.samples
@@ -339,7 +339,7 @@ def samples(choices: Choices, mode: Mode) -> int:
 
 
 def shuffle_key(seed: int, *names: str) -> bytes:
-    """What a seeded order sorts by."""
+    """Returns the key by which a seeded order sorts."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Whether the models of a plan can be asked at all, before anything of it stands in the run."""
+"""Checks that the models of a plan can be asked at all, before anything of it stands in the run."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """What an import did. unlisted: items that the protocol's design does not have,
-    where it has others of them.
+    """The counts of an import. unlisted: items that the protocol's design does not have, where it
+    has others of them.
     """
 
     outputs: int
@@ -42,8 +42,8 @@ class AddedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a file or a copy of a release holds. name and sha256: of what it was read from; note:
-    the files that a copy lacks, "" if it is whole.
+    """The content of a file or of a copy of a release. name and sha256: of what it was read from;
+    note: the files that a copy lacks, "" if it is whole.
     """
 
     rows: Sequence[Imported]

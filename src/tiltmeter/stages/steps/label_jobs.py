@@ -42,7 +42,7 @@ class LabelJobs:
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
-    """What judges are shown before the prompt."""
+    """Returns the context that judges are shown before the prompt."""
     if not protocol.judges_see_system:
         return ""
     return "\n".join(turn.content for turn in trial.context if turn.role == "system")

@@ -1,5 +1,5 @@
-"""What a run keeps of its protocol, so that it is read where the protocol's file, or the process
-that declared it, is not.
+"""The copy of its protocol that a run keeps, to be read without the protocol's file or the process
+that declared it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Snapshot(NamedTuple):
 
 
 def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
-    """What a run is to keep of a protocol, by how it was named."""
+    """Makes the copy of a protocol, by how it was named."""
     given = declared.name if isinstance(given, Protocol) else str(given)
     if registry.is_sourced(given):  # without the copy, nobody could read the run
         return Snapshot(given, declared.definition)
