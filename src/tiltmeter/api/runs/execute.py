@@ -134,6 +134,8 @@ def label(
     watch and taxonomy as in `run`.
     """
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
+    if options.get("trust"):
+        protocol_snapshot.trust(folder)
     opened = Run(folder)
     protocol = arguments.judged_by(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)

@@ -98,7 +98,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> A
     rows = given.rows
     subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
     store.freeze(Choices(subjects).frozen(protocol))
-    store.put("source", source)
+    settings.keep_source(store, source)
     new = _new(store, rows)
     for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
         opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}

@@ -33,8 +33,8 @@ class Snapshot(NamedTuple):
 
     def keep(self, store: Store) -> None:
         """Stores it in a run."""
-        store.put("source", self.source)
         store.put("definition", self.definition)
+        settings.keep_source(store, self.source)
 
 
 def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
@@ -46,6 +46,12 @@ def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
         return Snapshot(given, None)
     source = str(Path(given).resolve()) if given.endswith(".toml") else ""
     return Snapshot(source, declared.definition)
+
+
+def trust(folder: Path | str) -> None:
+    """Takes a run for the user's own: the file of its protocol is read from now on."""
+    with Store(folder, writing=True) as store:
+        settings.keep_source(store, settings.source(store))
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:
@@ -92,6 +98,11 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
             if found.digest == digest
             else f"{told}measures are those of this version of tiltmeter.",
         )
+    if not settings.own_source(store):
+        return _from_run(definition), (
+            f"was not made by you on this machine, so {Path(source).name} was not looked at. To "
+            f"read it from now on, type: tiltmeter jobs {store.folder} --trust"
+        )
     now, why = _from_file(source, str(definition["declared"]["name"]))
     if now is not None and now.digest == digest:
         return now, ""
@@ -132,6 +143,8 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
             return registry.protocol(source), f"{source} has another design by now."
         except UsageError:
             return None, ""
+    if not source and name.endswith(".toml"):  # of no process: a stranger's path
+        return None, ""
     if source and not Path(source).exists():
         return None, f"{Path(source).name} is not where it was."
     try:
