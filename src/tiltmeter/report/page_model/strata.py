@@ -98,7 +98,7 @@ def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") ->
 
 def significant(estimate: Estimate) -> bool:
     """Whether a test was made and holds after adjustment."""
-    return estimate.p_adjusted is not None and estimate.p_adjusted < ALPHA
+    return estimate.deciding_p is not None and estimate.deciding_p < ALPHA
 
 
 def level() -> str:
