@@ -64,8 +64,8 @@ class TableLayout:
     percent:  shares are written in per cent, with one decimal where `decimals` does not say.
     decimals: of values and ends of intervals; None as the unit has it.
     leader:   the highest of each row is marked, and a measure of the kind `leader` says whether the
-              row's columns can be told apart.
-    ranked:   rows from the highest to the lowest sum of their values; top: the first so many, 0 all.
+              row's columns can be told apart; column_leader: the highest of each column.
+    ranked:   rows from the highest to the lowest sum of their values; top: the first so many, or 0.
     cells:    the columns one by one in place of `measures` and `columns`, as a paper prints them.
     names:    {axis: {level: printed name}}, in the printed order; "" names the axis.
     split:    {axis: {level: title}}: a table for each level.
@@ -85,6 +85,7 @@ class TableLayout:
     percent: bool = False
     decimals: int | None = None
     leader: bool = False
+    column_leader: bool = False
     ranked: bool = False
     top: int = 0
     cells: tuple[CellLayout, ...] = ()

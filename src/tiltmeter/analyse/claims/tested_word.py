@@ -24,7 +24,7 @@ def test_word(row: Estimate, null: float | None) -> Word:
         word = BY_STATE[row.stopped["state"]]
         return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
-    adjusted = row.deciding_p
+    adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = holds_null(row, null)
     found = adjusted < alpha and holds is not True
     if found and not _of_these_words(row):

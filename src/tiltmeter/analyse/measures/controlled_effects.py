@@ -206,7 +206,11 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         values = [*shares.tolist(), *([0.0] * none)]
         first = _mean(measure, cut.condition, values, among.sum(), note)
         for value in measure.values:
-            share = first.value if value == measure.values[0] or first.value is None else 1 - first.value
+            share = (
+                first.value
+                if value == measure.values[0] or first.value is None
+                else 1 - first.value
+            )
             condition = {**first.condition, measure.attribute: value}
             yield replace(first, condition=condition, value=share, clusters=size)
 

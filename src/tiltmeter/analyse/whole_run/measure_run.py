@@ -124,7 +124,8 @@ def _strata(
     over some of its parts.
     """
     chosen = list(_measures(protocol, variant))
-    printed = {measure.over for measure in chosen if measure.name in variant.only}
+    shown = {cell.measure for layout in variant.tables for cell in layout.cells}
+    printed = {measure.over for measure in chosen if measure.name in shown}
     for over in dict.fromkeys(((), *(measure.over for measure in chosen))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
         one = all(frame[name].n_unique() < 2 for name in over if name in frame.columns)

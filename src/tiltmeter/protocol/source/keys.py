@@ -182,6 +182,7 @@ class PaperTableKeys(TypedDict, total=False):
     percent: bool
     decimals: int
     leader: bool
+    column_leader: bool
     ranked: bool
 
 

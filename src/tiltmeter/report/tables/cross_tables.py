@@ -46,11 +46,11 @@ def declared(
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = list(split_layouts(protocol.variants[variant].tables))
-    for place, layout in enumerate(layouts):
+    for number, layout in enumerate(layouts, 1):
         if layout.continues or (name and layout.title.partition(":")[0] != name):
             continue
         if layout.cells:
-            below = takewhile(lambda one: one.continues, layouts[place + 1 :])
+            below = takewhile(lambda one: one.continues, layouts[number:])
             found = _in_paper_shape(_audit(protocol, estimates), (layout, *below))
             if found is not None:
                 yield found
@@ -97,6 +97,8 @@ def _paper_notes(
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
         adjusted = any(e.p_adjusted is not None for e in shown)
         yield f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}."
+    if layout.leader or layout.column_leader:
+        yield f"{OPEN_LEADER}: the highest of its {'row' if layout.leader else 'column'}."
     if layout.mark_below:
         bound = numerals.fixed_decimals(layout.mark_below, 2).removeprefix("0")
         yield f"{MARK} p < {bound}."

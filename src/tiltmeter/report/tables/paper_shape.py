@@ -16,9 +16,10 @@ from ...protocol.paper_tables import CellLayout, TableLayout
 from ...records import Estimate
 from ..page_model.audits import Audit
 from .cross_table_axes import FIXED, Levels, axes
+from .cross_table_formats import OPEN_LEADER
 
 MARK = "†"  # of a cell whose p is below the layout's bound
-LOOSE = tuple(name for name in FIXED if name not in ("measure", "language"))
+LOOSE = tuple(name for name in FIXED if name != "measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Shaper:
 
     def table(self) -> Shaped | None:
         """The table, or None if the run has no estimate for it."""
-        if not any(self.chosen):
+        counted = self.layout.count and self.read.of(self.layout.cells[0].measure)
+        if not any(self.chosen) and not counted:
             return None
         rows = self._rows()
         columns = list(self._columns())
@@ -64,7 +66,7 @@ class Shaper:
                 texts.append(self._text(column, key, own))
                 if own and "level" not in column.cell.show:
                     estimates[named, column.head] = self._one(column, key, own)
-            body.append((named, tuple(texts)))
+            body.append((named, tuple(self._with_leader(columns, key, texts))))
         return Shaped(
             tuple(self._title(name) for name in self.row_axes),
             tuple(column.head for column in columns),
@@ -81,19 +83,10 @@ class Shaper:
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
         wanted = {**self.layout.where, **cell.where}
-        kept = [e for e in self._having(measure, cell, wanted) if _within(e, wanted)]
-        return self._narrowest(kept)
-
-    def _having(
-        self, measure: str, cell: CellLayout, wanted: Mapping[str, Levels]
-    ) -> list[Estimate]:
         own = self.read.of(measure)
         known = {name for e in own for name in axes(e)}
-        rows = {name for name in self.layout.rows if name in known}
-        needed = {*rows, *cell.each, *wanted, *([cell.axis] if cell.axis in known else [])}
-        return [e for e in own if needed <= {*axes(e)}]
-
-    def _narrowest(self, kept: Sequence[Estimate]) -> list[Estimate]:
+        needed = {*cell.each, *wanted, *({*self.layout.rows, cell.axis} & known)}
+        kept = [e for e in own if needed <= {*axes(e)} and _within(e, wanted)]
         sizes = [len(reading.grouping(e)) for e in kept]
         return [e for e, size in zip(kept, sizes, strict=True) if size == min(sizes)]
 
@@ -101,17 +94,14 @@ class Shaper:
     def row_axes(self) -> Levels:
         """Axes of the rows: what differs and is not named stands before those that are."""
         named = {*self.layout.rows, *self.layout.where}
+        columns = list(zip(self.layout.cells, self.chosen, strict=True))
         loose = [
             name
             for name in (*LOOSE, *self.read.protocol.apart)
-            if any(self._differs(cell, own, name) for cell, own in zip(self.layout.cells, self.chosen, strict=True))
             if name not in named and self.layout.rows
+            if any(_differs(cell, own, name) for cell, own in columns)
         ]
         return (*loose, *self.layout.rows)
-
-    def _differs(self, cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
-        inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
-        return not inside and len({axes(e).get(name, "") for e in own}) > 1
 
     @cached_property
     def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
@@ -174,11 +164,12 @@ class Shaper:
 
     def _level(self, name: str, level: str) -> str:
         own = self.layout.names.get(name, {}).get(level)
-        if own is not None or name not in self.read.protocol.factors:
-            return self.read.instrument(level) if own is None and name == "instrument" else (
-                level if own is None else own
-            )
-        return reading.title(wording.title(self.read.protocol, name, level))
+        if own is not None:
+            return own
+        if name == "instrument":
+            return self.read.instrument(level)
+        words = wording.title(self.read.protocol, name, level)
+        return level if words == level else reading.title(words)
 
     def _title(self, name: str) -> str:
         return self.layout.names.get(name, {}).get("", name)
@@ -215,15 +206,29 @@ class Shaper:
         marked = self.layout.mark_below and p is not None and p < self.layout.mark_below
         return f"{text}{cell.after}{self._stars(column, key)}{MARK if marked else ''}"
 
+    def _with_leader(
+        self, columns: Sequence[Column], key: Levels, texts: Sequence[str]
+    ) -> Iterator[str]:
+        """The cells of a row, the highest of the row or of its column marked if the layout says."""
+        for column, text in zip(columns, texts, strict=True):
+            rivals = [
+                _number(found)
+                for (place, levels, row), found in self.placed.items()
+                if place == column.place
+                if (self.layout.leader and row == key)
+                or (self.layout.column_leader and levels == column.levels)
+            ]
+            own = _number(self.placed.get((column.place, column.levels, key), []))
+            leads = rivals and own == max(rivals) and "level" not in column.cell.show
+            yield f"{text} {OPEN_LEADER}" if leads else text
+
     def _one(self, column: Column, key: Levels, own: Sequence[Estimate]) -> Estimate:
         """The estimate of a cell, less that of the levels that are taken off."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
         other = replace(cell, where={**cell.where, **cell.less}, less={})
-        base = [
-            e for e in self._chosen(cell.measure, other) if _levels(e, self.row_axes) == key
-        ]
+        base = [e for e in self._chosen(cell.measure, other) if _levels(e, self.row_axes) == key]
         known = one.value is not None and base and base[0].value is not None
         value = one.value - base[0].value if known else None  # type: ignore[operator]
         return replace(one, value=value, p=None, p_adjusted=None)
@@ -235,7 +240,7 @@ class Shaper:
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
         every = {axes(e).get(cell.axis) for e in self.read.of(cell.measure)} - {None}
         if len(every) > 1 and every == {*levels}:
-            return f"All {cell.axis}s"
+            return f"All {self._title(cell.axis)}"
         words = sorted(levels, key=lambda one: self._place(cell.axis, one))
         return ", ".join(self._level(cell.axis, one) for one in words)
 
@@ -288,11 +293,21 @@ def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
                 yield replace(layout, title=title, where=where, split={})
 
 
+def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
+    """True if the estimates of a column differ in an axis that the column does not name."""
+    inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
+    return not inside and len({axes(e).get(name, "") for e in own}) > 1
+
+
 def _binomial_error(one: Estimate) -> Estimate:
     """√(p(1 − p)/n) of a share of n outputs, as papers give it."""
     share = one.value or 0.0
     error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
     return replace(one, value=error, contrast=None)
+
+
+def _number(own: Sequence[Estimate]) -> float:
+    return -math.inf if not own or own[0].value is None else own[0].value
 
 
 def _within(e: Estimate, wanted: Mapping[str, Levels]) -> bool:
