@@ -521,11 +521,16 @@ class Estimate:
         )
 
     @property
+    def deciding_p(self) -> float | None:
+        """The adjusted p, or p if it is not adjusted; None if no test was made."""
+        return self.p if self.p_adjusted is None else self.p_adjusted
+
+    @property
     def stars(self) -> str | None:
-        """`***` below .001, `**` below .01, `*` below .05 of the adjusted p, or of p where it is
-        not adjusted; "" above, and None where no test was made.
+        """`***` below .001, `**` below .01, `*` below .05 of the deciding p; "" above, and None if
+        no test was made.
         """
-        p = self.p if self.p_adjusted is None else self.p_adjusted
+        p = self.deciding_p
         return None if p is None else next((text for bound, text in STARS if p < bound), "")
 
     @classmethod

@@ -132,11 +132,46 @@ class MeasureKeys(TypedDict, total=False):
     sentence: SentenceKeys
 
 
+class StarKeys(TypedDict, total=False):
+    """Stars of another measure's test beside a cell."""
+
+    measure: Required[str]
+    where: Levels
+    at: Levels
+    most: int
+
+
+class PaperCellKeys(TypedDict, total=False):
+    """A column of a paper's table, or one for each level of the axes in `each`."""
+
+    head: Required[Texts]
+    measure: Required[str]
+    each: Texts
+    where: Levels
+    less: Levels
+    show: Sequence[Literal["value", "stars", "interval", "p", "n", "se", "baseline", "level"]]
+    axis: str
+    stars: StarKeys
+    percent: bool
+    decimals: int
+    signed: bool
+    after: str
+
+
 class PaperTableKeys(TypedDict, total=False):
     """A table of a paper: estimates laid out as rows × columns."""
 
     title: Required[str]
-    measures: Required[Texts]
+    measures: Texts
+    cells: Sequence[PaperCellKeys]
+    names: Mapping[str, Mapping[str, str]]
+    split: Mapping[str, Mapping[str, str]]
+    continues: bool
+    count: str
+    leading_zero: bool
+    half_even: bool
+    mark_below: float
+    top: int
     rows: Texts
     columns: Texts
     show: Sequence[Literal["value", "stars", "interval", "p", "n"]]
@@ -144,6 +179,7 @@ class PaperTableKeys(TypedDict, total=False):
     percent: bool
     decimals: int
     leader: bool
+    column_leader: bool
     ranked: bool
 
 
@@ -153,6 +189,7 @@ class VariantKeys(TypedDict, total=False):
     where: Levels
     several: Literal["alone", "each"]
     intervals: bool
+    adjust: bool
     measures: Texts
     only: Texts
     headline: Texts

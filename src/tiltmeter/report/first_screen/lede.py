@@ -126,7 +126,7 @@ def _least(one: Judged) -> str:
 
 def _chance(facts: ClaimFacts) -> str:
     row = facts.row
-    p = row.p if row.p_adjusted is None else row.p_adjusted
+    p = row.deciding_p
     if p is None:
         return ""
     text = numerals.chance(p)
