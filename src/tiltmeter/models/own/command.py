@@ -228,4 +228,5 @@ KIND = ModelKind(
     command,
     price=FREE,
     executes=True,
+    sees=False,
 )
