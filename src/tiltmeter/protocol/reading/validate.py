@@ -101,7 +101,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
     seen: set[tuple[str, ...]] = set()
     condition = itemgetter(protocol.item, *protocol.factors)
     for prompt, cell in zip(prompts, protocol.cells, strict=True):
-        key = (prompt, *condition(cell))
+        key = ("" if protocol.pictures else prompt, *condition(cell))  # one picture a condition
         if key in seen:
             raise ProtocolError(
                 f"{place.at('tables')}: two rows make the same prompt in the same condition: "

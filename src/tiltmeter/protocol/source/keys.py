@@ -281,6 +281,7 @@ class _Keys(TypedDict, total=False):
     system: str
     turns: Sequence[TurnKeys]
     judges_see_system: bool
+    pictures: Texts
     crosstab: CrosstabKeys
     titles: Mapping[str, Mapping[str, str]]
     annotation: Mapping[str, AnnotationKeys]
