@@ -180,7 +180,7 @@ def command(
 
     refuse_gates(None, printing)
     made = prepare(
-        prompts, out, replace(wishes, judged=bool(judges), samples=options.get("samples"))
+        prompts, out, replace(wishes, judged=bool(judges), answers=options.get("samples"))
     )
     _show(made, out)
     if sending.dry_run or not _may_send(models, judges, made, sending.yes):

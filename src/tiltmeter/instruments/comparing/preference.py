@@ -22,6 +22,7 @@ from ...records import (
     UNRESOLVED,
     Answered,
     Label,
+    Message,
     Reply,
     Request,
     Steps,
@@ -94,7 +95,7 @@ class Preference(TextComparer, Judge):
             return INVALID
         told = []
         for first, second in ((text, other), (other, text)):
-            asked = self._question(item, first, second)
+            asked = Message("user", self._question(item, first, second))
             told.append((yield from word_of(self, item, asked, WORDS)))
         if UNRESOLVED in told:
             return UNRESOLVED

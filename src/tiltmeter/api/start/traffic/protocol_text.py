@@ -91,7 +91,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
             f'text = "{{turn_{number}}}"\n'
             for number in range(1, turns + 1)
         ),
-        samples=wishes.samples or SAMPLES,
+        samples=wishes.answers or SAMPLES,
         max_tokens=wishes.max_tokens,
         mask=mask,
     )
@@ -104,10 +104,16 @@ def _measures(wishes: Wishes, question: str) -> Iterator[str]:
         "swap": "_".join(question.replace("(", "").replace(")", "").split()),
         "question": _quote(question),
     }
-    if wishes.samples != 1:
+    yield from _with_direction(wishes, question, swap, filled)
+    if wishes.answers != 1:
         yield _part("undirected", **filled)
     if wishes.tools:
         yield _part("any_tool", **filled)
+
+
+def _with_direction(
+    wishes: Wishes, question: str, swap: str, filled: dict[str, str]
+) -> Iterator[str]:
     if swap not in _CONTRASTS or question.endswith(MIRRORED_QUESTION):
         return
     level, baseline = _CONTRASTS[swap]

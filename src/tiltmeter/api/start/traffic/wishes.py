@@ -20,8 +20,7 @@ class Wishes:
     None for none; prompt: the column, "" to be told; spans: which records of a trace; redact: True
     to put placeholders for addresses and numbers of phones, cards and accounts; lists: words to
     count; tools: names of tools whose calls are counted; judged: True if a judge says which answer
-    it prefers; samples: answers to each
-    version, None for the usual number; pair_seed: chooses the matched sets of names.
+    it prefers; answers: their number for each version, None for the usual one; pair_seed: chooses the matched sets of names.
     """
 
     swaps: Sequence[str] = ("gender",)
@@ -33,6 +32,6 @@ class Wishes:
     max_tokens: int = MAX_TOKENS
     tools: Sequence[str] = ()
     judged: bool = False
-    samples: int | None = None
+    answers: int | None = None
     pair_seed: int = 0
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
