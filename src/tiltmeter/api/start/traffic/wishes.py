@@ -20,7 +20,8 @@ class Wishes:
     None for none; prompt: the column, "" to be told; spans: which records of a trace; redact: True
     to put placeholders for addresses and numbers of phones, cards and accounts; lists: words to
     count; tools: names of tools whose calls are counted; judged: True if a judge says which answer
-    it prefers; answers: their number for each version, None for the usual one; pair_seed: chooses the matched sets of names.
+    it prefers; answers: their number for each version, None for the usual one; pair_seed: chooses
+    the matched sets of names.
     """
 
     swaps: Sequence[str] = ("gender",)
