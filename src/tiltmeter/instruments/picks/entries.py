@@ -223,10 +223,13 @@ class Entries:
 
     def _rejects(self, part: str) -> bool:
         """True for a listed word that a part contrasts with the others: "but not strict"."""
-        if not (self._last(part) or self._first(part)):
+        listed = self._last(part) or self._first(part)
+        if not listed or any(map(self._find, self._join.split(part))):
             return False
-        known, text = self._known, self._known.canonical(part)
-        contrasts = known.has(text, "coordinate") or len(part.split()) > 2 or self.words.unspaced
+        known, tokens = self._known, self._tokens(part)[0]
+        rest = key(part).replace(listed.text, " ") if self.words.unspaced else part
+        text = known.canonical(rest)
+        contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
         return contrasts and any(known.has(text, role) for role in DENYING)
 
     def _bare(self, part: str) -> str:
