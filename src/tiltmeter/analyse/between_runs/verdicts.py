@@ -1,5 +1,5 @@
-"""What is said of each headline difference between two runs: judged as the claims of one run are
-(`verdicts.judge`), with what bears on either run beside it, and held to the margin.
+"""Verdicts of headline differences between two runs: judged as the claims of one run are
+(`verdicts.judge`), with the facts about either run, and held to the margin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two are called."""
+        """The names of the two runs."""
         return self.first.name, self.second.name
 
 
@@ -121,7 +121,9 @@ def _levels(claim: Claim) -> str:
 
 
 def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Background:
-    """What bears on either of two runs: their gold, their plans, and what is labelled."""
+    """Reads the facts about either of two runs: their gold, their plans, and the labelled
+    attributes.
+    """
     subject = pair.second.subject
     known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
     plans = [known[part.name].of_plan(part.subject) for part in pair]
@@ -139,7 +141,7 @@ def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Bac
 def _gold(
     protocol: Protocol, pair: Pair, known: Mapping[str, Background]
 ) -> dict[background.Key, GoldFacts]:
-    """What the gold of either run says of a judge, and whether its errors differ between them."""
+    """Reads the gold of either run about a judge, and tests if its errors differ between them."""
     pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
     facts: dict[background.Key, GoldFacts] = {}
     for key in dict.fromkeys(key for one in known.values() for key in one.gold):

@@ -220,8 +220,8 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """How often what judges were shown, and what they said, tried to instruct its reader; nothing
-    where no judge labelled.
+    """Counts the attempts to instruct the reader in texts shown to judges and in their replies;
+    nothing if no judge labelled.
     """
     found = injection_count.read_counts(store)
     if found:

@@ -59,7 +59,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of the runs before: the folder that it was met in first."""
+    """The facts of the runs before, each with the folder in which it was met first."""
 
     folder: Path
     frozen: Frozen
@@ -151,7 +151,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
 
 
 def _adopt_part(store: Store, source: Store) -> None:
-    """What a run cost without an answer and what it left open, counted once however often it is
+    """Counts the cost of unanswered calls and the open trials of a run once, however often it is
     merged, also by way of a run that it was merged into.
     """
     held, within = settings.merged_parts(store), settings.merged_parts(source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from ...records import Json, __version__
 from .. import Store, origin
@@ -25,10 +25,13 @@ class Frozen(TypedDict, total=False):
 
 
 class Definition(TypedDict):
-    """A protocol as a run keeps it. declared: its file; files: the text of those that it names."""
+    """A protocol as a run keeps it. declared: its file; files: the text of those that it names;
+    pictures: the blob name of each picture that it shows.
+    """
 
     declared: Mapping[str, Json]
     files: Mapping[str, str]
+    pictures: NotRequired[Mapping[str, str]]
 
 
 class ShardRecord(NamedTuple):
