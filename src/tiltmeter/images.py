@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # 100 megapixels unpack to 400 MB; the largest picture that a model of the table draws has 16.8
 # (4096 × 4096).
 MOST_PIXELS = 100_000_000
+MOST_BYTES = 64 * 2**20
 _KINDS = {
     "PNG": ("image/png", ".png"),
     "JPEG": ("image/jpeg", ".jpg"),
@@ -48,6 +49,12 @@ class Unusable(ValueError):
 
 # what Pillow raises of a file that is no whole picture; the last two of broken GIFs
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
+
+
+def suffix_of(content: bytes) -> str:
+    """Returns the suffix of a picture with its dot, by its head alone. Raises Unusable."""
+    with _open_picture(content) as image:
+        return _KINDS[str(image.format)][1]
 
 
 def check_picture(content: bytes) -> Picture:

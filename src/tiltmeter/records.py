@@ -74,6 +74,13 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def blob_name(content: bytes, suffix: str) -> str:
+    """Returns the name of a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and its
+    suffix with the dot.
+    """
+    return hashlib.sha256(content).hexdigest()[:32] + suffix
+
+
 class Sampling(NamedTuple):
     """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None is
     left to the provider.
@@ -99,8 +106,9 @@ class Message(NamedTuple):
 class Trial(NamedTuple):
     """One prompt and one sample number: the unit that is generated once and resumed by.
 
-    context: the system prompt and the turns before the prompt. It follows from the protocol and
-             the run's settings, and is no column of the run's table.
+    context:  the system prompt and the turns before the prompt; pictures: blob names of those that
+              are shown with it. Both follow from the protocol and the run's settings, and are no
+              columns of the run's table.
     """
 
     id: str
@@ -112,11 +120,12 @@ class Trial(NamedTuple):
     begin: str
     sampling: Sampling
     context: tuple[Message, ...] = ()
+    pictures: tuple[str, ...] = ()
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The whole conversation that the subject is asked to answer."""
-        return (*self.context, Message("user", self.prompt))
+        return (*self.context, Message("user", self.prompt, self.pictures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,11 +530,16 @@ class Estimate:
         )
 
     @property
+    def deciding_p(self) -> float | None:
+        """The adjusted p, or p if it is not adjusted; None if no test was made."""
+        return self.p if self.p_adjusted is None else self.p_adjusted
+
+    @property
     def stars(self) -> str | None:
-        """`***` below .001, `**` below .01, `*` below .05 of the adjusted p, or of p where it is
-        not adjusted; "" above, and None where no test was made.
+        """`***` below .001, `**` below .01, `*` below .05 of the deciding p; "" above, and None if
+        no test was made.
         """
-        p = self.p if self.p_adjusted is None else self.p_adjusted
+        p = self.deciding_p
         return None if p is None else next((text for bound, text in STARS if p < bound), "")
 
     @classmethod

@@ -175,7 +175,7 @@ def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
     the release.
     """
     file = _HOME / release.protocol / "protocol.toml"
-    return load(file, instrument_kind, texts=release.texts(path))
+    return load(file, instrument_kind, texts=release.texts(path), shown=path)
 
 
 def protocol(name: str | Path | Protocol) -> Protocol:

@@ -233,7 +233,7 @@ def _data(lines: Sequence[str]) -> Section:
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:
-    from ..protocol import crosstab
+    from ..protocol.design.crosstab import crosstab
 
     table = crosstab(declared)
     if table:

@@ -80,6 +80,7 @@ class Model:
 
     makes:   what comes out, "text" or "pictures" or both.
     servers: how many share its calls.
+    sees:    False if it is known to read no pictures.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Model:
     batch: int = 1  # requests that it works on as one
     reserve: int = 0  # tokens that it may think beside the limit of an answer
     makes: tuple[str, ...] = ("text",)
+    sees: bool = True
 
     @property
     def fingerprint(self) -> str:
@@ -110,9 +112,14 @@ class Model:
         return ""
 
     def check(self, request: Request) -> None:
-        """Raises Incapable where a model that writes is asked for a picture, or one that draws for
-        text.
+        """Raises Incapable if a model that writes is asked for a picture, one that draws for text,
+        or one that sees none is shown a picture.
         """
+        if not self.sees and any(message.pictures for message in request.messages):
+            raise Incapable(
+                f"{self.name} reads no pictures, and is to be shown some. Name a vision model, for "
+                "instance openai:gpt-4.1-mini"
+            )
         if request.size and "pictures" not in self.makes:
             raise Incapable(
                 f"{self.name} writes text, and pictures are asked for. Name a model that draws, "

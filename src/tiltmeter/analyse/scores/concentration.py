@@ -143,7 +143,7 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
                     "group": group,
                     "attribute": name,
                 }
-                yield row_of(
+                row = row_of(
                     measure,
                     about,
                     {name: f"{old} → {new}"},
@@ -152,6 +152,7 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
                     outcomes=value_counts(outputs, name),
                     note=f"{old} has {old_share:.2f} of the base prompt's",
                 )
+                yield replace(row, sides={"level": new_share, "baseline": old_share})
 
 
 def _more_than_base(

@@ -9,10 +9,10 @@ from typing import NamedTuple, Unpack
 from ... import registry
 from ...errors import Incapable
 from ...models import Model
-from ...models.kinds import makes
+from ...models.kinds import makes, sees
 from ...protocol import Protocol, told_by
 from ...protocol.design import prompt_pairs
-from ...records import Request, Sampling, Trial
+from ...records import Message, Request, Sampling, Trial
 from ...stages.engine.limits import Limits
 from ...stages.planning import cost
 from ...stages.planning import plan as planning
@@ -148,12 +148,13 @@ def _misfits(
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }
+    shown = (Message("user", "", declared.pictures),) if declared.pictures else ()
     refusals = []
     for name, size in sorted(requests | {(judge, "") for judge in judges}):
         model = Model()
-        model.name, model.makes = name, makes(name)
+        model.name, model.makes, model.sees = name, makes(name), sees(name)
         try:
-            model.check(Request(name, (), Sampling(), size=size))
+            model.check(Request(name, shown, Sampling(), size=size))
         except Incapable as error:
             refusals.append(str(error))
     return list(dict.fromkeys(refusals))

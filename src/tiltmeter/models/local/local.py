@@ -289,6 +289,7 @@ BUILTIN = ModelKind(
     extra="builtin",
     templated=True,
     check=check_weights,
+    sees=False,
 )
 GGUF = ModelKind(
     "gguf",
@@ -299,4 +300,5 @@ GGUF = ModelKind(
     modules=("xllamacpp",),
     extra="builtin",
     templated=True,
+    sees=False,
 )

@@ -230,4 +230,5 @@ KIND = ModelKind(
     command,
     price=FREE,
     executes=True,
+    sees=False,
 )

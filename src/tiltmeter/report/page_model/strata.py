@@ -95,8 +95,8 @@ def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") ->
 
 
 def significant(estimate: Estimate) -> bool:
-    """True if a test was made and holds after adjustment."""
-    return estimate.p_adjusted is not None and estimate.p_adjusted < ALPHA
+    """True if a test was made and holds, after adjustment unless nothing is adjusted."""
+    return estimate.deciding_p is not None and estimate.deciding_p < ALPHA
 
 
 def level() -> str:

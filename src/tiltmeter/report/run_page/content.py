@@ -147,7 +147,8 @@ def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Judged]
 ) -> list[Beside]:
     """The numbers that the authors of the audit printed, beside those of the first variant."""
-    printed = registry.printed_numbers(settings.source(store)) if audit else ()
+    readable = audit is not None and settings.own_source(store)
+    printed = registry.printed_numbers(settings.source(store)) if readable else ()
     if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
         return []
     variants = audit.protocol.variants

@@ -128,7 +128,9 @@ def lines(
             some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
                 [
-                    plan.request(trial, protocol) if exact else _first(asking, trial, protocol)
+                    plan.request(trial, protocol)
+                    if exact
+                    else first_request(asking, trial, protocol)
                     for trial in some
                 ]
                 if calls
@@ -247,7 +249,7 @@ def _discoveries(
         )
 
 
-def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
+def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
     """The first request of an instrument about its example answer; where it takes that for none,
     about one in English.
 

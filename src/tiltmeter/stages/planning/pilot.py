@@ -156,7 +156,8 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
         return THOUGHT
     if reply.outcome != ANSWER:
         return ""
-    guessed = request_sizes.size(plan.request(trial, protocol)).tokens
+    # without pictures, of which servers count 60 to 5,000 tokens each
+    guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
     if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
         return CONTEXT
     begins = bool(begun.ending(trial, protocol)[0])

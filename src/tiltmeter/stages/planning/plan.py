@@ -240,8 +240,9 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     drawn = {mode.name: _sampling(mode, choices) for mode in modes}
     contexts = [protocol.context(cell, choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
-    rows = list(zip(chosen, factors, prompts, begun, contexts, strict=True))
-    for sample, (row, cell, prompt, begins, context), mode, subject in product(
+    pictures = [protocol.shown_with(cell) for cell in chosen]
+    rows = list(zip(chosen, factors, prompts, begun, contexts, pictures, strict=True))
+    for sample, (row, cell, prompt, begins, context, shown), mode, subject in product(
         range(rounds), rows, modes, choices.subjects
     ):
         if sample >= samples(choices, mode):
@@ -252,15 +253,20 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         sampling = drawn[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.for_discovery else ""
-        seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
+        seed = seed_of(f"{apart}{choices.seed}/{sample}/{prompt}", shown)
         sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)
         if parts is None:
             asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
-            parts = id_parts[name] = _id_parts(asked, context)
+            parts = id_parts[name] = _id_parts(asked, context, shown)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
-        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context, shown)
+
+
+def seed_of(asked: str, shown: Sequence[str]) -> int:
+    """Returns the seed of a sample, made of what is asked and of the pictures shown with it."""
+    return int(sha256("/".join((asked, *shown)).encode()).hexdigest()[:7], 16)
 
 
 def _sampling(mode: Mode, choices: Choices) -> Sampling:
@@ -274,14 +280,16 @@ def _sampling(mode: Mode, choices: Choices) -> Sampling:
 
 
 def _id_parts(
-    asked: tuple[str, str, str, Row, str, str, Sampling], context: Sequence[Message]
+    asked: tuple[str, str, str, Row, str, str, Sampling],
+    context: Sequence[Message],
+    shown: Sequence[str],
 ) -> tuple[str, str, str]:
     """The canonical JSON that a trial's id is made from, before, between and after its sample
     number and its seed: all that the samples of a prompt share. asked: protocol, subject, mode,
     cell, prompt, begin and sampling.
     """
     *before, prompt, begin, sampling = asked
-    after = f",{canonical(context)}]" if context else "]"
+    after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
     drawn = canonical(sampling[:-1])[:-1]
     return (
         f"{canonical(before)[:-1]},",

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 from ...errors import UsageError
 from ...models import FREE, Model, Price, Queued, reasoning, table
 from ...models.http.provider import on_this_machine
-from ...models.kinds import kind_of, make_model, makes
+from ...models.kinds import kind_of, make_model, makes, sees
 from ...models.options import TEXT, ModelOptions
 from ...models.workers import Workers
 from ...secret_filter import environment_secrets, named_secret
@@ -138,7 +138,9 @@ class Connect:
             return _on_workers(name, options, self.workers)
         urls = self.urls(name)
         if len(urls) < 2 or not kind_of(name).is_served:
-            return make_model(name, options)
+            made = make_model(name, options)
+            made.sees = made.sees and (bool(url) or sees(name))
+            return made
         from ...models.servers import Servers
 
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)

@@ -134,7 +134,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
     """The settings of a run that is merged, beside those that are there."""
     frozen: Mapping[str, Json] | None = source.get("frozen")
     store.freeze(frozen or {})
-    for key in ("source", "definition", "given"):
+    for key in ("source", "origin", "definition", "given"):
         if store.get(key) is None and source.get(key) is not None:
             store.put(key, source.get(key))
     given = settings.given_materials(source)
