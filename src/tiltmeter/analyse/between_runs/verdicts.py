@@ -23,12 +23,7 @@ from .paired_runs import FACTOR, ComparisonRow, Part
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
-SENTENCE: SentenceKeys = {
-    "tilt": LEVELS + "{what} differs by {value}.",
-    "none": LEVELS + "no difference in {what} was found at this n.",
-    "undecided": LEVELS + "whether {what} differs is undecided.",
-    "unsettled": LEVELS + "which way {what} differs cannot be said.",
-}
+SENTENCE: SentenceKeys = {"tilt": LEVELS + "{what} differs by {value}."}
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
 # of a claim of many cells that names one
 NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_share}."
@@ -105,7 +100,7 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         unit=unit,
         contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
-        sentence={**SENTENCE, "tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
+        sentence={"tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 
 

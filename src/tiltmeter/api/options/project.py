@@ -15,7 +15,9 @@ from typing import TypeAlias
 from ... import intake
 from ...errors import UnknownName, UsageError
 from ...models.kinds import kind_of
-from .records import AuditOptions, Record, RunOptions, records
+from .audit_options import AuditOptions
+from .option import Record, records
+from .records import RunOptions
 
 FILE = "tiltmeter.toml"
 Default: TypeAlias = "str | int | float | list[str]"
