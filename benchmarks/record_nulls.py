@@ -8,9 +8,9 @@ headline analysis is done each time, as in null_runs.py:
               places at random
     letters   of each occupation, letters for men and for women change places at random
     gest      which nine of the sixteen stereotypes are those of men is drawn anew
-    pairs     20 scenes of four pictures, ten answers to each, as `pairs` asks: each has a share of its
-              own, men have 20 points more than women, skin does nothing; so gender is to be
-              found and skin is not
+    pairs     20 scenes of four pictures, ten answers to each, as `pairs` asks: each has a share of
+              its own, men have 20 points more than women, skin does nothing; so gender is to
+              be found and skin is not
 
     python benchmarks/record_nulls.py --runs 400 --data ../shared/data/record
 
