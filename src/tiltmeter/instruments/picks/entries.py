@@ -170,8 +170,13 @@ class Entries:
         return self._row(rest) or self._side_by_side(rest)
 
     def _dashes(self, text: str) -> Unit | None:
-        """Words in a row with dashes between them, and not one with its explanation."""
-        return self._row(text) if len(_BETWEEN.findall(text)) > 1 and "," not in text else None
+        """Words in a row with dashes between them, and not one with its explanation: behind one
+        that has a row of words before it too, where commas go on.
+        """
+        dashes = [dash.start() for dash in _BETWEEN.finditer(text)]
+        commas = [comma.start() for comma in _COMMA.finditer(text)]
+        mixed = len(dashes) > 1 < sum(comma < dashes[0] for comma in commas)
+        return self._row(text) if len(dashes) > 1 and (mixed or not commas) else None
 
     def _row(self, text: str) -> Unit | None:
         """Words in a row: all short, or four in five of a long row; at least half listed, of two
