@@ -212,6 +212,10 @@ def _exit_code(arguments: list[str]) -> int:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
         return _fail(_of_system(error), 1)
+    except Exception as error:
+        if {"-v", "--verbose"} & set(arguments):
+            raise
+        return _fail(_unforeseen(error), 1)
     return code if isinstance(code, int) else 0
 
 
@@ -242,6 +246,24 @@ def _of_system(error: OSError) -> str:
     return f"{reason}. Nothing else was changed."
 
 
+def _unforeseen(error: Exception) -> str:
+    """A fault of a run that was changed, or of tiltmeter itself."""
+    from ..store import find_damage_of_opened
+
+    damage = find_damage_of_opened()
+    if damage is not None:
+        return str(damage)
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    return (
+        f"{type(error).__name__} at {place}: {' '.join(str(error).split())[:200]}. If nobody "
+        "edited what was read, this is a bug of tiltmeter. To see more, type the same "
+        "after: tiltmeter -v"
+    )
+
+
 def _usage(error: click.ClickException) -> str:
     """Puts a complaint of click on one line, with the command for help."""
     complaint = " ".join(error.format_message().split()).rstrip(".")
@@ -267,7 +289,9 @@ def _options_meant(error: click.NoSuchOption) -> str:
 def _fail(message: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
     from ..report.page_model.sanitize import visible
+    from ..secret_filter import environment_secrets, without
 
+    message = without(environment_secrets(), message)
     click.echo(f"error: {visible(message)}", err=True)
     if f"{__name__}.command_log" in sys.modules:
         from .command_log import LOG

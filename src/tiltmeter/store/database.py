@@ -86,6 +86,7 @@ class Database:
     def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
         self.folder = Path(folder)
         self.path = self.folder / FILE
+        damage.OPENED[self.folder] = None
         self._journal = self.path.with_name(f"{FILE}-wal")
         self._lock: WriterLock | None = None
         self._is_copy = False

@@ -29,12 +29,13 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
-from .mentions import MENTION, Forms, Marker, cases_of
+from .mentions import MENTION, Forms, Marker, cases_of, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+_SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, that may stand by themselves before a lead-in:
@@ -105,7 +106,7 @@ class Blank:
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
         if any(self._fills(part, *frame) for part in (*parts, *heads) for frame in around):
             return NEITHER
-        if len(parts) == 1 and not any(parts[0].strip() in sentence for sentence in asked):
+        if len(parts) == 1 and not any(parts[0] in sentence for sentence in asked):
             return self.word(parts[0])
         return ""
 
@@ -222,7 +223,18 @@ class Blank:
             lambda found: "" if self._names(self._language.canonical(found[0])) else found[0],
             prompt,
         )
-        return blank.split(QUOTED.sub(lambda found: _own_line(found, blank), prompt))
+        lines = QUOTED.sub(lambda found: _own_line(found, blank), prompt)
+        sentences = _SENTENCES.findall(lines)
+        # "Replace ___ by he or she" names the blank and has none
+        asking = [self._offers(sentence) and blank.search(sentence) for sentence in sentences]
+        if any(asking) and len(blank.findall(lines)) > sum(map(bool, asking)):
+            pairs = zip(sentences, asking, strict=True)
+            lines = "".join(blank.sub("", text) if names else text for text, names in pairs)
+        return blank.split(lines)
+
+    def _offers(self, sentence: str) -> bool:
+        marked = self._marker.mark(self._language.canonical(sentence))
+        return len(values(marked)) > 1
 
     def _parts_of(self, text: str) -> list[str]:
         return [part for part, _ in _parts(self._language.canonical(text))]

@@ -67,7 +67,9 @@ class Command(Model):
         await asyncio.gather(*self._readers, return_exceptions=True)
 
     async def ask(self, request: Request) -> Reply:
-        """What the command answers. TransientError where it ended or took too long meanwhile."""
+        """Returns the command's answer. TransientError where it ended or took too long
+        meanwhile.
+        """
         if request.logprobs:
             raise Incapable(
                 f"{self.name} is a command and gives no log-probabilities. Type: --mode sampled"
@@ -207,7 +209,8 @@ def reply_of(found: Mapping[str, Json]) -> Reply:
         except binascii.Error:
             return Reply("the picture is not base64", ERROR, served=served)
     if isinstance(found.get("text"), str):
-        return Reply(str(found["text"]), served=served)
+        raw = json.dumps({"tools": found["tools"]}) if found.get("tools") else ""
+        return Reply(str(found["text"]), served=served, raw=raw)
     return Reply("the command's line has no 'text'", ERROR, served=served)
 
 
@@ -228,4 +231,5 @@ KIND = ModelKind(
     command,
     price=FREE,
     executes=True,
+    sees=False,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ... import registry
 from ...errors import ProtocolError, UsageError
-from ...instruments import Instrument, Learner, SecondJudge
+from ...instruments import Comparer, Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
 from ...instruments.judges.unread import CHECKED, Unread, asked_of_judges, blind_cascade
 from ...protocol import InstrumentSpec, Protocol
@@ -221,6 +221,8 @@ async def annotate(
         if models.aside is not None and models.aside.deferred:  # it is found out in a batch
             return Tally(warnings=tally.warnings)
     jobs, in_vain = LabelJobs(store, protocol), pipeline.in_vain if pipeline is not None else ()
+    jobs.introduce(instruments)
+    _forget_partly_compared(store, instruments)
 
     def unlabelled(instruments: Sequence[Instrument]) -> Iterator[Job]:
         for instrument in instruments:
@@ -244,6 +246,15 @@ async def annotate(
     return tally
 
 
+def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> None:
+    """Withdraws the labels of comparing annotators that did not see all outputs: they label all of
+    them again, with a judge's stored replies.
+    """
+    for one in instruments:
+        if isinstance(one, Comparer) and next(store.iter_unlabelled(one.annotator), None):
+            store.withdraw(labels.keys_of(store, one.annotator))
+
+
 def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
     """Asks the judge of what is unread about answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
@@ -255,7 +266,7 @@ def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
 
 
 def _agreement(store: Store, by: Unread) -> str:
-    """How often the judge of what is unread agrees with the rules on what they read."""
+    """Describes how often the judge of unread answers agrees with the rules on those they read."""
     both = (by.annotator, by.check.annotator)
     alike, number = agreement.alike(store, *both, by.attribute, by.check.attribute)
     return (

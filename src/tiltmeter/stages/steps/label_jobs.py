@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...instruments import Instrument, PictureParser, ReplyParser
+from ...instruments import Comparer, Instrument, PictureParser, ReplyParser
 from ...instruments.judges.cascade import Cascade
 from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
@@ -24,7 +24,23 @@ class LabelJobs:
         self._names = (*protocol.factors, protocol.item)
         self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
         system = settings.frozen(store).get("system")
-        self._contexts = {key: protocol.context(cell, system) for key, cell in self._cells.items()}
+        self._shown = {
+            key: (protocol.context(cell, system), protocol.shown_with(cell))
+            for key, cell in self._cells.items()
+        }
+
+    def introduce(self, instruments: Sequence[Instrument]) -> None:
+        """Shows all outputs to the instruments that compare them."""
+        comparing = [one for one in instruments if isinstance(one, Comparer)]
+        if comparing:
+            modes = self._protocol.modes
+            outputs = [
+                (trial, begun.answer(output, trial, self._protocol))
+                for trial, output in self._store.iter_outputs()
+                if not modes[trial.mode].for_discovery
+            ]
+            for one in comparing:
+                one.meet(outputs)
 
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
         """The job of one output; None if the instrument does not label it."""
@@ -35,14 +51,14 @@ class LabelJobs:
         if not instrument.reads(exact):
             return None
         key = tuple([trial.factors[name] for name in self._names])
-        cell, context = self._cells.get(key, {}), self._contexts.get(key, ())
-        asked = trial._replace(context=context) if context else trial
+        cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
+        asked = trial._replace(context=context, pictures=pictures)
         told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
         return _job(self._store, instrument, asked, output, exact, cell, told)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
-    """What judges are shown before the prompt."""
+    """Returns the context that judges are shown before the prompt."""
     if not protocol.judges_see_system:
         return ""
     return "\n".join(turn.content for turn in trial.context if turn.role == "system")

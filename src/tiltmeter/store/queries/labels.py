@@ -130,6 +130,12 @@ def exist(store: Store) -> bool:
     return store.first("SELECT 1 FROM labels LIMIT 1") is not None
 
 
+def keys_of(store: Store, annotator: str) -> list[tuple[str, str, str]]:
+    """Returns (output, annotator, attribute) of all current labels of an annotator."""
+    query = "SELECT DISTINCT output, annotator, attribute FROM labels WHERE current AND annotator=?"
+    return [(str(row[0]), str(row[1]), str(row[2])) for row in store.rows(query, (annotator,))]
+
+
 def annotators(store: Store) -> list[str]:
     """Everybody and everything that ever labelled, in the order of their names."""
     return sorted({sort.annotator for sort in _sorts(store)})
