@@ -34,7 +34,7 @@ import numpy as np
 from few_items import Limits
 from scipy import special
 
-from tiltmeter.stats import association, multiplicity, rates
+from tiltmeter.stats import association, multiplicity, rates, wilson
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import Interval
 from tiltmeter.stats.shuffles import resampling
@@ -233,7 +233,7 @@ def alternatives(
     total, clusters, share = n.sum(), n.size, x.sum() / n.sum()
     variance, _ = rates.cluster_variance((x - share * n) / total)
     t, se = t_quantile(0.975, clusters - 1.0), math.sqrt(variance)
-    pooled = rates.wilson(float(x.sum()), float(total))
+    pooled = wilson.wilson(float(x.sum()), float(total))
     picks = generator.integers(0, clusters, (300, clusters))
     low, high = np.quantile(x[picks].sum(axis=1) / n[picks].sum(axis=1), (0.025, 0.975))
     spread = share * (1 - share)
@@ -248,7 +248,7 @@ def alternatives(
         "percentile bootstrap of clusters": (float(low), float(high)),
         "t(C-1)": (share - t * se, share + t * se),
         "logit, t(C-1)": (float(logit[0]), float(logit[1])),
-        "Wilson, effective n, t(C-1)": rates.wilson_limits(share, effective, t),
+        "Wilson, effective n, t(C-1)": wilson.wilson_limits(share, effective, t),
     }
     whole = max(effective, 1.0)
     tails = (t_quantile(0.975, max(total - 1.0, 1.0)) / t) ** 2 * min(whole, total)

@@ -17,13 +17,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tiltmeter.stats.power.detectable import (
-    Design,
-    divergence_shift,
-    observed_shift,
-    observed_tested_shift,
-    planned_shift,
-)
+from tiltmeter.stats.power.design import Design
+from tiltmeter.stats.power.detectable import divergence_shift, observed_shift, planned_shift
+from tiltmeter.stats.power.tested_shift import observed_tested_shift
 from tiltmeter.stats.share_shifts import shift_from_value, shift_of_share
 from tiltmeter.stats.shuffles import conditions, permutation, resampling
 from tiltmeter.stats.shuffles.shuffling import Shuffles

@@ -23,8 +23,9 @@ from tiltmeter.models import table
 from tiltmeter.models.existing.answers import Answers
 from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.models.http.allowance import retry_after
+from tiltmeter.models.http.answer import Answer
 from tiltmeter.models.http.body import parse
-from tiltmeter.models.http.connection import Answer, Connection
+from tiltmeter.models.http.connection import Connection
 from tiltmeter.models.http.fetching import Unfetched, decode_base64, shorten, split
 from tiltmeter.models.providers.anthropic import AnthropicMessages
 from tiltmeter.models.providers.bfl import BflTasks

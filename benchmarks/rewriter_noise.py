@@ -18,7 +18,7 @@ from tiltmeter import registry
 from tiltmeter.instruments.rewrites import labels
 from tiltmeter.planted.rewriter import PlantedRewriter, parse
 from tiltmeter.records import Message, Request, Sampling
-from tiltmeter.stats.rates import wilson
+from tiltmeter.stats.wilson import wilson
 
 PLANTED = {"gendering": 0.3, "misgendering": 0.1}
 LEAST = 0.92

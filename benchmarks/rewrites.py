@@ -25,7 +25,7 @@ from rewrite_gold import confusion, quality
 from tiltmeter.instruments.rewrites import VERDICT, labels, verdicts
 from tiltmeter.instruments.rewrites.outcomes import READ
 from tiltmeter.records import UNSURE
-from tiltmeter.stats.rates import wilson
+from tiltmeter.stats.wilson import wilson
 
 GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"
 TUNING, HELD_OUT, FRESH = PARTS = ("tuning", "held out", "fresh")

@@ -17,7 +17,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName
 from tiltmeter.instruments.judges.text import ChoiceJudge
 from tiltmeter.records import UNRESOLVED, Answered, Steps
-from tiltmeter.stats import rates
+from tiltmeter.stats import rates, wilson
 from tiltmeter.stats.judges import correction
 from tiltmeter.store import Store
 from tiltmeter.store.queries import label_sets
@@ -101,7 +101,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
     """Items that differ (spread=2): pooled outputs give an interval a quarter as wide, which misses the planted share."""
 
     def pooled(*, successes: Sequence[float], n: Sequence[float], confidence: float = 0.95) -> Any:
-        return rates.wilson(float(sum(successes)), float(sum(n)), confidence=confidence)
+        return wilson.wilson(float(sum(successes)), float(sum(n)), confidence=confidence)
 
     from tiltmeter.analyse.measures import shares
 

@@ -21,7 +21,9 @@ import pytest
 from tests.test_floors import REPOSITORY, SOURCE
 from tiltmeter.api.options import options as arguments
 from tiltmeter.api.options import project
-from tiltmeter.api.options.records import AuditOptions, RunOptions, records
+from tiltmeter.api.options.audit_options import AuditOptions
+from tiltmeter.api.options.option import records
+from tiltmeter.api.options.records import RunOptions
 from tiltmeter.cli import VERBS, group
 from tiltmeter.cli.options import Printing
 from tiltmeter.models import Price

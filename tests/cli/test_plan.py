@@ -20,10 +20,11 @@ from tiltmeter.models import FREE, Model, Price
 from tiltmeter.models.kinds import all_kinds, kind_of, make_model
 from tiltmeter.models.options import PICTURES, TEXT
 from tiltmeter.records import Message, Reply, Request, Sampling
-from tiltmeter.stages.planning import cost
+from tiltmeter.stages.planning import cost, request_sizes
 from tiltmeter.stages.planning import power as design
 from tiltmeter.stages.planning.plan import Choices
-from tiltmeter.stats.power.detectable import Design, planned_power, planned_shift
+from tiltmeter.stats.power.design import Design
+from tiltmeter.stats.power.detectable import planned_power, planned_shift
 from tiltmeter.store import Store
 
 SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"
@@ -231,7 +232,7 @@ def test_size_by_hand() -> None:
         Sampling(max_tokens=7),
         begin="Ah",
     )
-    found = cost.size(request)
+    found = request_sizes.size(request)
     assert found.tokens == 4 / 4 + (2 * 0.75 + 3 / 4) + 2 / 4 + 2 * 8
     assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
     assert (found.limit, found.longest, found.drawn) == (7, 7, 0)
@@ -239,11 +240,11 @@ def test_size_by_hand() -> None:
 
 def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
     shown = Request("m", (Message("user", "abcd", ("a.png", "b.png")),), Sampling(max_tokens=7))
-    found = cost.size(shown)
+    found = request_sizes.size(shown)
     assert found.tokens == 1 + 8 + 2 * 1500 and found.size == 4 + 16 + 2 * 50_000
     assert found.size == Price(1e6, 0).worst(shown)
     drawn = Request("m", (Message("user", "abcd"),), Sampling(max_tokens=7), size="1024x1024")
-    found = cost.size(drawn)
+    found = request_sizes.size(drawn)
     assert (found.tokens, found.limit, found.longest, found.drawn) == (9, 7024, 16_000, 1)
     for price in (Price(0, 1e6), Price(0, 0, 0.04), Price(2, 30, 0.01)):
         assert price.of(int(found.size), int(found.longest), 1) == pytest.approx(price.worst(drawn))

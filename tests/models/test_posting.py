@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 
 from tiltmeter.errors import TiltmeterError, TransientError
-from tiltmeter.models.http import connection, posting
+from tiltmeter.models.http import answer, connection, posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.models.http.posting import Posting
 from tiltmeter.records import Json
@@ -194,7 +194,7 @@ Outcome = tuple[object, ...]
 Played = tuple[list[Outcome], list[bytes], int]
 
 
-async def outcome(work: Awaitable[connection.Answer]) -> Outcome:
+async def outcome(work: Awaitable[answer.Answer]) -> Outcome:
     """What a request comes to, in plain values."""
     try:
         answer = await work

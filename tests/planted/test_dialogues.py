@@ -41,7 +41,7 @@ from tiltmeter.records import (
     Sampling,
     Trial,
 )
-from tiltmeter.stats import rates
+from tiltmeter.stats import wilson
 
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
 
@@ -218,8 +218,8 @@ def right_on_average(number: int) -> None:
             n = sum(form == "two_lines" for form in forms)
             topics = Counter(pick(truth, random.random(), "invalid") for _ in range(n))
             pairs = [
-                (success, rates.wilson(n, 100)),
-                *((share, rates.wilson(topics[name], n)) for name, share in truth.items()),
+                (success, wilson.wilson(n, 100)),
+                *((share, wilson.wilson(topics[name], n)) for name, share in truth.items()),
             ]
             errors += [interval.value - share for share, interval in pairs]
             covered += [interval.low <= share <= interval.high for share, interval in pairs]

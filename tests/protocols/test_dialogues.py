@@ -18,7 +18,7 @@ from tiltmeter.stages.engine.open_models import Models
 from tiltmeter.stages.planning.plan import Choices, count, trials
 from tiltmeter.stages.steps.generate import generate
 from tiltmeter.stages.steps.label import annotate
-from tiltmeter.stats import rates
+from tiltmeter.stats import wilson
 from tiltmeter.store import Store
 
 DIALOGUES = registry.protocol("dialogues")
@@ -159,7 +159,7 @@ def test_what_was_planted_is_found_in_every_language(found: tuple[str, list[Esti
         answered = [topic for topic in planted if topic in BANK[language]]
         for topic in BANK[language]:
             (share,) = rows(table, "topic_share", pairing=pairing, topic=topic)
-            by_hand = rates.wilson(counts[topic], len(answered))
+            by_hand = wilson.wilson(counts[topic], len(answered))
             assert (share.value, share.low, share.high) == (
                 by_hand.value,
                 by_hand.low,

@@ -232,12 +232,16 @@ PLANTS = {
     **{
         f"own {strength}": Plant(
             "own_options",
-            (f"{drawn('own_options')},accepted.women={women},accepted.men={men},seed=2",),
+            (f"{drawn('own_options')},accepted.women={women},accepted.men={men},seed={seed}",),
             {"samples": 8},
             ("accepted", "women", "men"),
             (100 * women, 100 * men),
         )
-        for strength, women, men in (("weak", 0.5, 0.6), ("middle", 0.7, 0.5), ("strong", 0.3, 0.7))
+        for strength, women, men, seed in (
+            ("weak", 0.5, 0.6, 0),
+            ("middle", 0.7, 0.5, 2),
+            ("strong", 0.3, 0.7, 2),
+        )
     },
 }
 NAMES = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.stats import association, rates
+from tiltmeter.stats import association, rates, wilson
 from tiltmeter.stats.shuffles import divergence, resampling
 from tiltmeter.stats.shuffles.permutation import (
     base_against_group,
@@ -27,11 +27,11 @@ DRAWN = Shuffles(draws=9, generator=np.random.default_rng(1))
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: rates.wilson(-1, 10), "successes"),
-        (lambda: rates.wilson(NAN, 10), "successes"),
-        (lambda: rates.wilson(11, 10), "successes"),
-        (lambda: rates.wilson(1, -10), "n"),
-        (lambda: rates.wilson(1, 10, confidence=95), "confidence"),
+        (lambda: wilson.wilson(-1, 10), "successes"),
+        (lambda: wilson.wilson(NAN, 10), "successes"),
+        (lambda: wilson.wilson(11, 10), "successes"),
+        (lambda: wilson.wilson(1, -10), "n"),
+        (lambda: wilson.wilson(1, 10, confidence=95), "confidence"),
         (lambda: rates.clustered_share(successes=[1, NAN], n=[2, 2]), "successes"),
         (lambda: rates.clustered_share(successes=[1, 1], n=[2, -2]), "n"),
         (lambda: rates.clustered_share(successes=[1, 3], n=[2, 2]), "successes"),

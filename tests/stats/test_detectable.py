@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tiltmeter.stats import share_shifts
-from tiltmeter.stats.power import detectable
-from tiltmeter.stats.power.detectable import Design
+from tiltmeter.stats.power import detectable, tested_shift
+from tiltmeter.stats.power.design import Design
 from tiltmeter.stats.shuffles import conditions, resampling
 
 LOOKS = 400
@@ -106,14 +106,14 @@ def test_a_tested_condition_states_what_its_own_test_finds() -> None:
     generator, level, found = np.random.default_rng(12), 0.05 / 9, []
     for seed in range(12):
         observed = generator.standard_normal((24, 3)) * 0.2
-        shift = detectable.observed_tested_shift(rates=observed, level=level, seed=seed)
+        shift = tested_shift.observed_tested_shift(rates=observed, level=level, seed=seed)
         for _ in range(20):
             rates = generator.standard_normal((24, 3)) * 0.2 + [shift, 0, 0]
             test = conditions.tested_condition(rates=rates, draws=3_999, generator=generator)
             found.append(test.p <= level)
     assert 0.66 < np.mean(found) < 0.9
-    assert detectable.observed_tested_shift(rates=np.ones((24, 3))) is None
-    assert detectable.observed_tested_shift(rates=observed[:3], level=level) is None
+    assert tested_shift.observed_tested_shift(rates=np.ones((24, 3))) is None
+    assert tested_shift.observed_tested_shift(rates=observed[:3], level=level) is None
 
 
 def test_one_seed_one_answer_in_any_unit() -> None:

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from tiltmeter.stats import rates
+from tiltmeter.stats import rates, wilson
 from tiltmeter.stats.quantiles import (
     normal_quantile,
     t_quantile,
@@ -28,14 +28,14 @@ from tiltmeter.stats.quantiles import (
 )
 def test_wilson_prints_newcombes_table(successes: int, n: int, low: float, high: float) -> None:
     """Newcombe (1998), Stat. Med. 17, Table I, method 3."""
-    found = rates.wilson(successes, n)
+    found = wilson.wilson(successes, n)
     assert (round(found.low, 4), round(found.high, 4)) == (low, high)
 
 
 @pytest.mark.parametrize(("x", "n"), [(0, 7), (1, 7), (5, 10), (10, 10), (98, 100), (3, 1000)])
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_wilson_equals_statsmodels_and_scipy(x: int, n: int, confidence: float) -> None:
-    found = rates.wilson(x, n, confidence=confidence)
+    found = wilson.wilson(x, n, confidence=confidence)
     theirs = proportion_confint(x, n, alpha=1 - confidence, method="wilson")
     assert (found.low, found.high) == pytest.approx(theirs, abs=1e-9)
     scipys = stats.binomtest(x, n).proportion_ci(confidence, method="wilson")
@@ -43,12 +43,12 @@ def test_wilson_equals_statsmodels_and_scipy(x: int, n: int, confidence: float) 
 
 
 def test_wilson_of_nothing_is_not_measured() -> None:
-    found = rates.wilson(0, 0)
+    found = wilson.wilson(0, 0)
     assert (found.value, found.low, found.high, found.note) == (None, None, None, "no outcomes")
 
 
 def test_wilson_is_symmetric_on_the_log_odds_scale() -> None:
-    low, high = rates.wilson_limits(0.2, 35.5, 2.1)
+    low, high = wilson.wilson_limits(0.2, 35.5, 2.1)
     assert low * high / ((1 - low) * (1 - high)) == pytest.approx((0.2 / 0.8) ** 2, abs=1e-12)
 
 
@@ -104,7 +104,7 @@ def test_clustered_share_by_hand() -> None:
 def test_clusters_of_one_outcome_are_nearly_wilson() -> None:
     """ProText: 370 texts, one outcome each; only t for z and n-1 for n differ."""
     x = np.r_[np.ones(60), np.zeros(310)]
-    found, plain = rates.clustered_share(successes=x, n=np.ones(370)), rates.wilson(60, 370)
+    found, plain = rates.clustered_share(successes=x, n=np.ones(370)), wilson.wilson(60, 370)
     assert found.effective_n == pytest.approx(369)
     assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=5e-4)
 

@@ -10,7 +10,7 @@ import click
 from .options import label, layout, variant
 
 if TYPE_CHECKING:
-    from ..api.options.records import TableOptions
+    from ..api.options.table_options import TableOptions
 
 
 @click.command()

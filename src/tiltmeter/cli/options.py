@@ -13,19 +13,17 @@ from typing import TypedDict
 import click
 
 from ..api.options import forms
+from ..api.options.audit_options import AuditOptions
+from ..api.options.option import Option, Record, records
 from ..api.options.records import (
     AskOptions,
-    AuditOptions,
     BatchOptions,
     ChoiceOptions,
     JudgeOptions,
-    Option,
     PlanOptions,
-    Record,
     RunOptions,
-    TableOptions,
-    records,
 )
+from ..api.options.table_options import TableOptions
 
 Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb

@@ -11,7 +11,7 @@ from ..report.tables.cross_table_formats import FORMATS
 from .options import label, layout, variant
 
 if TYPE_CHECKING:
-    from ..api.options.records import TableOptions
+    from ..api.options.table_options import TableOptions
 
 
 @click.command()

@@ -11,50 +11,33 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TypeAlias
 
 from .. import intake
-from ..errors import UnknownName, UsageError
+from ..errors import UsageError
 from ..records import Json
 from . import Price
+from .table_fields import (
+    FIELDS,
+    Toml,
+    day_of,
+    inner_table,
+    modality_of,
+    name_list,
+    price_of,
+    refuse_others,
+    share_of,
+    taken_of,
+    text_of,
+)
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 RETENTION = "retention"  # the table of providers beside those of models
 SOON_DAYS = 60  # days before its end from which a model is said to be ending
-_FIELDS = ("price", "batch", "retirement", "aliases", "takes", "reasoning", "modality", "languages")
-_INNER = {
-    "price": ("prompt", "completion", "picture", "date", "source"),
-    "batch": ("share", "date", "source"),
-    "retirement": ("on", "date", "source"),
-    "languages": ("listed", "source"),
-    "reasoning": ("efforts", "default", "date", "source"),
-}
-_NEEDED = {
-    "price": ("date",),
-    "batch": ("share", "date"),
-    "retirement": ("on",),
-    "languages": ("listed",),
-    "reasoning": ("efforts",),
-}
-_EXAMPLES = {
-    "batch": "{ share = 0.5, date = 2026-11-21 }",
-    "retirement": "{ on = 2027-01-14 }",
-    "reasoning": '{ efforts = ["none", "low", "medium", "high"], default = "medium" }',
-    "languages": '{ listed = ["en", "fr"], source = "https://…" }',
-}
-_PRICE = (
-    "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, "
-    "date = 2026-11-21 }"
-)
-_TAKES = (
-    *("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs"),
-    *("max_tokens", "stop", "think_off", "chat"),
-)
 LOGPROBS = "logprobs"
 # The dialects' names for what can be left out.
 _LEFT_OUT = {
@@ -67,9 +50,6 @@ _LEFT_OUT = {
     "stop": ("stop",),
     "chat": ("chat",),
 }
-
-
-Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,166 +215,53 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
 def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
     """A row with the fields of an entry over it."""
     where = f"{path}, entry '{base.name}'"
-    _only(entry, _FIELDS, where)
+    refuse_others(entry, FIELDS, where)
     row = base
     if "price" in entry:
-        price = _inner(entry, "price", where)
+        price = inner_table(entry, "price", where)
         row = replace(
             row,
-            price=_price(price, where),
-            price_date=_day(price["date"], f"{where}, price.date"),
-            price_source=_text(price.get("source", ""), f"{where}, price.source"),
+            price=price_of(price, where),
+            price_date=day_of(price["date"], f"{where}, price.date"),
+            price_source=text_of(price.get("source", ""), f"{where}, price.source"),
         )
     if "batch" in entry:
-        batch = _inner(entry, "batch", where)
+        batch = inner_table(entry, "batch", where)
         row = replace(
             row,
-            batch_share=_share(batch["share"], f"{where}, batch.share"),
-            batch_date=_day(batch["date"], f"{where}, batch.date"),
-            batch_source=_text(batch.get("source", ""), f"{where}, batch.source"),
+            batch_share=share_of(batch["share"], f"{where}, batch.share"),
+            batch_date=day_of(batch["date"], f"{where}, batch.date"),
+            batch_source=text_of(batch.get("source", ""), f"{where}, batch.source"),
         )
     if "retirement" in entry:
-        end = _inner(entry, "retirement", where)
+        end = inner_table(entry, "retirement", where)
         row = replace(
             row,
-            retires_on=_day(end["on"], f"{where}, retirement.on"),
-            retirement_source=_text(end.get("source", ""), f"{where}, retirement.source"),
+            retires_on=day_of(end["on"], f"{where}, retirement.on"),
+            retirement_source=text_of(end.get("source", ""), f"{where}, retirement.source"),
         )
     if "aliases" in entry:
         row = replace(
-            row, aliases=_name_list(entry["aliases"], f"{where}, aliases", "gpt-4o-2024-08-06")
+            row, aliases=name_list(entry["aliases"], f"{where}, aliases", "gpt-4o-2024-08-06")
         )
     if "takes" in entry:
-        row = replace(row, takes={**base.takes, **_takes(entry["takes"], where)})
+        row = replace(row, takes={**base.takes, **taken_of(entry["takes"], where)})
     if "reasoning" in entry:
-        known = _inner(entry, "reasoning", where)
-        default = _text(known.get("default", ""), f"{where}, reasoning.default")
+        known = inner_table(entry, "reasoning", where)
+        default = text_of(known.get("default", ""), f"{where}, reasoning.default")
         row = replace(
             row,
-            efforts=_name_list(known["efforts"], f"{where}, reasoning.efforts", "low"),
+            efforts=name_list(known["efforts"], f"{where}, reasoning.efforts", "low"),
             thinks=default != "none",
-            reasoning_source=_text(known.get("source", ""), f"{where}, reasoning.source"),
+            reasoning_source=text_of(known.get("source", ""), f"{where}, reasoning.source"),
         )
     if "languages" in entry:
-        known = _inner(entry, "languages", where)
+        known = inner_table(entry, "languages", where)
         row = replace(
             row,
-            languages=_name_list(known["listed"], f"{where}, languages.listed", "en"),
-            languages_source=_text(known.get("source", ""), f"{where}, languages.source"),
+            languages=name_list(known["listed"], f"{where}, languages.listed", "en"),
+            languages_source=text_of(known.get("source", ""), f"{where}, languages.source"),
         )
     if "modality" in entry:
-        row = replace(row, modality=_modality(entry["modality"], where))
+        row = replace(row, modality=modality_of(entry["modality"], where))
     return row
-
-
-def _name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
-    names = tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
-    if not isinstance(given, list) or len(names) < len(given):
-        raise UsageError(f'{where}: a list of names expected, for instance ["{example}"]')
-    return names
-
-
-def _modality(modality: Toml, where: str) -> str:
-    if modality not in ("text", "image") or not isinstance(modality, str):
-        raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {modality!r}")
-    return modality
-
-
-def _inner(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
-    inner = entry[name]
-    example = _EXAMPLES.get(name, _PRICE.removeprefix("price = "))
-    if not isinstance(inner, dict):
-        raise UsageError(
-            f"{where}, {name}: a table expected. Type for instance: {name} = {example}"
-        )
-    _only(inner, _INNER[name], f"{where}, {name}")
-    for need in _NEEDED[name]:
-        if need not in inner:
-            raise UsageError(
-                f"{where}, {name}: '{need}' is missing. Type for instance: {name} = {example}"
-            )
-    return inner
-
-
-def _price(given: Mapping[str, Toml], where: str) -> Price:
-    """Of tokens, both; or of a picture; or of all three, where a provider bills both."""
-    for need in (
-        ("prompt", "completion")
-        if "picture" not in given or {"prompt", "completion"} & set(given)
-        else ()
-    ):
-        if need not in given:
-            raise UsageError(f"{where}, price: '{need}' is missing. Type for instance: {_PRICE}")
-    prompt, completion = (
-        _number(given.get(name, 0.0), f"{where}, price.{name}") for name in ("prompt", "completion")
-    )
-    return Price(
-        prompt,
-        completion,
-        _number(given.get("picture", 0.0), f"{where}, price.picture", "one picture"),
-    )
-
-
-def _takes(takes: Toml, where: str) -> dict[str, bool | int]:
-    if not isinstance(takes, dict):
-        raise UsageError(
-            f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
-            "false }"
-        )
-    _only(takes, _TAKES, f"{where}, takes")
-    return {
-        name: _check_taken(name, value, f"{where}, takes.{name}") for name, value in takes.items()
-    }
-
-
-def _check_taken(name: str, value: Toml, where: str) -> bool | int:
-    """True or false; of log-probabilities how many."""
-    if name == "logprobs":
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise UsageError(f"{where}: how many alternatives expected, 0 for none, not {value!r}")
-        return value
-    if not isinstance(value, bool):
-        raise UsageError(f"{where}: true or false expected, not {value!r}")
-    return value
-
-
-def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
-    for name in given:
-        if ":" in name:
-            raise UsageError(
-                f"{where}: the entry '{name}' lies inside this one. Put its line above the first "
-                "[header]."
-            )
-        if name not in known:
-            raise UsageError(f"{where}: {UnknownName('field', name, known)}")
-
-
-def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise UsageError(f"{where}: US dollars for {what} expected, not {value!r}")
-    return float(value)
-
-
-def _share(value: Toml, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(f"{where}: a share of the price from 0 to 1 expected, not {value!r}")
-    return float(value)
-
-
-def _day(value: Toml, where: str) -> date:
-    try:
-        return (
-            value
-            if type(value) is date
-            else date.fromisoformat(value if isinstance(value, str) else "")
-        )
-    except (ValueError, TypeError):
-        raise UsageError(
-            f"{where}: a day expected, for instance 2026-11-21, not {str(value)!r}"
-        ) from None
-
-
-def _text(value: Toml, where: str) -> str:
-    if not isinstance(value, str):
-        raise UsageError(f"{where}: text in quotes expected, not {value!r}")
-    return value

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from .measure_kinds import MeasureKind
+from .whole_output_measures import WHOLE_OUTPUTS
 
 _ANALYSE = "tiltmeter.analyse"
 _LEVEL = ("factor", "level", "baseline")  # what a contrast of two levels names
-_POOLED = ("factor", "baseline", "within", "cells")  # … and over the cells, such as objects
-_CELLS = ("factor", "baseline", "within")  # … of groups against a base inside a dimension
-_BITS = "share of 1 bit"
-_MANY_CELLS = "the largest cell or the mean divergence, by shuffling whole outputs"
 _PAIRED_TEST = "sign flip over items; where no item is on both sides, items shuffled over the two"
 
 _SHARES = (
@@ -254,145 +251,6 @@ _CONTROLS = (
         high=1,
     ),
 )
-_WHOLE_OUTPUTS = (
-    MeasureKind(
-        name="from_base",
-        summary="divergence of each group from the base, over all attributes of whole outputs",
-        compute=f"{_ANALYSE}.scores.kinds:from_base",
-        unit=_BITS,
-        interval="none; a null band",
-        test="by shuffling whole outputs",
-        contrast=_CELLS,
-        null=0,
-        high=1,
-        detectable="divergence",
-    ),
-    MeasureKind(
-        name="between_groups",
-        summary="divergence between the groups of a dimension, mean over pairs, over all "
-        "attributes of whole outputs",
-        compute=f"{_ANALYSE}.scores.kinds:between_groups",
-        unit=_BITS,
-        interval="none; a null band",
-        test="by shuffling whole outputs",
-        contrast=_CELLS,
-        null=0,
-        high=1,
-        detectable="divergence",
-    ),
-    MeasureKind(
-        name="concentration",
-        summary="1 − H/H_max of each attribute and prompt, and its difference from the base",
-        compute=f"{_ANALYSE}.scores.kinds:concentration",
-        unit="concentration",
-        interval="none; a null band",
-        test="the difference: by shuffling whole outputs",
-        contrast=_CELLS,
-        high=1,
-    ),
-    MeasureKind(
-        name="dominant",
-        summary="attributes of which all outputs of a prompt have one value",
-        compute=f"{_ANALYSE}.scores.kinds:dominant",
-        contrast=_CELLS,
-        low=0,
-        high=1,
-    ),
-    MeasureKind(
-        name="shift",
-        summary="attributes whose commonest value is another than the base's",
-        compute=f"{_ANALYSE}.scores.kinds:shift",
-        contrast=_CELLS,
-        low=0,
-        high=1,
-    ),
-    MeasureKind(
-        name="cells_from_base",
-        summary="each group against the base over all objects and attributes of whole outputs: "
-        "one claim; the difference of the largest cell",
-        compute=f"{_ANALYSE}.scores.many_cells:from_base",
-        test=_MANY_CELLS,
-        contrast=_POOLED,
-        null=0,
-        low=-1,
-        high=1,
-        detectable="cells",
-    ),
-    MeasureKind(
-        name="cells_between_groups",
-        summary="the groups of a dimension among one another, over all objects and attributes of "
-        "whole outputs: one claim; the difference of the largest cell",
-        compute=f"{_ANALYSE}.scores.many_cells:between_groups",
-        test=_MANY_CELLS,
-        contrast=_POOLED,
-        null=0,
-        low=-1,
-        high=1,
-        detectable="cells",
-    ),
-    MeasureKind(
-        name="cells_between_levels",
-        summary="the labels of the levels of a factor among one another: one claim; the "
-        "difference of the largest cell",
-        compute=f"{_ANALYSE}.scores.many_cells:between_levels",
-        test=_MANY_CELLS,
-        contrast=("factor",),
-        null=0,
-        low=-1,
-        high=1,
-        detectable="cells",
-    ),
-    MeasureKind(
-        name="from_base_pooled",
-        summary="divergence of the groups from the base, mean over cells such as objects",
-        compute=f"{_ANALYSE}.scores.over_cells:from_base",
-        unit=_BITS,
-        interval="none; a null band",
-        test="by shuffling whole outputs inside each cell",
-        contrast=_POOLED,
-        null=0,
-        high=1,
-    ),
-    MeasureKind(
-        name="between_groups_pooled",
-        summary="divergence between the groups of a dimension, mean over cells such as objects",
-        compute=f"{_ANALYSE}.scores.over_cells:between_groups",
-        unit=_BITS,
-        interval="none; a null band",
-        test="by shuffling whole outputs inside each cell",
-        contrast=_POOLED,
-        null=0,
-        high=1,
-    ),
-    MeasureKind(
-        name="concentration_pooled",
-        summary="1 − H/H_max, mean over cells such as objects, and its difference from the base",
-        compute=f"{_ANALYSE}.scores.over_cells:concentration",
-        unit="concentration",
-        interval="none; a null band",
-        test="the difference: by shuffling whole outputs inside each cell",
-        contrast=_POOLED,
-        high=1,
-    ),
-    MeasureKind(
-        name="dominant_total",
-        summary="share of prompts × attributes, over all cells, of which all outputs have one "
-        "value",
-        compute=f"{_ANALYSE}.scores.over_cells:dominant",
-        contrast=_POOLED,
-        low=0,
-        high=1,
-    ),
-    MeasureKind(
-        name="shift_total",
-        summary="share of groups × attributes, over all cells, whose commonest value is another "
-        "than the base's",
-        compute=f"{_ANALYSE}.scores.over_cells:shift",
-        contrast=_POOLED,
-        low=0,
-        high=1,
-    ),
-)
 KINDS = {
-    kind.name: kind for kind in (*_SHARES, *_NUMBERS, *_REFERENCES, *_CONTROLS, *_WHOLE_OUTPUTS)
+    kind.name: kind for kind in (*_SHARES, *_NUMBERS, *_REFERENCES, *_CONTROLS, *WHOLE_OUTPUTS)
 }

@@ -15,14 +15,9 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
-from tiltmeter.stats.rates import (
-    carriers,
-    cluster_variance,
-    clustered_share,
-    few_carriers,
-    wilson_limits,
-)
+from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_carriers
 from tiltmeter.stats.results import Caution, Interval, Test, join_notes, with_cautions
+from tiltmeter.stats.wilson import wilson_limits
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5

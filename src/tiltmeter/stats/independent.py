@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from tiltmeter.stats import arguments
-from tiltmeter.stats.rates import wilson
 from tiltmeter.stats.results import Interval, Test
+from tiltmeter.stats.wilson import wilson
 
 METHOD = "newcombe"
 TEST = "outputs shuffled (exact)"

@@ -7,13 +7,13 @@ from tiltmeter.analyse.measures.estimate_rows import estimate_row
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.protocol.measure_kinds import MeasureKind
 from tiltmeter.records import Estimate
-from tiltmeter.stats import rates
+from tiltmeter.stats import wilson
 
 
 def loudness(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Loud replies over replies, as independent draws."""
     for group in table.groups(measure, by, measure.values):
-        share = rates.wilson(float(group.hits.sum()), float(group.among.sum()))
+        share = wilson.wilson(float(group.hits.sum()), float(group.among.sum()))
         yield estimate_row(group, measure, share, table)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ...stats import rates
+from ...stats import rates, wilson
 from ...stats.power import power
 from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
@@ -294,7 +294,7 @@ def one_item(group: Group) -> Interval:
             n=n,
             note="read from probabilities: no sampling error, one item",
         )
-    return rates.wilson(hits, n)
+    return wilson.wilson(hits, n)
 
 
 def from_null(group: Group, null: float) -> Floats:

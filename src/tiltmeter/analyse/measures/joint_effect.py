@@ -17,7 +17,7 @@ from ...protocol import MeasureSpec
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...stats import rates
-from ...stats.power.detectable import observed_tested_shift
+from ...stats.power.tested_shift import observed_tested_shift
 from ...stats.shuffles import conditions
 from ..counts.count_table import Floats, Table
 from .controlled_effects import TESTED, Sides, item_sides

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...protocol import EVERY, MeasureSpec
 from ...records import Estimate
-from ...stats.rates import wilson
+from ...stats.wilson import wilson
 from .numerals import MINUS
 
 

@@ -8,116 +8,15 @@ CONTRIBUTING.md says how to add one.
 
 # No `from __future__ import annotations`: the records are read from the annotations.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from . import forms
+from .option import Option
 
 if TYPE_CHECKING:  # a first look at --help waits for nothing
     from ...models import Price
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """An option but for its name and type.
-
-    flags:     how it is typed, if not as --name-of-the-field.
-    default:   the value if nothing is typed; --help shows it.
-    least, above, most: bounds of a number.
-    path:      the kind of path that it names, "" for none.
-    metavar:   the placeholder of the value in --help.
-    commas:    True if several names are typed as one text, not one by one.
-    parse:     turns one typed text into a value; ValueError says what to type instead.
-    value:     turns all that was typed into the value of the keyword.
-    in_folder: True if tiltmeter.toml may set it. Never for an address, a key or a file to execute.
-    """
-
-    help: str
-    flags: tuple[str, ...] = ()
-    default: str | float | None = None
-    required: bool = False
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
-    path: Literal["", "any", "file", "existing file"] = ""
-    metavar: str | None = None
-    commas: bool = False
-    parse: Callable[[str], object] | None = None
-    value: Callable[..., object] | None = None
-    in_folder: bool = False
-
-
-@dataclass(frozen=True)
-class Record:
-    """An option with its name and type. kind: of one value; multiple: True if it is repeated."""
-
-    name: str
-    flags: tuple[str, ...]
-    kind: type
-    multiple: bool
-    option: Option
-
-
-def records(options: type) -> dict[str, Record]:
-    """The records of a TypedDict of options, by field, in their order. A field without an `Option`
-    is for Python alone.
-    """
-    noted = {name: get_args(form) for name, form in options.__annotations__.items()}
-    return {
-        name: _record(name, parts[0], parts[1])
-        for name, parts in noted.items()
-        if len(parts) == 2 and isinstance(parts[1], Option)
-    }
-
-
-def _record(name: str, form: object, option: Option) -> Record:
-    kinds = [kind for kind in get_args(form) or (form,) if kind is not NoneType]
-    several = any(get_origin(kind) in (Sequence, Mapping) for kind in (form, *kinds))
-    kind = next((kind for kind in (str, bool, float, int) if kind in kinds), str)
-    flags = option.flags or (f"--{name.replace('_', '-')}",)
-    return Record(name, flags, kind, several and not option.commas, option)
-
-
-class AuditOptions(TypedDict, total=False):
-    """The options that Python takes as arguments of their own."""
-
-    models: Annotated[
-        Sequence[str],
-        Option(
-            flags=("--model", "-m"),
-            required=True,
-            metavar="KIND:NAME",
-            in_folder=True,
-            help="The subject, for instance builtin or openai:gpt-4.1-mini; repeat for several.",
-        ),
-    ]
-    judges: Annotated[
-        Sequence[str],
-        Option(
-            flags=("--judge",),
-            metavar="KIND:NAME",
-            in_folder=True,
-            help="A model that labels the same answers.",
-        ),
-    ]
-    taxonomy: Annotated[
-        str | None,
-        Option(
-            path="existing file",
-            help="A file of attributes to label by, where a judge would choose them (soda).",
-        ),
-    ]
-    variant: Annotated[
-        str,
-        Option(
-            default="default",
-            in_folder=True,
-            help="How measures are computed: default, or as published.",
-        ),
-    ]
 
 
 class JudgeOptions(TypedDict, total=False):
@@ -419,39 +318,3 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
             help="Only this part of the plan, into a folder of its own; tiltmeter merge joins all.",
         ),
     ]
-
-
-class TableOptions(TypedDict, total=False):
-    """The layout of a table (`protocol.paper_tables.TableLayout`)."""
-
-    title: str
-    rows: Annotated[
-        Sequence[str],
-        Option(commas=True, help="What the rows are, with commas: factors, model, measure, …"),
-    ]
-    columns: Annotated[
-        Sequence[str],
-        Option(commas=True, help="What the columns are; the last factor otherwise."),
-    ]
-    show: Annotated[
-        Sequence[str],
-        Option(
-            commas=True,
-            help="Parts of a cell, with commas: value, stars, interval, p, n.",
-        ),
-    ]
-    where: Annotated[
-        Mapping[str, Sequence[str]],
-        Option(
-            metavar="FACTOR=LEVEL[,LEVEL]",
-            parse=forms.factor_levels,
-            value=dict,
-            help="Only these levels; repeat for several.",
-        ),
-    ]
-    percent: Annotated[bool, Option(help="Shares in per cent.")]
-    decimals: Annotated[
-        int | None, Option(least=0, most=8, help="Decimals of values and intervals.")
-    ]
-    leader: Annotated[bool, Option(help="Mark the highest of each row.")]
-    ranked: Annotated[bool, Option(help="Rows from the highest to the lowest.")]

@@ -16,7 +16,7 @@ from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.queries import tables as stored
 from ...store.queries import trials
-from ..options.records import TableOptions
+from ..options.table_options import TableOptions
 from . import cached_results, checks, earlier_rules, gating, tables
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without

@@ -11,7 +11,7 @@ from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...protocol.source.filled import filled
 from ...records import Estimate
-from ..options.records import TableOptions
+from ..options.table_options import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ...report.render.notebook import Drawing

@@ -23,7 +23,8 @@ from ...stages.planning.planned_claims import labels_of
 from ...stages.planning.power import POWER, share_of, sides_of
 from ...stats.arguments import Floats
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words, sampling_ratio, words_part
-from ...stats.power.detectable import Design, planned_shift
+from ...stats.power.design import Design
+from ...stats.power.detectable import planned_shift
 from ...stats.stopping.design import StoppingDesign, items_needed
 from ...stats.stopping.planned import (
     ForecastClaim,

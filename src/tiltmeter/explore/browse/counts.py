@@ -65,9 +65,9 @@ def _count(
         return Count(0.0, 0.0, None, None, None, None)
     if not _is_whole(hits, n):  # probabilities: read, not drawn
         return Count(hits, n, hits / n, None, None, None)
-    from ...stats import association, rates  # with scipy, which no other view needs
+    from ...stats import association, wilson  # with scipy, which no other view needs
 
-    found = rates.wilson(round(hits), round(n))
+    found = wilson.wilson(round(hits), round(n))
     other = sums.get((cell[0], baseline), (0.0, 0.0)) if cell[1] != baseline else (0.0, 0.0)
     p = None
     if other[1] > 0 and _is_whole(*other):

@@ -6,7 +6,8 @@ answers of one prompt differ too. So the label is a difference, mean likeness wi
 less mean likeness to the other versions; shuffling answers over the versions leaves its mean at 0.
 Take the measure `mean` with `null = 0`.
 
-Label: the number, to four decimals; `invalid` without a second answer on both sides.
+Label: the number, to four decimals; `invalid` without a second answer on both sides, and of a
+system whose repeats are all alike: nothing tells then what differs by chance.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import lru_cache
 from itertools import chain
 from math import sqrt
 
-from ...records import INVALID, Answered, Label
+from ...records import INVALID, Answered, Label, Output, Trial
 from ..text.prose import prose
 from . import TextComparer
 
@@ -28,6 +29,12 @@ class Similarity(TextComparer):
     kind = "similarity"
     version = "1"
     summary = "likeness to the same prompt asked again less likeness to its other version: a number"
+
+    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
+        """Takes in all answers of the run, and whether any repeat differs."""
+        super().meet(outputs)
+        told = chain.from_iterable(versions.values() for versions in self._texts.values())
+        self._drawn = any(len(set(one.values())) > 1 for one in told)
 
     def read(self, item: Answered) -> Sequence[Label]:
         """One label: the difference of likeness, or why there is none."""
@@ -42,7 +49,7 @@ class Similarity(TextComparer):
         others = list(
             chain.from_iterable(told.values() for name, told in texts.items() if name != own)
         )
-        if not again or not others:
+        if not again or not others or not self._drawn:
             return None
         within, between = (
             sum(likeness(text, one) for one in side) / len(side) for side in (again, others)

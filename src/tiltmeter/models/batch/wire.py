@@ -12,8 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ...errors import ModelError
 from ...records import Json
+from ..http.answer import Answer
 from ..http.body import parse as parse_json
-from ..http.connection import Answer, Connection
+from ..http.connection import Connection
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, FormData

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from ...errors import Incapable, ModelError, TransientError
 from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
+from .answer import MAX_TEXT, Answer
 from .body import at, count_at, has_key, message
-from .connection import MAX_TEXT, Answer, Connection
+from .connection import Connection
 from .dialect import (
     CHAT,
     Describing,

@@ -12,13 +12,12 @@ that is connected to: a name that resolves to another one a moment later gains n
 
 from __future__ import annotations
 
-import re
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
-from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
+from typing import IO, TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from ...errors import (
@@ -34,6 +33,17 @@ from ...records import Json
 from ...secret_filter import HIDDEN, without, without_bytes
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .allowance import Allowance, retry_after
+from .answer import (
+    FULL_STATUSES,
+    FULL_WORDS,
+    NO_CREDIT,
+    PASSING_STATUSES,
+    UNANSWERED,
+    Answer,
+    TooLong,
+    plain,
+    refusal,
+)
 from .body import message
 from .body import parse as parse_json
 from .posting import Posting, Received
@@ -44,35 +54,10 @@ if TYPE_CHECKING:
 MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
 IDLE_SECONDS = 4.0
-MAX_TEXT = 8 * 2**20  # bytes of a reply that is text, log-probabilities and all
 SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
 SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
-PASSING_STATUSES = {408, 409, 425, 429}
-# Of a server that is well and has no room now: too many requests (RFC 6585), overloaded
-# (Anthropic). 503 means it too if the server says for how long, or why in these words.
-FULL_STATUSES = {429, 529}
-_FULL = re.compile(r"overload|capacity|too many|rate.?limit|slow down|busy|queue is full", re.I)
-# Codes of an account without credit, as OpenAI and those who follow it send them with 429.
-_NO_CREDIT = re.compile(r"insufficient_(quota|balance|credits?)|billing_hard_limit|credit balance")
-# Of a gateway that had no answer in time: behind it the call may have been made and charged for.
-UNANSWERED = {408, 502, 504, *range(520, 528)}
 _write_json = json_writer(", ", ": ", sort_keys=False)
 T = TypeVar("T")
-
-
-class TooLong(ModelError):
-    """A reply of more than it may have."""
-
-
-class Answer(NamedTuple):
-    """An HTTP answer. `body` is its JSON, or None where it is none (`fault` says why)."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-    body: Json
-    fault: str = ""
-    breaks_off: bool = False
 
 
 class Connection:
@@ -336,33 +321,18 @@ class Connection:
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
-        if meant == 402 or (meant == 429 and _NO_CREDIT.search(message(answer.body))):
+        if meant == 402 or (meant == 429 and NO_CREDIT.search(message(answer.body))):
             raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
         if meant in PASSING_STATUSES or meant >= 500:
             wait = retry_after(answer.headers) if wait is None else wait
-            is_full = meant == 503 and (wait is not None or bool(_FULL.search(said)))
+            is_full = meant == 503 and (wait is not None or bool(FULL_WORDS.search(said)))
             raise TransientError(
                 f"{self.name} answered HTTP {status}: {said}",
                 wait,
                 possibly_paid=status in UNANSWERED,
                 is_full=is_full or meant in FULL_STATUSES,
             )
-        if meant == 404:
-            kind = self.name.partition(":")[0]
-            bare = "/" not in self.base.partition("://")[2]
-            ends = f"try {self.base}/v1" if bare else "most end in /v1"
-            raise ModelError(
-                f"{self.base} does not know this model or this path (HTTP 404): "
-                f"{said.rstrip('.')}. Check the name after '{kind}:' and --base-url ({ends}).",
-                raw,
-            )
-        if 300 <= status < 400:
-            raise ModelError(
-                f"{self.base} redirects (HTTP {status}); redirects are not followed, since they "
-                "would carry the key along. Give the final address as --base-url.",
-                raw,
-            )
-        raise ModelError(f"{self.name} refuses the request (HTTP {status}): {said}", raw)
+        raise ModelError(refusal(self.name, self.base, (meant, status), said), raw)
 
     def clean(self, text: str) -> str:
         """A text without the key."""
@@ -375,11 +345,3 @@ class Connection:
         key is left.
         """
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]
-
-
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
-
-
-def plain(text: str) -> str:
-    """Text of a server in one line, without characters that steer a terminal."""
-    return _CONTROLS.sub(" ", text).strip()

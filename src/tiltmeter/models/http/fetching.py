@@ -19,7 +19,8 @@ from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 from ...errors import ModelError, TransientError
 from ...records import ERROR, Json, Reply
-from .connection import PASSING_STATUSES, Connection, TooLong
+from .answer import PASSING_STATUSES, TooLong
+from .connection import Connection
 
 TRIES, FIRST_WAIT_SECONDS = 4, 0.5  # of one address; seconds, doubled each time
 MOST_REDIRECTS = 3

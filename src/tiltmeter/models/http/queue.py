@@ -22,7 +22,7 @@ from ...records import ERROR, Json, Reply, Request
 from .. import Queued
 from ..options import ModelOptions
 from . import Exchange, Speech
-from .connection import PASSING_STATUSES, Answer
+from .answer import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
 from .provider import Place, Provider
 

@@ -34,8 +34,9 @@ from ...records import Json
 from ...secret_filter import environment_secrets, without
 from .. import FREE
 from ..http import HttpModel
+from ..http.answer import Answer
 from ..http.body import parse
-from ..http.connection import Answer, Connection
+from ..http.connection import Connection
 from ..http.provider import on_this_machine
 from ..kinds import Finding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions

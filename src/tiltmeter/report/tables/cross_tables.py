@@ -14,6 +14,7 @@ from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...records import Estimate
+from ...stats.results import count_of
 from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
 from .cross_table_axes import FIXED, Levels, Placed, axes, place
@@ -98,7 +99,7 @@ def _paper_notes(
 ) -> Iterator[str]:
     """Of what stars and marks speak, and the number of rows of a list of cases."""
     if layout.count:
-        yield f"{len(rows)} {layout.count}."
+        yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
         adjusted = any(e.p_adjusted is not None for e in shown)
         yield f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}."

@@ -22,7 +22,7 @@ from ...records import Request, content_id
 from ...store import Store, now
 from ...store.queries import batches
 from ...store.queries.batches import RESERVED, BatchRow, Group
-from ..planning.cost import size
+from ..planning.request_sizes import size
 
 FOLDER = "batches"  # in the run's folder: files that are not handed in yet
 SPARE_BYTES = 64 * 2**20  # that stay free on the disk

@@ -10,7 +10,7 @@ from ...models import Price
 from ...models.batch import wire_of
 from ...models.batch.format import UNREADABLE, BatchFormat, Line, Seen, request_key
 from ...models.http import HttpModel
-from ...models.http.connection import PASSING_STATUSES, Answer
+from ...models.http.answer import PASSING_STATUSES, Answer
 from ...records import ANSWER, ERROR, Reply, Request, canonical
 from ...store import Store
 from ...store.queries import batches

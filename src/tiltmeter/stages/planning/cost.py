@@ -22,12 +22,12 @@ from typing import NamedTuple, TypedDict
 
 from ...instruments import Instrument, Learner
 from ...instruments.judges.cascade import Cascade
-from ...models import DRAWN_TOKENS, FREE, PICTURE_TOKENS, Price
-from ...models.kinds import known_kind
+from ...models import Price
 from ...protocol import Protocol
 from ...records import SUBJECT, Answered, Output, Reply, Request, Trial
 from . import plan
 from .plan import Choices
+from .request_sizes import Size, mean_size, size, template_tokens
 
 RULE = (
     "tokens, estimated: English characters ÷ 4, other Latin ÷ 3, other scripts .75 each, 8 a "
@@ -37,20 +37,6 @@ RULE = (
     "(more where answers are worded in several ways), of all else as many as outputs. "
     "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)"
 )
-MESSAGE_TOKENS = 8  # that a message has beside its text
-# Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750
-# = 1,398 with Claude (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and
-# 1,024 · 1.62 = 1,659 with gpt-4.1-mini (platform.openai.com/docs/guides/images-vision). At second
-# hand: up to 1,120 with Gemini 3 (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 ·
-# 5,667 = 25,501 with gpt-4o-mini (github.com/autogenhub/autogen/pull/57), which only `most` allows
-# for.
-SHOWN_PICTURE_TOKENS = 1_500
-# Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own
-# calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
-# (github.com/traceloop/openllmetry-js/pull/623).
-DRAWN_PICTURE_TOKENS = 7_024
-_LATIN = "\u024f"  # the last of the Latin letters; Greek, Cyrillic and all else come after
-TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 
 
@@ -93,18 +79,6 @@ class Totals(TypedDict):
     price_unknown: list[str]
 
 
-class Size(NamedTuple):
-    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion,
-    the most; pictures drawn.
-    """
-
-    tokens: float
-    size: float
-    limit: float
-    longest: float
-    drawn: float = 0.0
-
-
 class _Asked(NamedTuple):
     """Outputs that a model is asked about; questions and calls where every reply can be used; the
     most calls there can be.
@@ -114,47 +88,6 @@ class _Asked(NamedTuple):
     questions: int
     calls: float
     most: int
-
-
-def tokens(text: str) -> float:
-    """About how many tokens a text has, as billed by SmolLM2 and Qwen2.5 for real prompts: English
-    ÷ 4 (÷ 3.9 to 5.1), other languages of Latin letters ÷ 3 (÷ 2.9 to 3.4), of every other script
-    .75 a character (.63 to .76 in Chinese and Japanese).
-    """
-    if text.isascii():
-        return len(text) / 4
-    beyond = sum(character > _LATIN for character in text)
-    accents = sum("\x7f" < character <= _LATIN for character in text)
-    return (len(text) - beyond) / (3 if accents else 4) + 0.75 * beyond
-
-
-def template_tokens(model: str, price: Price | None) -> float:
-    """Tokens that the chat template of a model of one's own adds to a conversation: marks of turns
-    and often a system prompt; some 30 in all of SmolLM2 and Qwen2.5. Providers add few.
-    """
-    kind = known_kind(model)
-    served = kind is not None and kind.provider is not None and price == FREE
-    return TEMPLATE_TOKENS if served or (kind is not None and kind.templated) else 0.0
-
-
-def size(request: Request) -> Size:
-    """Estimates the size of one request."""
-    texts = [*(message.content for message in request.messages), request.begin, request.schema]
-    shown, limit = (
-        sum(len(message.pictures) for message in request.messages),
-        request.sampling.max_tokens,
-    )
-    return Size(
-        sum(map(tokens, texts))
-        + MESSAGE_TOKENS * len(request.messages)
-        + SHOWN_PICTURE_TOKENS * shown,
-        sum(len(text.encode()) for text in texts)
-        + 16 * len(request.messages)
-        + PICTURE_TOKENS * shown,
-        DRAWN_PICTURE_TOKENS if request.size else limit,
-        DRAWN_TOKENS if request.size else limit,
-        bool(request.size),
-    )
 
 
 def lines(
@@ -171,7 +104,7 @@ def lines(
     found: list[Line] = []
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
-            mean = _mean([size(plan.request(trial, protocol)) for trial in trials])
+            mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
             found.append(
                 _line(
                     subject,
@@ -203,7 +136,7 @@ def lines(
                 if calls
                 else []
             )
-            shown = _mean([size(each) for each in asked if each is not None])
+            shown = mean_size([size(each) for each in asked if each is not None])
             found += [
                 replace(
                     _line(model, instrument.annotator, mode, one, shown, price(model)),
@@ -311,7 +244,7 @@ def _discoveries(
             f"{instrument.artefact}/{instrument.annotator}",
             trials[0].mode,
             _Asked(number, number, number, number * instrument.discovery_calls),
-            _mean(asked),
+            mean_size(asked),
             price(instrument.judge),
         )
 
@@ -356,18 +289,9 @@ def longest(protocol: Protocol, choices: Choices) -> int:
 def estimates(protocol: Protocol, choices: Choices) -> dict[str, float]:
     """Prompt tokens of a trial of each mode, on average."""
     return {
-        mode: _mean([size(plan.request(trial, protocol)) for trial in trials]).tokens
+        mode: mean_size([size(plan.request(trial, protocol)) for trial in trials]).tokens
         for mode, trials in _rounds(protocol, choices).items()
     }
-
-
-def _mean(sizes: Sequence[Size]) -> Size:
-    number = max(1, len(sizes))
-    return (
-        Size(*(sum(part) / number for part in zip(*sizes, strict=True)))
-        if sizes
-        else Size(0.0, 0.0, 0.0, 0.0)
-    )
 
 
 def _line(

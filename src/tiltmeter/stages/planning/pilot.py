@@ -16,7 +16,7 @@ from itertools import islice
 from ...protocol import Protocol
 from ...records import ANSWER, CUT, INVALID, OTHER_LANGUAGE, Trial
 from ...store.queries.pilot import FirstReply
-from . import begun, cost, plan
+from . import begun, plan, request_sizes
 
 FIRST, FIRST_PICTURES = 12, 4
 SUSPECT = 4  # of the first, with one cause, after which as many are asked again
@@ -109,7 +109,9 @@ class First:
             billed = [(t, r) for t, r in own if r.prompt_tokens and r.completion_tokens is not None]
             if not billed:
                 continue
-            guessed = sum(cost.size(plan.request(t, self.protocol)).tokens for t, _ in billed)
+            guessed = sum(
+                request_sizes.size(plan.request(t, self.protocol)).tokens for t, _ in billed
+            )
             ratio = sum(r.prompt_tokens or 0 for _, r in billed) / max(1.0, guessed)
             prompt += number * ratio * estimates.get(mode, guessed / len(billed))
             completion += number * sum(r.completion_tokens or 0 for _, r in billed) / len(billed)
@@ -155,7 +157,7 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
     if reply.outcome != ANSWER:
         return ""
     # without pictures, of which servers count 60 to 5,000 tokens each
-    guessed = cost.size(plan.request(trial._replace(pictures=()), protocol)).tokens
+    guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
     if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
         return CONTEXT
     begins = bool(begun.ending(trial, protocol)[0])

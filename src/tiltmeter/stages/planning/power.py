@@ -28,7 +28,8 @@ from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
 from ...stats.crossed.words import LEAST_WORDS
 from ...stats.multiplicity import reach
 from ...stats.power.cell_rises import SHARE, planned_critical, value_rise
-from ...stats.power.detectable import Design, divergence_shift, planned_power, planned_shift
+from ...stats.power.design import Design
+from ...stats.power.detectable import divergence_shift, planned_power, planned_shift
 from ...stats.results import ALPHA, count_of
 from .plan import Choices
 from .planned_claims import (

@@ -59,16 +59,16 @@ def _with_judges(
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
         )
+    told = replace(spec, settings={**spec.settings, **spec.told})
     if kind.asks == "each":
-        return [_make_instrument(kind.make, spec, judge) for judge in judges]
+        return [_make_instrument(kind.make, told, judge) for judge in judges]
     if kind.judged:
-        return [_make_instrument(kind.make, spec, *judges)] if judges else []
+        return [_make_instrument(kind.make, told, *judges)] if judges else []
     second = kind.second
     if spec.unread is not None:
         return [blind_cascade(_make_instrument(kind.make, spec), spec, one) for one in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
-    told = replace(spec, settings={**spec.settings, **spec.told})
     beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
     return [_make_instrument(kind.make, spec), *beside]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiltmeter.stats import arguments, rates
+from tiltmeter.stats import arguments, rates, wilson
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.judges.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
@@ -222,7 +222,7 @@ def _jackknife(
         hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
         return with_cautions(hangs, few)
     if apart <= 0:
-        worst = rates.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
+        worst = wilson.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
         low, note = max(1 - worst / chance, -1.0), "all agree: limit from the number of clusters"
         row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
         return with_cautions(row, few)

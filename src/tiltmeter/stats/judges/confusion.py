@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiltmeter.stats import arguments, rates
+from tiltmeter.stats import arguments, rates, wilson
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import Interval, join_notes, with_cautions
@@ -237,7 +237,7 @@ def share_interval(
     effective = (
         inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
     )
-    low, high = rates.wilson_limits(inside, effective, t_quantile(0.5 + confidence / 2, df))
+    low, high = wilson.wilson_limits(inside, effective, t_quantile(0.5 + confidence / 2, df))
     alike = None if variance > 0 else "every item gave the same answer, so each counts once"
     return replace(
         blank,

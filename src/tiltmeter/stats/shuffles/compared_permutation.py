@@ -16,15 +16,9 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.dealing import pack_rows
-from tiltmeter.stats.shuffles.permutation import (
-    Permuted,
-    Statistic,
-    mean_over,
-    not_measured,
-    smallest_share,
-    summaries,
-)
+from tiltmeter.stats.shuffles.permutation import Permuted, not_measured, smallest_share, summaries
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of, coded_groups
 
 METHOD = "{}, second less first, rows permuted between models inside each prompt"

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.shuffles.permutation import mean_divergence, mean_over, shuffled_statistic
+from tiltmeter.stats.shuffles.permutation import shuffled_statistic
+from tiltmeter.stats.shuffles.row_statistics import mean_divergence, mean_over
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of
 from tiltmeter.stats.special import gammaincc, ndtr
 

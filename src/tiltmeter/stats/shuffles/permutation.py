@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,22 +21,24 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.results import join_notes
 from tiltmeter.stats.shuffles.divergence import chance_adjusted
 from tiltmeter.stats.shuffles.resampling import monte_carlo_p
+from tiltmeter.stats.shuffles.row_statistics import (
+    SUMS,
+    TIE,
+    Statistic,
+    mean_concentration,
+    mean_distance,
+    mean_divergence,
+    mean_over,
+    value_divergence,
+)
 from tiltmeter.stats.shuffles.shuffling import (
     Cell,
     Shuffles,
     cell_of,
     coded_groups,
-    looked_up,
-    plogp,
-    plogp_of_both,
 )
 
-TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
-ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
 BAND = (0.025, 0.975)
-MOST_LOOKED_UP = 100_000  # pairs of counts of two groups whose bits are worked out beforehand
-# the counts of every value in every group → one number an attribute, for each draw
-Statistic = Callable[[Cell, list[Floats]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
     both, JS 0; 1 and 2 have shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
     """
     method = "JS divergence over pairs, rows permuted"
-    return _permute(list(groups), _value_divergence, method, shuffles, two_sided=False)
+    return _permute(list(groups), value_divergence, method, shuffles, two_sided=False)
 
 
 def concentration_difference(
@@ -240,155 +240,6 @@ def band_of(rows: Floats) -> Floats:
     gap = high - low
     found: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
     return found
-
-
-def mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
-    """√(JS·ln 2) per draw and attribute, mean over the pairs of groups that are measured."""
-    return mean_divergence(cell, counts, root=True)
-
-
-def mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
-    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are
-    measured.
-    """
-    return _mean_over_pairs(cell, counts, list(combinations(range(len(counts)), 2)), root)
-
-
-def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """JS divergence in bits per draw and attribute of the first group from each other, their
-    mean.
-    """
-    return _mean_over_pairs(cell, counts, [(0, j) for j in range(1, len(counts))], root=False)
-
-
-def _mean_over_pairs(
-    cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
-) -> Floats:
-    outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
-    found = []
-    for i, j in pairs:
-        n, m = cell.sizes[i], cell.sizes[j]
-        if cell.complete and (n + 1) * (m + 1) <= max(MOST_LOOKED_UP, counts[i].size):
-            each = _pair_bits(n, m).take((counts[i] * (m + 1) + counts[j]).astype(np.intp))
-        else:
-            p, q = (cell.shares(counts[g], outcomes[g]) for g in (i, j))
-            each = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
-        bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
-        void = (outcomes[i] == 0) | (outcomes[j] == 0)
-        found.append(np.where(void, np.nan, bits) if void.any() else bits)
-    return found[0] if len(found) == 1 else mean_over(np.stack(found, axis=-1))
-
-
-@lru_cache(maxsize=64)
-def _pair_bits(n: int, m: int) -> Floats:
-    """Tabulates a value's contribution to the JS divergence of two groups, by its counts out of n
-    and of m: shape (n + 1, m + 1).
-    """
-    p, q = np.arange(n + 1)[:, None] / n, np.arange(m + 1)[None, :] / m
-    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
-    return bits
-
-
-def _root_or_bits(bits: Floats, root: bool) -> Floats:
-    """√(bits·ln 2), the distance, or the bits."""
-    return np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2)) if root else bits
-
-
-def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs
-    of groups.
-    """
-    shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
-    parts = [
-        looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
-        for c, n, p in zip(counts, cell.sizes, shares, strict=True)
-    ]
-    bits = np.zeros_like(counts[0])
-    for i, j in combinations(range(len(counts)), 2):
-        bits += np.clip(
-            (parts[i] + parts[j]) / 2 - plogp_of_both((shares[i] + shares[j]) / 2), 0.0, 1.0
-        )
-    return bits / math.comb(len(counts), 2)
-
-
-def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
-    the first; NaN where K is 1 or a side is empty.
-    """
-    found = _concentrations(cell, counts)
-    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
-    return difference
-
-
-def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC per draw and attribute, mean over all groups; NaN where K is 1 or a side is empty."""
-    found = _concentrations(cell, counts)
-    mean: Floats = sum(found[1:], start=found[0]) / len(found)
-    return mean
-
-
-def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
-    """VAC of each group, with Miller and Madow's entropy."""
-    found = []
-    for group, c in enumerate(counts):
-        n = cell.outcomes(c, group)
-        bias = ((c > 0) @ cell.member - 1) / (2 * np.maximum(n, 1) * math.log(2))
-        bits = bias - cell.plogp(c, n, group) @ cell.member
-        found.append(
-            np.where(
-                (n == 0) | (cell.supports < 2),
-                np.nan,
-                1 - bits / np.log2(np.maximum(cell.supports, 2)),
-            )
-        )
-    return found
-
-
-def _pair_table(cell: Cell) -> Floats:
-    """Tabulates a value's contribution to the JS divergence of two complete groups."""
-    (p, q) = (count / n for count, n in zip(cell.first_counts(), cell.sizes, strict=True))
-    bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
-    return bits
-
-
-def _concentration_table(cell: Cell) -> Floats:
-    """Tabulates a value's contribution to the entropy of the first group less that of the second,
-    in bits; both lose the Miller–Madow term of each value that is seen.
-    """
-    first, second = (
-        plogp(count / n) - (count > 0) / (2 * n * math.log(2))
-        for count, n in zip(cell.first_counts(), cell.sizes, strict=True)
-    )
-    return second - first
-
-
-def _whole_concentration(cell: Cell, sums: Floats) -> Floats:
-    n, m = cell.sizes
-    bits = sums + (1 / m - 1 / n) / (2 * math.log(2))
-    found: Floats = np.where(
-        cell.supports < 2, np.nan, bits / np.log2(np.maximum(cell.supports, 2))
-    )
-    return found
-
-
-# Statistics that are, of two complete groups, a sum over values of something that hangs on the
-# count in the first alone; and what is made of the sum.
-SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], Floats]]] = {
-    mean_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
-    mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),
-    mean_concentration: (_concentration_table, _whole_concentration),
-}
-
-
-def mean_over(values: Floats) -> Floats:
-    """The mean over the last axis of what is not NaN."""
-    missing = np.isnan(values)
-    if not missing.any():
-        mean: Floats = values.mean(axis=-1)
-        return mean
-    with np.errstate(invalid="ignore"):
-        mean = np.where(missing, 0.0, values).sum(axis=-1) / (~missing).sum(axis=-1)
-    return mean
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:

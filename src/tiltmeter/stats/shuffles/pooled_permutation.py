@@ -18,6 +18,12 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.results import join_notes
 from tiltmeter.stats.shuffles.permutation import (
     Permuted,
+    not_measured,
+    shuffled_statistic,
+    smallest_share,
+    summaries,
+)
+from tiltmeter.stats.shuffles.row_statistics import (
     Statistic,
     base_divergence,
     concentration_level,
@@ -25,10 +31,6 @@ from tiltmeter.stats.shuffles.permutation import (
     mean_distance,
     mean_divergence,
     mean_over,
-    not_measured,
-    shuffled_statistic,
-    smallest_share,
-    summaries,
 )
 from tiltmeter.stats.shuffles.shuffling import Shuffles, cell_of, coded_groups
 

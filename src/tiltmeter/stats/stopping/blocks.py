@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.dealing import pack_rows
-from tiltmeter.stats.shuffles.permutation import Statistic, mean_over
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
 from tiltmeter.stats.shuffles.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import TICKS, Ticks

@@ -285,6 +285,16 @@ def of_people(store: Store) -> Iterator[StoredLabel]:
     yield from map(StoredLabel._make, store.rows(query))
 
 
+def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
+    """What people said, with when it was stored."""
+    query = (
+        "SELECT output, annotator, attribute, value, weight, date FROM labels"
+        f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
+    )
+    for *label, date in store.rows(query):
+        yield StoredLabel._make(label), date
+
+
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
     """The outputs of which people labelled an attribute."""
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"

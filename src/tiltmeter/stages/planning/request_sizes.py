@@ -1,0 +1,87 @@
+"""The size of requests: their tokens, estimated by characters, and the most that there can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...models import DRAWN_TOKENS, FREE, PICTURE_TOKENS, Price
+from ...models.kinds import known_kind
+from ...records import Request
+
+MESSAGE_TOKENS = 8  # that a message has beside its text
+# Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750
+# = 1,398 with Claude (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and
+# 1,024 · 1.62 = 1,659 with gpt-4.1-mini (platform.openai.com/docs/guides/images-vision). At second
+# hand: up to 1,120 with Gemini 3 (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 ·
+# 5,667 = 25,501 with gpt-4o-mini (github.com/autogenhub/autogen/pull/57), which only `most` allows
+# for.
+SHOWN_PICTURE_TOKENS = 1_500
+# Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own
+# calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
+# (github.com/traceloop/openllmetry-js/pull/623).
+DRAWN_PICTURE_TOKENS = 7_024
+_LATIN = "\u024f"  # the last of the Latin letters; Greek, Cyrillic and all else come after
+TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
+
+
+class Size(NamedTuple):
+    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion,
+    the most; pictures drawn.
+    """
+
+    tokens: float
+    size: float
+    limit: float
+    longest: float
+    drawn: float = 0.0
+
+
+def tokens(text: str) -> float:
+    """About how many tokens a text has, as billed by SmolLM2 and Qwen2.5 for real prompts: English
+    ÷ 4 (÷ 3.9 to 5.1), other languages of Latin letters ÷ 3 (÷ 2.9 to 3.4), of every other script
+    .75 a character (.63 to .76 in Chinese and Japanese).
+    """
+    if text.isascii():
+        return len(text) / 4
+    beyond = sum(character > _LATIN for character in text)
+    accents = sum("\x7f" < character <= _LATIN for character in text)
+    return (len(text) - beyond) / (3 if accents else 4) + 0.75 * beyond
+
+
+def template_tokens(model: str, price: Price | None) -> float:
+    """Tokens that the chat template of a model of one's own adds to a conversation: marks of turns
+    and often a system prompt; some 30 in all of SmolLM2 and Qwen2.5. Providers add few.
+    """
+    kind = known_kind(model)
+    served = kind is not None and kind.provider is not None and price == FREE
+    return TEMPLATE_TOKENS if served or (kind is not None and kind.templated) else 0.0
+
+
+def size(request: Request) -> Size:
+    """Estimates the size of one request."""
+    texts = [*(message.content for message in request.messages), request.begin, request.schema]
+    shown, limit = (
+        sum(len(message.pictures) for message in request.messages),
+        request.sampling.max_tokens,
+    )
+    return Size(
+        sum(map(tokens, texts))
+        + MESSAGE_TOKENS * len(request.messages)
+        + SHOWN_PICTURE_TOKENS * shown,
+        sum(len(text.encode()) for text in texts)
+        + 16 * len(request.messages)
+        + PICTURE_TOKENS * shown,
+        DRAWN_PICTURE_TOKENS if request.size else limit,
+        DRAWN_TOKENS if request.size else limit,
+        bool(request.size),
+    )
+
+
+def mean_size(sizes: Sequence[Size]) -> Size:
+    number = max(1, len(sizes))
+    return (
+        Size(*(sum(part) / number for part in zip(*sizes, strict=True)))
+        if sizes
+        else Size(0.0, 0.0, 0.0, 0.0)
+    )
