@@ -33,7 +33,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..api import Plan
     from ..api.options.records import PlanOptions
+    from ..protocol import Protocol
 
     class PlanTyped(PlanOptions, total=False):
         """Adds an option that `api.plan` takes by itself."""
@@ -105,7 +107,6 @@ def command(
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
     from .output import refuse_gates
-    from .plan_sections import sections
 
     if data is not None:
         api.use_copy(protocol, data)
@@ -130,14 +131,20 @@ def command(
     if printing.as_json:
         echo_json(plan.as_dict(), indent=1)
     else:
-        width = table_width(printing.full)
-        parts = list(sections(plan, list(thin_design(declared)), width))
-        if printing.margin is not None:
-            from . import gate_chances
+        _print_plan(plan, declared, printing)
 
-            told = list(gate_chances.lines(plan, declared, printing.margin))
-            parts.append(Section(told, told, worth=8))
-        echo_sections(parts, printing.full)
+
+def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
+    """Prints the plan in text, and the chances at a gate if there is one."""
+    from .plan_sections import sections
+
+    parts = list(sections(plan, list(thin_design(declared)), table_width(printing.full)))
+    if printing.margin is not None:
+        from . import gate_chances
+
+        chances = list(gate_chances.lines(plan, declared, printing.margin))
+        parts.append(Section(chances, chances, worth=8))
+    echo_sections(parts, printing.full)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:

@@ -24,6 +24,7 @@ def check_measure(
     attributes: Collection[str],
     values: Values,
 ) -> None:
+    """Raises ProtocolError at the first name of a measure that nothing has."""
     kind = _kind(measure, place)
     refuse_unknown(
         "attribute",

@@ -67,9 +67,6 @@ def build(
     printed = _printed_beside(store, first, judged)
     shown = screen.screen(store, first, judged, title_line, missing, named, for_page=for_page)
     sections = tuple(_sections(store, protocol, read, named, for_page))
-    if printed:
-        shown = replace(shown, badges=(*shown.badges, printed_numbers.badge(printed)))
-        sections = (*sections, printed_numbers.section(printed))
     content = Content(
         title=protocol.title,
         question=protocol.question,
@@ -91,12 +88,22 @@ def build(
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
     )
+    content = _with_printed(content, printed)
     if for_page:
         content = _with_page(store, protocol, estimates, content, (facts, read))
     run_info = run_facts.info(facts)
     if printed:
         run_info = {**run_info, "published": [number.as_dict() for number in printed]}
     return replace(sanitize.all_visible(content), run_info=run_info)
+
+
+def _with_printed(content: Content, printed: Sequence[Beside]) -> Content:
+    """The content with the numbers that the authors printed, if there are any."""
+    if not printed:
+        return content
+    badges = (*content.screen.badges, printed_numbers.badge(printed))
+    sections = (*content.sections, printed_numbers.section(printed))
+    return replace(content, screen=replace(content.screen, badges=badges), sections=sections)
 
 
 def _with_page(
