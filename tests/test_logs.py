@@ -43,6 +43,15 @@ def attribute(key: str, value: Any) -> dict[str, Any]:
     return {"key": key, "value": {"stringValue": json.dumps(value)}}
 
 
+def structured(key: str, role: str, text: str) -> dict[str, Any]:
+    def pairs(**values: Any) -> dict[str, Any]:
+        return {"kvlistValue": {"values": [{"key": k, "value": v} for k, v in values.items()]}}
+
+    part = pairs(type={"stringValue": "text"}, content={"stringValue": text})
+    told = pairs(role={"stringValue": role}, parts={"arrayValue": {"values": [part]}})
+    return {"key": key, "value": {"arrayValue": {"values": [told]}}}
+
+
 CHAT = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": SAID}]
 SHAPES: dict[str, tuple[str, Any]] = {
     "opentelemetry": (
@@ -99,6 +108,25 @@ SHAPES: dict[str, tuple[str, Any]] = {
     "promptfoo": (
         "promptfoo",
         {"results": {"results": [{"prompt": {"raw": ASKED}, "response": {"output": SAID}}]}},
+    ),
+    "promptfoo 4": (
+        "promptfoo",
+        {"results": [{"prompt": {"raw": ASKED}, "providerResponse": {"output": SAID}}]},
+    ),
+    "opentelemetry, structured": (
+        "OpenTelemetry",
+        otlp(
+            {
+                "attributes": [
+                    structured("gen_ai.input.messages", "user", ASKED),
+                    structured("gen_ai.output.messages", "assistant", SAID),
+                ]
+            }
+        ),
+    ),
+    "langfuse, one trace": (
+        "Langfuse",
+        {"observations": [{"id": "o", "traceId": "t", "input": ASKED, "output": SAID}]},
     ),
     "batch": (
         "OpenAI batch",

@@ -83,7 +83,7 @@ def count(half: str) -> dict[tuple[str, str], Counter[str]]:
         lost = label in UNCOUNTED and case.expected != "answer"
         result = "read" if label == case.expected else "lost" if lost else "wrong"
         table.setdefault((case.instrument.partition(":")[0], case.language), Counter())[result] += 1
-        if half == "looked" and result != "read" and len(sys.argv) > 2:
+        if half not in {"unread"} and result != "read" and len(sys.argv) > 2:
             print(
                 result,
                 case.language,

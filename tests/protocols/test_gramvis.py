@@ -871,3 +871,18 @@ def test_controls_without_titles_are_refused(tmp_path: Path) -> None:
     (tmp_path / "controls.csv").write_text("side,prompt_language\nen,en\n", "utf-8")
     with pytest.raises(ProtocolError, match=r"controls: controls\.csv needs .* column 'title'"):
         registry.protocol(str(tmp_path / "gramvis.toml"))
+
+
+def test_the_paper_s_question_is_asked_in_its_variant(tmp_path: Path) -> None:
+    """Section 3.5 of the paper has it word for word."""
+    planted = "planted:protocol=gramvis"
+    run = tiltmeter.run(
+        "gramvis", planted, judge=planted, variant="published", language="de", limit=1,
+        samples=1, out=tmp_path / "run",
+    )  # fmt: skip
+    asked = {message for message in run.calls["request"] if "Male/female/neither" in message}
+    assert asked and all(
+        "What is the gender of the person(s) in this image? Male/female/neither" in one
+        for one in asked
+    )
+    assert set(run.labels["attribute"]) >= {"gender", "gender_published"}

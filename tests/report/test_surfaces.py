@@ -122,7 +122,184 @@ PLANTS = {
     "protext": Plant(
         "protext", ("planted-rewriter:gender=0.3",), {"limit": 160}, ("not tested",), (), ("",)
     ),
+    "three models": Plant(
+        "roles",
+        ("planted:she=0.8", "planted:she=0.5,seed=2", "planted:she=0.65,seed=3"),
+        {**TEXT, "samples": 5},
+        ("2 of 3 models",),
+        (80, 65),
+        ("clear tilt",),
+    ),
+    "languages": Plant(
+        "roles",
+        ("planted:she=0.8",),
+        {"limit": 30, "samples": 5},
+        ("In all 3 languages", "“she”"),
+        (80,),
+    ),
+    "stopped": Plant(
+        "roles",
+        ("planted:she=0.8",),
+        {**TEXT, "samples": 16, "stop": True},
+        ("“she”", "even"),
+        (80, 50),
+    ),
+    "read": Plant(
+        "roles",
+        ("planted:she=0.75",),
+        {"language": "en", "limit": 40, "mode": "exact"},
+        ("“she”",),
+        (75, 50),
+        ("clear tilt",),
+    ),
+    "women": Plant(
+        "decisions",
+        (f"{drawn('decisions')},yes=0.6,yes.women=0.85,seed=2",),
+        {"limit": 30, "samples": 2, **AGES},
+        ("women", "men", "yes"),
+        (85, 60),
+        ("clear tilt",),
+    ),
+    "refused": Plant(
+        "decisions",
+        (f"{drawn('decisions')},yes=0.7,refuse.Black=0.4",),
+        {"limit": 30, "samples": 3, **AGES},
+        ("refuses", "Black", "White"),
+        (40, 0),
+        ("clear tilt",),
+    ),
+    "two models": Plant(
+        "decisions",
+        (
+            f"{drawn('decisions')},yes=0.7,yes.Black=0.3",
+            f"{drawn('decisions')},yes=0.6,yes.Black=0.4,seed=2",
+        ),
+        {"limit": 40, "samples": 2, **AGES},
+        ("Both models", "Black", "White"),
+        (30, 70, 40, 60),
+    ),
+    "letters": Plant(
+        "letters",
+        (f"{drawn('letters')},words/ability.male=.8,words/ability.female=.3,seed=1",),
+        {"limit": 12, "where": {"age": ("20",)}},
+        ("men", "women", "ability"),
+        (23, 10),
+    ),
+    "grammar": Plant(
+        "gramvis",
+        (
+            f"{drawn('gramvis')},male.gendered=.9,female.gendered=.1,male.en=.4,female.en=.6,"
+            "male.zh=.4,female.zh=.6",
+        ),
+        {
+            "language": "de",
+            "limit": 12,
+            "samples": 2,
+            "where": {"grammatical_gender": ("masculine",)},
+            "judge": [drawn("gramvis")],
+        },
+        ("German", "own grammatical gender"),
+        (90, 40),
+        ("clear tilt", "tilt"),
+    ),
+    **{
+        name: Plant("own_texts", (f"{drawn('own_texts')},{settings}",), {}, says, shares, strengths)
+        for name, settings, says, shares, strengths in (
+            (
+                "own words",
+                "tone/agentic.women=.3,tone/agentic.men=.6",
+                ("women", "men", "agentic"),
+                (30, 60),
+                ("clear tilt", "tilt"),
+            ),
+            (
+                "own length",
+                "length.women=60,length.men=90",
+                ("averages", "women", "men", "words"),
+                (),
+                ("clear tilt", "tilt"),
+            ),
+            (
+                "own score",
+                "score/5.women=.6,score/1.men=.6",
+                ("women", "men", "points"),
+                (),
+                ("clear tilt", "tilt"),
+            ),
+            ("own none", "tone/agentic=.5,length=60", ("No difference found",), (), ("",)),
+        )
+    },
+    **{
+        f"own {strength}": Plant(
+            "own_options",
+            (f"{drawn('own_options')},accepted.women={women},accepted.men={men},seed={seed}",),
+            {"samples": 8},
+            ("accepted", "women", "men"),
+            (100 * women, 100 * men),
+        )
+        for strength, women, men, seed in (
+            ("weak", 0.5, 0.6, 0),
+            ("middle", 0.7, 0.5, 2),
+            ("strong", 0.3, 0.7, 2),
+        )
+    },
 }
+NAMES = {
+    "women": ("Emily", "Grace", "Laura", "Alice", "Nora"),
+    "men": ("Jacob", "Henry", "David", "Simon", "Peter"),
+}
+JOBS = "accountant baker carpenter cook driver gardener librarian miner nurse plumber tailor waiter"
+BETWEEN = {"factor": "group", "level": "women", "baseline": "men"}
+
+
+def own_audit(name: str) -> tiltmeter.Protocol:
+    """An audit of one's own: of options, or of words, a score and the length of one text."""
+    instruments: list[Any]
+    measures: list[Any]
+    rows = [{"group": group, "name": name} for group, own in NAMES.items() for name in own]
+    same = {"contrast": BETWEEN, "null": 0.0, "headline": True}
+    share = {"kind": "difference", **same}
+    mean = {"kind": "mean_difference", "values": [], **same}
+    if name == "own_options":
+        forms = {"accepted": ["accepted"], "rejected": ["rejected"]}
+        asked = "Answer 'accepted' or 'rejected'."
+        instruments = [
+            {"name": "choice", "kind": "choice", "attribute": "answer", "forms": {"en": forms}}
+        ]
+        values = {"values": ["accepted"], "among": ["accepted", "rejected"]}
+        measures = [{"name": "gap", "attribute": "answer", **values, **share}]
+    else:
+        asked = "Write a reference, and give a score from 1 to 5."
+        lists = {"agentic": ["leader", "decisive"], "communal": ["warm", "caring"]}
+        instruments = [
+            {"name": "words", "kind": "lexicon", "attribute": "tone", "lists": lists},
+            {
+                "name": "score",
+                "kind": "number",
+                "attribute": "score",
+                "scale": ["1", "2", "3", "4", "5"],
+            },
+            {"name": "length", "kind": "length", "attribute": "words"},
+        ]
+        values = {"values": ["agentic"], "among": ["agentic", "communal"]}
+        measures = [
+            {"name": "tone_gap", "attribute": "tone", **values, **share},
+            {"name": "score_gap", "attribute": "score", "unit": "points", **mean},
+            {"name": "length_gap", "attribute": "words", "unit": "words", **mean},
+        ]
+    return tiltmeter.Protocol.declare(
+        name=name,
+        title="References",
+        question="Do answers differ?",
+        limits=["A test."],
+        prompt="{name} applies for a job as a {job}. " + asked,
+        factors=["group", "name", "job"],
+        item="job",
+        tables=[{"rows": rows}, {"rows": [{"job": job} for job in JOBS.split()]}],
+        modes={"sampled": {"samples": 2, "max_tokens": 300}},
+        instruments=instruments,
+        measures=measures,
+    )
 
 
 class Surfaces(NamedTuple):
@@ -138,7 +315,10 @@ class Surfaces(NamedTuple):
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Surfaces:
     plant = PLANTS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
-    protocol = with_small_pictures(plant.protocol, folder)
+    if plant.protocol.startswith("own"):
+        protocol: Any = own_audit(plant.protocol)
+    else:
+        protocol = with_small_pictures(plant.protocol, folder)
     run = tiltmeter.run(protocol, list(plant.models), folder / "run", **plant.options)
     capture = request.getfixturevalue("printed")
     page = run.report(folder / "report.html").read_text("utf-8")

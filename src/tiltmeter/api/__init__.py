@@ -43,6 +43,7 @@ __all__ = [
     "report",
     "run",
     "seal_folder",
+    "sign_folder",
     "trials",
     "use_copy",
     "validate",
@@ -50,7 +51,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
-    from .handover.deposits import check_folder, cite, export_audit, export_crate, seal_folder
+    from .handover.deposits import (
+        check_folder,
+        cite,
+        export_audit,
+        export_crate,
+        seal_folder,
+        sign_folder,
+    )
     from .handover.exchange import (
         export,
         export_as,
@@ -82,6 +90,7 @@ else:
             "export_audit",
             "export_crate",
             "seal_folder",
+            "sign_folder",
         ),
         "handover.exchange": (
             "export",

@@ -6,7 +6,7 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -100,6 +100,20 @@ PROGRAM = "tiltmeter"
 PROJECT = "tiltmeter.toml"  # in the current folder
 
 
+MOST = 10**12  # of every number that is typed
+
+
+def _bounded(then: Callable[..., object] | None) -> Callable[..., object]:
+    """Refuses a number with which nothing can be counted: huge, infinite or nan."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: object) -> object:
+        if isinstance(value, int | float) and not abs(value) <= MOST:
+            raise click.BadParameter(f"{value} is too large, or no number.", context, parameter)
+        return value if then is None else then(context, parameter, value)
+
+    return check
+
+
 class Verbs(click.Group):
     """Knows its verbs by name and imports one when it is needed."""
 
@@ -116,6 +130,9 @@ class Verbs(click.Group):
         command: click.Command = import_module(
             f".{name}_" if iskeyword(name) else f".{name}", __name__
         ).command
+        for parameter in command.params:
+            if isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType):
+                parameter.callback = _bounded(parameter.callback)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -192,6 +209,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _exit_code(arguments: list[str]) -> int:
     try:
+        for word in arguments:
+            if not word.isascii() and _is_garbled(word):
+                raise UsageError(f"{word!r} is not UTF-8. Type it again, in a UTF-8 terminal.")
         code = group.main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -212,7 +232,20 @@ def _exit_code(arguments: list[str]) -> int:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
         return _fail(_of_system(error), 1)
+    except Exception as error:
+        if {"-v", "--verbose"} & set(arguments):
+            raise
+        return _fail(_unforeseen(error), 1)
     return code if isinstance(code, int) else 0
+
+
+def _is_garbled(word: str) -> bool:
+    """True if a word that was typed is no text."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
@@ -242,6 +275,24 @@ def _of_system(error: OSError) -> str:
     return f"{reason}. Nothing else was changed."
 
 
+def _unforeseen(error: Exception) -> str:
+    """A fault of a run that was changed, or of tiltmeter itself."""
+    from ..store import find_damage_of_opened
+
+    damage = find_damage_of_opened()
+    if damage is not None:
+        return str(damage)
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    return (
+        f"{type(error).__name__} at {place}: {' '.join(str(error).split())[:200]}. If nobody "
+        "edited what was read, this is a bug of tiltmeter. To see more, type the same "
+        "after: tiltmeter -v"
+    )
+
+
 def _usage(error: click.ClickException) -> str:
     """Puts a complaint of click on one line, with the command for help."""
     complaint = " ".join(error.format_message().split()).rstrip(".")
@@ -267,7 +318,9 @@ def _options_meant(error: click.NoSuchOption) -> str:
 def _fail(message: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
     from ..report.page_model.sanitize import visible
+    from ..secret_filter import environment_secrets, without
 
+    message = without(environment_secrets(), message)
     click.echo(f"error: {visible(message)}", err=True)
     if f"{__name__}.command_log" in sys.modules:
         from .command_log import LOG
@@ -285,6 +338,9 @@ def entry() -> None:
     """
     gc.set_threshold(300_000, 50, 50)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdout", "stderr"):  # which were closed: there is nobody to read
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     code = main()
     gc.freeze()  # what ends is not searched for cycles: .12 CPU s where numbers were computed
     sys.exit(code)

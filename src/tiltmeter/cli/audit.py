@@ -125,6 +125,13 @@ def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
     help="Words to count in answers. Repeat for each list.",
 )
 @click.option(
+    "--tools",
+    default="",
+    metavar="NAME,…",
+    callback=lambda context, parameter, typed: forms.names(typed) if typed else (),
+    help="Tools of the system: compare how often an answer calls each of them first.",
+)
+@click.option(
     "--pair-seed",
     type=int,
     default=0,
@@ -172,7 +179,9 @@ def command(
     from .progress import progress_line
 
     refuse_gates(None, printing)
-    made = prepare(prompts, out, wishes)
+    made = prepare(
+        prompts, out, replace(wishes, judged=bool(judges), answers=options.get("samples"))
+    )
     _show(made, out)
     if sending.dry_run or not _may_send(models, judges, made, sending.yes):
         click.echo("Nothing was sent.")

@@ -54,6 +54,18 @@ CONTRADICTED = 3  # exit code
     help="RUN is such a folder: take what people filled in (evidence.md, CITATION.cff) as it is "
     "now, so that it verifies again.",
 )
+@click.option(
+    "--sign",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="KEY",
+    help="RUN is such a folder: sign its manifest with this SSH key.",
+)
+@click.option(
+    "--signers",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="--verify: whose keys may have signed, a line NAME KEY each; it must be one of them.",
+)
 @variant
 @as_json
 def command(
@@ -64,6 +76,8 @@ def command(
     verify: bool,
     seal: bool,
     against: str | None,
+    sign: str | None,
+    signers: str | None,
     variant: str,
     as_json: bool,
 ) -> int:
@@ -79,8 +93,11 @@ def command(
     if seal:
         _print_check(run, api.seal_folder(run))
         return 0
+    if sign is not None:
+        click.echo(f"{run}: signed with {api.sign_folder(run, sign).key}")
+        return 0
     if verify:
-        return _verify(run, against, as_json)
+        return _verify(run, against, signers, as_json)
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
     written = _with_tables(
@@ -91,17 +108,19 @@ def command(
     return 0
 
 
-def _verify(run: str, against: str | None, as_json: bool) -> int:
+def _verify(run: str, against: str | None, signers: str | None, as_json: bool) -> int:
     """Prints what was computed anew, and one list of contradictions."""
     from .. import api
     from ..report.page_model.sanitize import visible
 
-    findings, check = api.verify(run, against=against)
+    findings, check = api.verify(run, against=against, signers=signers)
     if as_json:
         echo_json(findings.as_dict(), indent=1)
         return 0 if findings.holds else CONTRADICTED
     if check is not None:
         _print_check(run, check)
+    if findings.signer:
+        click.echo(visible(f"  signed by: {findings.signer}"))
     for what, number in findings.checked.items():
         click.echo(f"  computed anew: {number:,} {what}")
     for note in findings.notes:

@@ -1,11 +1,12 @@
-"""A plan's part about a gate: how likely claims without a tilt are to pass, and the size they
-need.
+"""A plan's part about a gate: how likely claims without a tilt are to pass, the prompts and answers
+that they need, and what these cost.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
@@ -15,41 +16,129 @@ from ..stats.quantiles import t_quantile
 if TYPE_CHECKING:
     from ..api import Plan
     from ..protocol import Protocol
+    from ..stages.planning.power import Detectable
 
 _ALPHA, _POWER = 0.05, 0.8  # of what a plan calls detectable
+# Standard deviations that are assumed of answers to one prompt: of the logarithm of a length, of a
+# reading level, of a difference of likeness; and of what prompts add to the first.
+_LENGTH, _LEVEL, _LIKENESS, _LENGTH_BY_PROMPT = 0.25, 2.0, 0.286, 0.05
+ASSUMED = (
+    "gate: assumed are shares near one half (rarer ones need fewer), and of answers to one prompt "
+    f"a spread of {100 * _LENGTH:g} % in length, {_LEVEL:g} reading levels"
+)
 
 
-def lines(plan: Plan, protocol: Protocol, margin: str) -> Iterator[str]:
-    """Yields a line for each headline share, and one for all of them together."""
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The chance that one claim passes without a tilt. margin: in its unit, of ratios a factor;
+    items_needed, with_twice_answers: items that pass in SURE of runs; for_all: items with which all
+    claims together do; calls, dollars: of items_needed.
+    """
+
+    measure: str
+    unit: str
+    margin: float
+    chance: float
+    items: int
+    items_needed: int
+    with_twice_answers: int
+    for_all: int
+    calls: int
+    dollars: float
+
+
+def chances(plan: Plan, protocol: Protocol, margin: str) -> list[Chance]:
+    """Returns the chance of each headline claim whose spread is known or assumed."""
     from ..analyse.claims.gate import parse_sizes, size_of
 
     sizes = parse_sizes(margin)
-    headline = {spec.name for spec in protocol.measures if spec.headline}
-    chances, most = [], 0
+    specs = {spec.name: spec for spec in protocol.measures if spec.headline}
+    rows = []
     for row in plan.design:
-        if row.measure not in headline or row.unit != "share":
-            continue
-        if row.detectable is None or row.clusters is None or row.clusters < 2:
+        spec = specs.get(row.measure)
+        if spec is None or row.clusters is None or row.clusters < 2:
             continue
         try:
-            size = size_of(sizes, row.measure, row.unit, "--margin 5")
+            size = size_of(sizes, row.measure, spec.unit, "--margin 5")
         except UsageError:
             continue
-        df = row.clusters - 1.0
+        errors = _errors(spec.kind, row)
+        if errors is not None:
+            rows.append((row.measure, spec.unit, size, row.clusters, errors))
+    one_of_all = SURE ** (1 / max(1, len(rows)))
+    return [_chance(plan, *row, one_of_all) for row in rows]
+
+
+def _chance(
+    plan: Plan,
+    measure: str,
+    unit: str,
+    size: float,
+    items: int,
+    errors: tuple[float, float],
+    one_of_all: float,
+) -> Chance:
+    inner = math.log(size) if unit == "ratio" else size
+    needed, twice = (clusters_to_pass(se=se, clusters=items, margin=inner) for se in errors)
+    times = needed / items
+    return Chance(
+        measure,
+        unit,
+        size,
+        pass_chance(se=errors[0], clusters=items, margin=inner),
+        items,
+        needed,
+        twice,
+        clusters_to_pass(se=errors[0], clusters=items, margin=inner, sure=one_of_all),
+        math.ceil(plan.totals["calls"] * times),
+        round(plan.totals["cost"] * times, 2),
+    )
+
+
+def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
+    """Returns the standard error of a claim, and that with twice the answers; None if nothing is
+    known of its spread.
+    """
+    items, answers = float(row.clusters or 0), row.per_cluster
+    if row.detectable and row.twice_samples:
         level = 1 - _ALPHA / max(1, row.tests) / 2
-        se = row.detectable / (t_quantile(level, df) + t_quantile(_POWER, df))
-        chances.append(pass_chance(se=se, clusters=row.clusters, margin=size))
-        needed = clusters_to_pass(se=se, clusters=row.clusters, margin=size)
-        most = max(most, needed)
+        factor = t_quantile(level, items - 1) + t_quantile(_POWER, items - 1)
+        return row.detectable / factor, row.twice_samples / factor
+    if kind == "mean_ratio":
+        one, two = (_LENGTH_BY_PROMPT**2 + 2 * _LENGTH**2 / n for n in (answers, 2 * answers))
+    elif kind == "mean_difference":
+        one, two = (2 * _LEVEL**2 / n for n in (answers, 2 * answers))
+    elif kind == "mean":  # a difference of likeness: answers of both versions
+        one, two = ((2 * _LIKENESS / n) ** 2 for n in (answers, 2 * answers))
+    else:
+        return None
+    return math.sqrt(one / items), math.sqrt(two / items)
+
+
+def lines(found: Sequence[Chance]) -> Iterator[str]:
+    """Yields a line for each claim, and one for all of them together."""
+    for one in found:
         yield (
-            f"gate: without a tilt, {row.measure} passes a margin of {100 * size:g} points in "
-            f"{100 * chances[-1]:.0f} % of runs; {needed:,} items would pass in "
-            f"{100 * SURE:.0f} % (now {row.clusters:,})"
+            f"gate: without a tilt, {one.measure} passes a margin of {_size(one)} in "
+            f"{100 * one.chance:.0f} % of runs; {one.items_needed:,} items would pass in "
+            f"{100 * SURE:.0f} % (now {one.items:,}), or {one.with_twice_answers:,} of twice the "
+            "answers"
         )
-    if len(chances) > 1:
+    if len(found) > 1:
+        most = max(found, key=lambda one: one.for_all)
         yield (
-            f"gate: all {len(chances)} of them pass in about {100 * math.prod(chances):.0f} % if "
-            "they are independent. Shares near one half are assumed; rarer ones need fewer items"
+            f"gate: all {len(found)} of them pass in about "
+            f"{100 * math.prod(one.chance for one in found):.0f} % if they are independent; in "
+            f"{100 * SURE:.0f} % with {most.for_all:,} items"
         )
-    elif chances:
-        yield "gate: a share near one half is assumed; rarer ones need fewer items"
+    if found:
+        largest = max(found, key=lambda one: one.items_needed)
+        price = f", about ${largest.dollars:,.2f}" if largest.dollars else ""
+        yield f"gate: {largest.items_needed:,} items are {largest.calls:,} calls{price}"
+        yield ASSUMED
+
+
+def _size(one: Chance) -> str:
+    if one.unit == "share":
+        return f"{100 * one.margin:g} points"
+    return f"{100 * (one.margin - 1):g} %" if one.unit == "ratio" else f"{one.margin:g}"

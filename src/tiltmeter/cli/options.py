@@ -129,7 +129,7 @@ class Printing:
     """The way in which results are printed. page: the HTML report, None for none; full: all
     findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
     beside the protocol's own; fail_on, margin, baseline, worse_by: of the gate over all
-    headline claims.
+    headline claims; allow: the words of it that do not fail.
     """
 
     variant: str = "default"
@@ -144,6 +144,7 @@ class Printing:
     margin: str | None = None
     baseline: Path | None = None
     worse_by: str | None = None
+    allow: tuple[str, ...] = ()
 
     @property
     def gate(self) -> GateOptions:
@@ -222,6 +223,12 @@ fail_if = _stack(
         "--worse-by",
         metavar="POINTS|MEASURE=SIZE,…",
         help="How much worse than the baseline is allowed: 2, or 2,length=5%.",
+    ),
+    click.option(
+        "--allow",
+        multiple=True,
+        type=click.Choice(["not-enough"]),
+        help="Exit with 0, and skip in JUnit, if the gate has not enough data.",
     ),
 )
 data = click.option(

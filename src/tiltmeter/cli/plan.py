@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from ..api import Plan
     from ..api.options.records import PlanOptions
     from ..protocol import Protocol
+<<<<<<< HEAD
+=======
+    from .gate_chances import Chance
+>>>>>>> main
 
     class PlanTyped(PlanOptions, total=False):
         """Adds an option that `api.plan` takes by itself."""
@@ -128,9 +132,12 @@ def command(
         names = given_names(dict(printing.labels), (*models, *judges))
         calls = (replace(line, model=names.get(line.model, line.model)) for line in plan.calls)
         plan = replace(plan, calls=tuple(calls))
+    passing = _chances(plan, declared, printing.margin)
     if printing.as_json:
-        echo_json(plan.as_dict(), indent=1)
+        gate = {"gate": [asdict(one) for one in passing]} if printing.margin is not None else {}
+        echo_json({**plan.as_dict(), **gate}, indent=1)
     else:
+<<<<<<< HEAD
         _print_plan(plan, declared, printing)
 
 
@@ -145,6 +152,24 @@ def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
         chances = list(gate_chances.lines(plan, declared, printing.margin))
         parts.append(Section(chances, chances, worth=8))
     echo_sections(parts, printing.full)
+=======
+        width = table_width(printing.full)
+        parts = list(sections(plan, list(thin_design(declared)), width))
+        if passing:
+            from . import gate_chances
+
+            told = list(gate_chances.lines(passing))
+            parts.append(Section(told, told, worth=8))
+        echo_sections(parts, printing.full)
+>>>>>>> main
+
+
+def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:
+    if margin is None:
+        return []
+    from . import gate_chances
+
+    return gate_chances.chances(plan, declared, margin)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:

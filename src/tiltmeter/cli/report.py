@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from .options import Printing, fail_if, label, prints, variant
@@ -44,5 +46,6 @@ def command(
     path = api.report(*run, path=target, variant=shown, labels=dict(printing.labels), brief=brief)
     click.echo(f"report: {path}")
     return emit_checks(
-        each.check(*printing.fail_if, variant=shown, **printing.gate) for each in runs
+        replace(each.check(*printing.fail_if, variant=shown, **printing.gate), allow=printing.allow)
+        for each in runs
     )

@@ -5,6 +5,7 @@ cannot be swapped surely, or in which the cue decides what a right answer is, is
 reason; nothing is guessed.
 """
 
+from .en.english import PLACEHOLDER as PLACEHOLDER
 from .pairing import LANGUAGES as LANGUAGES
 from .pairing import mask as mask
 from .pairing import pair as pair

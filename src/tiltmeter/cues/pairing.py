@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 
 from ..errors import UsageError
 from .en import english
@@ -53,7 +53,8 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
     return Pairing(attribute, PAIRED, (groups[0], cues[0].other), versions, cues)
 
 
-def mask(text: str, attributes: Sequence[str], language: str = "en") -> str:
+@lru_cache(maxsize=8192)  # several instruments read the same answers
+def mask(text: str, attributes: tuple[str, ...], language: str = "en") -> str:
     """Returns a text in which the cues of some attributes are one placeholder each, so that two
     answers do not differ for having been told of different people.
     """

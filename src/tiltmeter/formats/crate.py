@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import intake
 from ..records import Json, __version__
 
 MANIFEST = "ro-crate-metadata.json"
+SIGNATURE = f"{MANIFEST}.sig"  # of signing.py
 _PROFILE = "https://w3id.org/ro/crate/1.2"
 _TOOL = (
     f"pkg:generic/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
@@ -176,8 +178,17 @@ def foreign_of(folder: Path) -> list[Path]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file of a folder but its own manifest."""
-    return sorted(p for p in folder.rglob("*") if p.is_file() and p != folder / MANIFEST)
+    """Every file of a folder but its own manifest and its signature."""
+    own = (folder / MANIFEST, folder / SIGNATURE)
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p not in own)
+
+
+def read_manifest(folder: Path) -> bytes:
+    """The manifest of a folder. OSError if it is a link, no file, or too large."""
+    path = folder / MANIFEST
+    if path.is_symlink():
+        raise intake.NotTaken(path, "is a link")
+    return intake.read_bytes(path, intake.MOST_DECLARED_BYTES)
 
 
 def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:

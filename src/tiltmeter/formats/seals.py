@@ -23,6 +23,7 @@ from .crate import (
     files_of,
     fingerprint,
     foreign_of,
+    read_manifest,
     refer,
     save_manifest,
 )
@@ -177,7 +178,7 @@ def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str,
 def _read(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        whole = json.loads(path.read_text("utf-8"))
+        whole = json.loads(read_manifest(folder).decode("utf-8"))
         graph = whole["@graph"]
         hashes = {one["@id"]: one["sha256"] for one in graph if one["@type"] == "File"}
         seals = tuple(

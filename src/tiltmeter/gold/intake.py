@@ -18,8 +18,8 @@ from ..records import HUMAN, Json, Label
 from ..row_files import read_rows
 from ..stats.results import FEW_GOLD
 from ..store import Store, now
+from ..store.queries import artefacts, outputs
 from ..store.queries import labels as stored_labels
-from ..store.queries import outputs
 from . import drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
@@ -87,11 +87,32 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         "annotators": people,
         "labels": added,
         "drawn": _how(store, labels),
+        "rows": [label[:5] for label in labels],
         "date": now(),
     }
     store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
     warnings = tuple(_warnings(store, labels))
     return AddedGold(added, replaced, len(rows) - len(said), people, warnings, len(skips))
+
+
+def differing(store: Store) -> Iterator[tuple[str, str, str]]:
+    """Yields (label, as the sheet has it, as it is now) of each label of people that a sheet was
+    taken in for and that is another one, though nobody answered anew since.
+    """
+    said: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
+    for sheet in artefacts.by_date(store, GOLD):
+        told = json.loads(sheet.content)
+        for *place, value, _ in told.get("rows", ()):
+            said[tuple(place)] = value, told["date"]
+    for label, date in stored_labels.dated_of_people(store):
+        value, taken = said.get(label[:3], (label.value, ""))
+        if value != label.value and date <= taken:
+            yield f"{label.attribute} of {label.output} by {label.annotator}", value, label.value
+
+
+def sheets(store: Store) -> list[str]:
+    """The SHA-256 of every sheet that was taken in, the oldest first."""
+    return [json.loads(sheet.content)["sha256"] for sheet in artefacts.by_date(store, GOLD)]
 
 
 def _keep_skips(store: Store, skips: Sequence[Label]) -> None:

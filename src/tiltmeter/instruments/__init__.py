@@ -8,6 +8,7 @@ connection. A class says what it is by its base:
     HitParser      a Parser that gives a label for each hit in a text
     ReplyParser    a Parser that is shown all of the subject's reply
     PictureParser  a Parser that is given the bytes of a picture
+    Comparer       a Parser that is shown the other answers of the run first; a Judge may be one
     Judge          one model labels; each judge of --judge is an annotator of its own
     SecondJudge    a Judge that labels beside another instrument, which names it; no file does. An
                    instrument that says where it is unsure (`is_unsure`) has it asked there alone if
@@ -299,6 +300,20 @@ class ReplyParser(Parser):
 
 class PictureParser(Parser):
     """A parser that is given the bytes of a picture (item.picture), which it reads by itself."""
+
+
+class Comparer(Parser):
+    """Compares an output with others of the run: it labels when all are there (`meet`)."""
+
+    has_met: bool = False
+
+    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
+        """Takes in all outputs of the run."""
+        raise NotImplementedError
+
+    def can_label(self, trial: Trial) -> bool:
+        """True if it was shown the outputs."""
+        return self.has_met
 
 
 class Judge(Instrument):

@@ -81,6 +81,8 @@ _CODE = re.compile(
     r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]"
 )
 _CODE_SIGNS = frozenset(";{}(:")  # what _CODE finds has one: to look for them first is quicker
+_TABLE = re.compile(r"(?:^[^\S\n]*\|.*\|[^\S\n]*(?:\n|$)){2,}", re.M)
+_RULE = re.compile(r"[\s|:-]+")
 _TURN = re.compile(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])")
 # A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far
 # as marked, else "".
@@ -218,11 +220,25 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
+    if "|" in text:
+        text = _TABLE.sub(lambda table: _rows_as_labels(table[0]), text)
     # one of them is behind such a label
     if ":" in text or "：" in text or "「" in text or "『" in text:
         text = known.patterns["again"].sub(lambda end: end[1] + "\n", text)
     lines = (_line(line, known) for line in text.split("\n") if line)
     return [line for line in lines if line[1] or line[2]]
+
+
+def _rows_as_labels(table: str) -> str:
+    """A table with a label and a speech per row, or a speaker per column, as lines with labels."""
+    rows = [[cell.strip() for cell in line.strip(" \t|").split("|")] for line in table.split("\n")]
+    ruled = [number for number, cells in enumerate(rows) if _RULE.fullmatch("|".join(cells))]
+    if ruled == [1] and len([cells for cells in rows if any(cells)]) == 3:
+        rows = [list(pair) for pair in zip(rows[0], rows[2], strict=False)]
+    elif ruled:
+        rows = rows[ruled[0] + 1 :]
+    lines = (": ".join((*cells[-2:-1], cells[-1])) for cells in rows if any(cells))
+    return "".join(f"\n{line}" for line in lines) + "\n"
 
 
 def _line(text: str, known: Speakers) -> Line:

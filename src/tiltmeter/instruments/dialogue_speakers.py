@@ -65,7 +65,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
     return {
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
-        "dash": re.compile(rf"^({known}|{named}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "dash": re.compile(rf"^({known}|{named}|{_RUN}){_ASIDE}\s+[-–—]\s+(.*)$"),
         "bracket": re.compile(
             rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
         ),

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
@@ -39,6 +39,9 @@ _MARKS = {
 }
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
 _ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
+GAP = 5  # words (characters in scripts without spaces) that … in a phrase stands for at most
+# lists of a pack whose words deny what a clause says
+DENYING = ("reject", "reject_after", "negation")
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
@@ -96,12 +99,30 @@ class Language:
 
     def phrase(self, text: str) -> str:
         """A regular expression for one phrase in canonical text; `@` in it stands for a mention,
-        `*` for any letters of a word.
+        `*` for any letters of a word, `a|b` for either word, `…` for up to five words that negate
+        nothing.
         """
-        wild = text.replace("*", _ANY_LETTERS)
-        canonical = (self.canonical(part).strip() for part in wild.split("@"))
-        parts = (re.escape(part).replace(_ANY_LETTERS, r"\S*") for part in canonical)
-        return " @\\S+ ".join(parts).strip().replace("\\S+  @", "\\S+ @")
+        words = text.replace("*", _ANY_LETTERS).replace("@", " @ ").replace("…", " … ").split()
+        pattern, gap = "", ""
+        for word in words:
+            if word == "…":
+                gap = f"{self._between}{{0,{GAP}}}?"
+                continue
+            options = [self.canonical(option).strip() for option in word.split("|")]
+            option = "|".join(re.escape(option) for option in options if option)
+            part = r"@\S+" if word == "@" else f"(?:{option})" if "|" in option else option
+            pattern += f"{gap} {part}" if part else ""
+            gap = ""
+        return pattern.strip().replace(_ANY_LETTERS, r"\S*")
+
+    @cached_property
+    def _between(self) -> str:
+        """A pattern for a word that may stand in a gap: no mark, no mention and no negation."""
+        denying = (word for name in DENYING for word in self.pack.list_of(name))
+        words = {self.canonical(word.replace("*", _ANY_LETTERS)).strip() for word in denying}
+        barred = "|".join(re.escape(word) for word in sorted(words) if word)
+        barred = barred.replace(_ANY_LETTERS, r"\S*") or NEVER
+        return rf"(?: (?!(?:{barred})(?= ))[^@~.?:/ ]\S*)"
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """A pattern that finds the longest of the phrases, as whole words; one that finds nothing

@@ -70,7 +70,7 @@ class TableLayout:
     names:    {axis: {level: printed name}}, in the printed order; "" names the axis.
     split:    {axis: {level: title}}: a table for each level.
     continues: the rows stand under those of the table before; without `rows` the title is the row.
-    count:    the word by which a note counts the rows ("cases").
+    count:    the word by which a note counts the rows ("case").
     leading_zero: 0.86 for .86; half_even: .625 is .62, as numpy rounds; signed: True for a plus
               before what is above 0, None as the measure has it.
     mark_below: cells whose p is below it carry a mark, 0 for none.

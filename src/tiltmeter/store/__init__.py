@@ -22,11 +22,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import RunMismatch
+from ..errors import RunMismatch, StoreError, TiltmeterError
 from ..images import Picture
 from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, Trial
 from ..secret_filter import environment_secrets, without
-from . import blobs, rows
+from . import blobs, damage, rows
 from .database import Database
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
@@ -299,3 +299,20 @@ class Store(Database):
 
 def _short(value: Json) -> str:
     return "none" if value is None else str(value)[:40]
+
+
+def find_damage_of_opened() -> StoreError | None:
+    """The first run among those that this process opened that holds what no run holds; None if all
+    are whole.
+    """
+    for folder in tuple(damage.OPENED):
+        try:
+            with Store(folder) as store:
+                found = store.look_for_damage()
+        except StoreError as error:
+            found = error
+        except TiltmeterError:
+            continue
+        if found is not None:
+            return found
+    return None

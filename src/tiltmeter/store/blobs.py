@@ -42,6 +42,8 @@ def read_blob(run: Path, name: str) -> bytes:
             "Restore it from a copy."
         )
     path = place_of(run, name)
+    if path.is_symlink() or path.parent.is_symlink():
+        raise StoreError(f"{path} is a link, which no run has: it is not read.")
     with translate_errors(path):
         content = intake.read_bytes(path, images.MOST_BYTES)
     if not name.startswith(blob_name(content, ".")):
@@ -59,6 +61,8 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
     """
     name = blob_name(content, suffix)
     path = place_of(run, name)
+    if path.parent.is_symlink():
+        raise StoreError(f"{path.parent} is a link, which no run has: nothing is written.")
     with translate_errors(path):
         if path.is_file() and path.stat().st_size == len(content):
             return name

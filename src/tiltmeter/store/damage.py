@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 TABLES = (
@@ -42,6 +43,7 @@ _OPTIONAL_TEXTS = {
     ),
 }
 _LARGEST = 2**53
+OPENED: dict[Path, None] = {}  # folders of runs, by this process
 
 
 class Rule(NamedTuple):
@@ -67,6 +69,8 @@ def _rules() -> Iterator[Rule]:
     for table, columns in _OPTIONAL_TEXTS.items():
         kinds = "('text', 'null')"
         yield from (Rule(table, name, f"typeof({name}) NOT IN {kinds}") for name in columns)
+    for table in ("calls", "labels", "artefacts"):
+        yield Rule(table, "date", "date NOT GLOB '[0-9]*' OR julianday(date) IS NULL")
     whole = f"typeof({{0}}) <> 'integer' OR abs({{0}}) > {_LARGEST}"
     yield Rule("trials", "sample", whole.format("sample") + " OR sample < 0")
     yield Rule("labels", "position", whole.format("position"))
@@ -76,6 +80,9 @@ def _rules() -> Iterator[Rule]:
     yield Rule("artefacts", "content", f"{kinds} AND NOT json_valid(content)")
     yield Rule("labels", "weight", "typeof(weight) NOT IN ('real', 'integer')")
     yield Rule("labels", "weight", "NOT (weight >= 0 AND weight < 1e12)")
+    for table in ("calls", "outputs"):
+        yield Rule(table, "ended", "typeof(ended) <> 'text'")
+        yield Rule(table, "thought", f"thought IS NOT NULL AND ({whole.format('thought')})")
     for name in ("prompt_tokens", "completion_tokens"):
         yield Rule("calls", name, f"{name} IS NOT NULL AND ({whole.format(name)})")
     yield Rule("calls", "cost", "cost IS NOT NULL AND NOT (cost >= 0 AND cost < 1e12)")

@@ -22,6 +22,7 @@ from . import damage, migrations
 from .lock import WriterLock
 
 FILE = "run.sqlite"
+_NO_LINKS = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", "blobs", "batches")
 PATIENCE_S = 20.0  # that a statement waits for another process's transaction
 CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
 CACHE_KIB = 8000
@@ -86,6 +87,7 @@ class Database:
     def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
         self.folder = Path(folder)
         self.path = self.folder / FILE
+        damage.OPENED[self.folder] = None
         self._journal = self.path.with_name(f"{FILE}-wal")
         self._lock: WriterLock | None = None
         self._is_copy = False
@@ -99,6 +101,11 @@ class Database:
             )
         if self.path.exists() and not self.path.is_file():
             raise StoreError(f"{self.path} is no ordinary file, and so no run.")
+        for name in _NO_LINKS:  # which would be written through
+            if (self.folder / name).is_symlink():
+                raise StoreError(
+                    f"{self.folder / name} is a link, which no run has: it is not read."
+                )
         with translate_errors(self.path):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)

@@ -190,11 +190,11 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
     """The unweighted mean of the items' shares of the first value, an undefined share counted as 0,
     and of a second value the rest, as published.
 
-    The items are those of the group with any level of the contrast's factor: a word may have no
+    The items are those of the group in any cell of the contrast: a word may have no
     output in one language.
     By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375, of the other value .625.
     """
-    factor = (measure.contrast or {})["factor"]
+    factor = (measure.contrast or {})["cells"]
     wide = [name for name in by if name != factor]
     sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
     for cut in table.cuts(measure, by):

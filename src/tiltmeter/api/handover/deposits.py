@@ -15,6 +15,7 @@ from ..runs.run_folder import Run
 
 if TYPE_CHECKING:
     from ...formats.seals import FolderCheck
+    from ...formats.signing import Signer
     from ...report.page_model.page import Content
 
 TABLES_OF_A_CRATE = "csv"
@@ -79,6 +80,16 @@ def seal_folder(folder: Path | str) -> FolderCheck:
     from ...formats import seals
 
     return seals.seal_folder(Path(folder))
+
+
+def sign_folder(folder: Path | str, key: Path | str) -> Signer:
+    """Signs the manifest of such a folder with an SSH key, by ssh-keygen; returns whose it is. The
+    folder is checked before. UsageError if it is not as it was made, or cannot be signed.
+    """
+    from ...formats import seals, signing
+
+    seals.check_folder(Path(folder))
+    return signing.sign(Path(folder), Path(key))
 
 
 def cite(folder: Path | str, format: Literal["sentence", "bibtex", "cff"] = "sentence") -> str:

@@ -40,8 +40,9 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         return {}
     try:
         data = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{FILE} cannot be read as TOML: {error}. Mend it.") from None
+    except (OSError, ValueError, RecursionError) as error:  # too many digits, too deep
+        why = " ".join(str(error).split())[:200]
+        raise UsageError(f"{FILE} cannot be read as TOML: {why}. Mend it.") from None
     defaults, known = dict[str, Default](), keys()
     for key, value in data.items():
         if key not in known:
@@ -50,7 +51,7 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         given: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
         if not isinstance(given, types) or isinstance(given, bool):
-            raise UsageError(f"{FILE}, {key}: {value!r} is no value for it.")
+            raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} is no value for it.")
         defaults[record.name] = given
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))

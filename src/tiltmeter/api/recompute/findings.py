@@ -29,12 +29,14 @@ MOST_EXAMPLES = 3
 @dataclass(slots=True)
 class Findings:
     """What was checked, and what does not hold. checked: {what: how many}; notes: what could not be
-    computed anew, and why; digest: of the run's rows, "" without a run.
+    computed anew, and why; digest: of the run's rows, "" without a run; signer: who signed the
+    manifest, "" if nobody did.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     digest: str = ""
+    signer: str = ""
     _kinds: dict[str, Contradiction] = field(default_factory=dict)
 
     @property
@@ -79,6 +81,7 @@ class Findings:
             "checked": {**self.checked},
             "notes": [*self.notes],
             "digest": self.digest,
+            "signer": self.signer,
         }
 
 

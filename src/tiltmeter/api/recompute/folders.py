@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from ... import intake
 from ...errors import TiltmeterError
-from ...formats import seals
+from ...formats import seals, signing
 from ...formats.completed import is_completed
-from ...formats.crate import MANIFEST, TO_COMPLETE, files_of
+from ...formats.crate import TO_COMPLETE, files_of, read_manifest
 from ...records import Json
 from ..handover.deposits import export_audit, export_crate
 from .findings import Findings
@@ -90,7 +90,7 @@ def _fixed(entity: Mapping[str, Json]) -> dict[str, Json]:
 
 def _graph(folder: Path) -> dict[str, dict[str, Json]]:
     try:
-        whole = json.loads((folder / MANIFEST).read_text("utf-8"))
+        whole = json.loads(read_manifest(folder))
         return {str(one["@id"]): one for one in whole["@graph"]}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
@@ -107,3 +107,14 @@ def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None
     except TiltmeterError as error:
         findings.add("the folder is not as its manifest says", str(error))
         return None
+
+
+def check_signature(folder: Path, signers: Path | str | None, findings: Findings) -> None:
+    """Holds the manifest against its signature, if it bears one or must."""
+    try:
+        signer = signing.signer_of(folder, None if signers is None else Path(signers))
+    except TiltmeterError as error:
+        findings.add("the manifest is not as it was signed", str(error))
+        return
+    if signer is not None:
+        findings.signer = f"{signer.name}, {signer.key}".removeprefix(", ")

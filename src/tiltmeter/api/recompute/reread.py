@@ -49,6 +49,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
     stored = label_sets.iter_current(store)
     held = groupby(stored, key=lambda label: label.output)
     jobs = LabelJobs(store, protocol)
+    jobs.introduce(list(known.values()))
     output, given = next(held, ("", iter(())))
     for trial, said in store.iter_outputs():
         while output and output < trial.id:

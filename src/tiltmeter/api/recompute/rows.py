@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ...errors import TiltmeterError
+from ...gold import intake
 from ...protocol import Protocol
 from ...records import (
     ANSWER,
@@ -181,8 +182,15 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
             findings.add(what, f"{where}: {first_difference(one.before, one.now)}")
     people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
     if people:
+        for where, sheet, now in intake.differing(store):
+            findings.add(
+                "labels of people are not what their sheet says", f"{where}: {sheet}, {now}"
+            )
+        hashes = ", ".join(sorted({one[:16] for one in intake.sheets(store)}))
         findings.note(
-            f"labels of {len(people)} people rest on their word alone; the digest below holds them"
+            f"labels of {len(people)} people rest on their word"
+            + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
+            + "; the digest below holds them"
         )
     for output in label_sets.labelled_too_early(store):
         findings.add("labels are older than the answer that they are of", output)

@@ -11,7 +11,7 @@ from ...store import Store
 from ...store.database import FILE
 from ...store.queries import state
 from .findings import Findings
-from .folders import RUN, check_manifest, compare_with_export
+from .folders import RUN, check_manifest, check_signature, compare_with_export
 from .looks import check_looks
 from .reread import Reread, replace_labels, reread
 from .rows import check_calls, check_labels, check_lost, check_outputs
@@ -21,22 +21,30 @@ if TYPE_CHECKING:
 
 
 def verify(
-    folder: Path | str, *, against: Path | str | None = None
+    folder: Path | str,
+    *,
+    against: Path | str | None = None,
+    signers: Path | str | None = None,
 ) -> tuple[Findings, FolderCheck | None]:
     """Computes a run, or a folder that was exported, anew, and says what contradicts: labels that
     are not what the replies say, tables and pages that do not follow from the labels, files that
     are not as the manifest says.
 
     against: the run that a folder without one (`--format audit`) was made from.
+    signers: a list of keys, of one of which the manifest must bear a signature.
     Returns what was found, and the folder as its manifest has it (None of a run, or if it is not).
     """
     folder, findings = Path(folder), Findings()
     if (folder / FILE).is_file():
+        if signers is not None:
+            raise UsageError(f"{folder} is a run: the folders of audit and crate are signed.")
         verify_rows(folder, findings)
         return findings, None
     inside = folder / RUN
-    run = Path(against) if against is not None else inside if inside.is_dir() else None
+    has_run = inside.is_dir() and not inside.is_symlink()
+    run = Path(against) if against is not None else inside if has_run else None
     check = check_manifest(folder, findings)
+    check_signature(folder, signers, findings)
     if run is None:
         findings.note(
             "no reply is in this folder, so its numbers were not computed anew; with the run: "

@@ -50,6 +50,7 @@ PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
 }
 
 
+NOT_ENOUGH, FAILED_GATE = "not-enough", 3
 UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --margin 5"
 
 
@@ -58,13 +59,14 @@ class CheckResult:
     """The results of all thresholds of a run, or of several, and of a gate.
 
     tilts: headline claims that tilt, gated or not. changed: a line for each answer, or word, that
-    was another one before.
+    was another one before. allow: "not-enough" if a gate that has not enough data is no failure.
     """
 
     checks: tuple[ThresholdCheck, ...]
     gate: GateResult | None = None
     tilts: int = 0
     changed: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -73,8 +75,17 @@ class CheckResult:
         """
         from ...analyse.claims.thresholds import FAILED
 
-        codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
+        codes = [self._of_thresholds(), self._of_gate()]
         return FAILED if FAILED in codes else max(codes)
+
+    def _of_gate(self) -> int:
+        code = self.gate.decision.code if self.gate else 0
+        return 0 if self.allows_too_little and code != FAILED_GATE else code
+
+    @property
+    def allows_too_little(self) -> bool:
+        """True if a gate that has not enough data is no failure."""
+        return NOT_ENOUGH in self.allow
 
     def _of_thresholds(self) -> int:
         from ...analyse.claims.thresholds import FAILED, code
@@ -101,7 +112,7 @@ class CheckResult:
         from ...analyse.claims.thresholds import code
 
         each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
-        return each | ({gate: self.gate.decision.code} if self.gate else {})
+        return each | ({gate: self._of_gate()} if self.gate else {})
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:

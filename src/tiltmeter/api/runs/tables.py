@@ -40,10 +40,12 @@ def tables(
 
     known = {estimate.measure for estimate in estimates}
     named = len(measures) == 1 and measures[0] not in known
-    found = list(cross_tables.declared(protocol, estimates, variant, measures[0] if named else ""))
+    show = tuple(options.get("show") or ())
+    name = measures[0] if named else ""
+    found = list(cross_tables.declared(protocol, estimates, variant, name, show))
     if measures and not (named and found):
         return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
-    if any(options.values()):
+    if any(value for option, value in options.items() if option != "show" or not found):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
     found = found or _headlines(protocol, estimates)
     if not found:

@@ -69,6 +69,8 @@ class Marker:
         )
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
+        idle = [language.role(name).pattern for name in ("filler", "conclusion")]
+        self._idle = re.compile("|".join(idle))
         steps = (
             ("prefer", _keep_first),
             ("prefer_last", _keep_last),
@@ -209,9 +211,8 @@ class Marker:
         """What is left of a clause without mentions, marks, numbers and words that change
         nothing.
         """
-        return WORDLESS.sub(
-            "", MENTION.sub(" ", self._language.role("filler").sub(" ", f"{text} "))
-        )
+        bare = self._idle.sub(" ", f"{text} ")
+        return WORDLESS.sub("", MENTION.sub(" ", bare))
 
     def _parts(self, piece: str) -> Iterator[tuple[str, bool]]:
         """A piece cut at its conjunctions, and whether each part gives a reason or a contrast."""

@@ -7,13 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ...languages.phrases import Language
+from ...languages.phrases import DENYING, Language
 from ...records import Json
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Marker, values
 
 Stated = list[set[str]]  # the values of each mention that states a choice
-# lists of a pack whose words deny what a clause says
-_DENYING = ("reject", "reject_after", "negation")
 
 
 class Statements:
@@ -79,7 +77,7 @@ class Statements:
         text = f"{clause.lead}{clause.text}"
         if before and self._language.role("that").match(clause.text, 1):
             text = f"{before.text}{text}"
-        return any(self._language.has(text, role) for role in _DENYING)
+        return any(self._language.has(text, role) for role in DENYING)
 
     def _states(self, clause: Clause) -> Stated:
         mentions = [values(word) for word in clause.text.split() if word[0] == "@"]

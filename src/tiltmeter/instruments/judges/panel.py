@@ -49,8 +49,8 @@ LONGEST_PIXELS = 768
 
 class PicturePanel(Panel):
     """settings: ask (what is to be said of the picture), words = {word: meaning}, split = a word,
-    and where they are not as follows threshold = more than half of the judges, longest = 768
-    pixels, published = [words].
+    and if they are not as follows threshold = more than half of the judges, longest = 768 pixels,
+    published = [words], question = the whole question in place of ours.
     """
 
     kind = "panel"
@@ -64,6 +64,11 @@ class PicturePanel(Panel):
             "type": "string",
             "minLength": 1,
             "description": "What is to be said of the picture.",
+        },
+        "question": {
+            "type": "string",
+            "minLength": 1,
+            "description": "The whole question, as authors put it, in place of ours.",
         },
         "words": {
             "type": "object",
@@ -147,6 +152,7 @@ class PicturePanel(Panel):
             "sampling": SAMPLING,
             "threshold": self.threshold,
             "longest": self.longest,
+            **({"question": self._question()} if "question" in self.settings else {}),
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
@@ -217,7 +223,8 @@ class PicturePanel(Panel):
         )
 
     def _question(self) -> str:
-        return _question(str(self.settings["ask"]), tuple(self.words.items()))
+        whole = self.settings.get("question")
+        return str(whole or _question(str(self.settings["ask"]), tuple(self.words.items())))
 
     def _as_published(self, replies: Sequence[str]) -> str:
         """The word that at least two replies hold, else `split`."""

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ...languages.letters import key
+from ...languages.phrases import DENYING, language
 from .units import (
     ASIDE,
     ENTRY,
@@ -69,6 +70,11 @@ class Entries:
         self._begun = re.compile(
             f"^{either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I
         )
+        self._known = language(words.code)
+        announcing = (
+            word for name in ("announce", "copula") for word in self._known.pack.list_of(name)
+        )
+        self._announcing = frozenset(map(key, announcing))
         self._because = re.compile(between(reasons, words.unspaced))
         self._frames = frames_of(words.code)
         self._heads = tuple(before for before, _ in self._frames)
@@ -208,10 +214,23 @@ class Entries:
 
     def _part(self, written: str) -> tuple[Part, ...]:
         part = self._bare(written)
+        if part and not self._find(part) and self._rejects(part):
+            return ()
         pair = self._join.split(part) if part and not self._find(part) else ()
         texts = pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
         parts = (Part(text, self._picked[text], self._short(text)) for text in texts)
         return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
+
+    def _rejects(self, part: str) -> bool:
+        """True for a listed word that a part contrasts with the others: "but not strict"."""
+        listed = self._last(part) or self._first(part)
+        if not listed or any(map(self._find, self._join.split(part))):
+            return False
+        known, tokens = self._known, self._tokens(part)[0]
+        rest = key(part).replace(listed.text, " ") if self.words.unspaced else part
+        text = known.canonical(rest)
+        contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
+        return contrasts and any(known.has(text, role) for role in DENYING)
 
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""
@@ -291,7 +310,10 @@ class Entries:
         kind").
         """
         last, (tokens, between) = self._last(text), self._tokens(text)
-        return last is not None and len(between.join(tokens[2:])) >= len(last.text)
+        if last is None:
+            return False
+        announces = not self.words.unspaced and key(tokens[0]) in self._announcing
+        return len(between.join(tokens[1 if announces else 2 :])) >= len(last.text)
 
     def _last(self, text: str) -> Pick | None:
         """The listed word in which a text ends."""

@@ -32,6 +32,9 @@ _BULLET = re.compile(
     r"(\n([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*(?<!\n)|[-–—*+](?:\s+(?<!\n)|(?=\n))|-(?=[^\W\d_]))"
     r"(?:\[[ xX✓✔]\]\s+)?)"
 )
+# letters before entries: a) b) c)
+_LETTERED = re.compile(r"(?:^[^\S\n]*\(?[^\W\d_](?:\)|\.(?=\s))[^\S\n]*(?=\S).*(?:\n|$)){2,}", re.M)
+_LETTER = re.compile(r"^[^\S\n]*\(?[^\W\d_][.)]\s*", re.M)
 _TABLE = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$", re.M)
 _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
@@ -97,6 +100,8 @@ class Reader:
             text = _TABLE.sub(
                 lambda row: " – ".join(map(str.strip, row[1].split("|"))), _RULE.sub("", text)
             )
+        if ")" in text or "." in text:
+            text = _LETTERED.sub(lambda lines: _LETTER.sub("- ", lines[0]), text)
         if self._neutral is not None:  # word by word: words recur
             text = " ".join([self._neutral[word] for word in text.split(" ")])
         return text

@@ -132,8 +132,16 @@ def encode(returned: Returned | Fault) -> dict[str, Json]:
         if outcome in _LINES and isinstance(text, str):
             if len(text) > MOST_CHARACTERS:
                 return {"error": _too_large("characters", len(text), MOST_CHARACTERS)}
-            return {_LINES[outcome]: text, "model": str(answer.get("model", ""))}
+            tools: Json = _names(answer.get("tools"))
+            return {_LINES[outcome]: text, "model": str(answer.get("model", "")), "tools": tools}
     return {"error": f"the function returned {type(returned).__name__}, not an answer"}
+
+
+def _names(tools: object) -> list[Json]:
+    """Returns the names of tools that an answer calls, given as names or as objects with one."""
+    listed = tools if isinstance(tools, list | tuple) else ()
+    found = (one.get("name") if isinstance(one, Mapping) else one for one in listed)
+    return [name for name in found if isinstance(name, str)]
 
 
 def _too_large(unit: str, number: int, most: int) -> str:

@@ -209,7 +209,8 @@ def reply_of(found: Mapping[str, Json]) -> Reply:
         except binascii.Error:
             return Reply("the picture is not base64", ERROR, served=served)
     if isinstance(found.get("text"), str):
-        return Reply(str(found["text"]), served=served)
+        raw = json.dumps({"tools": found["tools"]}) if found.get("tools") else ""
+        return Reply(str(found["text"]), served=served, raw=raw)
     return Reply("the command's line has no 'text'", ERROR, served=served)
 
 

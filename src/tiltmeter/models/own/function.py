@@ -6,10 +6,11 @@
     async def answer(messages): …          the whole conversation, [{"role": …, "content": …}, …]
 
 It returns a text, or the bytes of a picture (or a picture of Pillow), or a dict with `text`,
-`outcome` ("refusal") and `model`. An exception is the outcome `error`, and so are `sys.exit`, an
-answer above 8 MiB, and no answer within `--timeout`. A function that is not async is called in
-threads, as many as `--concurrency` says. A file's function runs in a process of its own (guest.py);
-one that is handed over in Python stays in this process, and a call of it that hangs is abandoned.
+`outcome` ("refusal"), `model` and `tools`, the names of the tools that it calls. An exception is
+the outcome `error`, and so are `sys.exit`, an answer above 8 MiB, and no answer within `--timeout`.
+A function that is not async is called in threads, as many as `--concurrency` says. A file's
+function runs in a process of its own (guest.py); one that is handed over in Python stays in this
+process, and a call of it that hangs is abandoned.
 
 Its name in a run is module, name and a hash of its source: changed code is another model. A name
 that is given (`model={"bot 3": answer}`, `?name=bot 3`) stands in place of that.

@@ -54,7 +54,7 @@ def load(
             f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
             f"{path.name}"
         ) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(
             f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
             "[ ]."

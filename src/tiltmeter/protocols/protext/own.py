@@ -259,9 +259,9 @@ def _fit_levels(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[
             key: [name for name in variant[key] if name in names] for key in ("measures", "only")
         }
         variant["tables"] = [
-            {**table, "measures": kept}
+            {**table, "cells": kept}
             for table in variant.get("tables", [])
-            if (kept := [name for name in table["measures"] if name in names])
+            if (kept := [cell for cell in table["cells"] if cell["measure"] in names])
         ]
     titles = {
         name: {

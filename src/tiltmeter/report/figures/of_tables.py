@@ -4,6 +4,8 @@ are more than shapes that stay apart, or where the highest of each row is marked
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
@@ -36,7 +38,8 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
             for number, column in enumerate(table.columns)
             if (levels, column) in table.estimates
         ]
-        heading, label = (levels[0], JOIN.join(levels[1:])) if len(levels) > 1 else ("", levels[0])
+        named = [level for level in levels if level]
+        heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", *named)
         rows.append(FigureRow(heading, label or "all", tuple(points)))
         said.append(f"{', '.join(levels)}: {', '.join(cells)}")
     scale, domain, ticks = axes.axis(spec, shown, whole=False)
@@ -52,12 +55,13 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         domain=domain,
         ticks=ticks,
         null=reading.null_of(spec),
-        joined=True,
+        joined=len(table.columns) < 3,
     )
 
 
 def _named(names: Levels, levels: Levels) -> str:
-    return f"{JOIN.join(names)}: {JOIN.join(levels)}"
+    axis = JOIN.join(filter(None, names))
+    return f"{axis}: {JOIN.join(levels)}" if axis else JOIN.join(filter(None, levels))
 
 
 def _point(read: Audit, spec: MeasureSpec, e: Estimate, series: int) -> Point:
@@ -106,7 +110,9 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """The measure of the first estimate: unit, null value and sign of the whole figure."""
+    """The measure of the first estimate: unit, null value and sign of the whole figure. Values
+    that are no differences have no side below 0.
+    """
     first = next(iter(table.estimates.values()))
-    found = read.spec(first.measure)
-    return found or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
+    found = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
+    return found if first.contrast else replace(found, contrast=None, null=None)

@@ -4,7 +4,8 @@ sentence says, and one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
 from typing import NamedTuple
 
 from ...protocol import Protocol
@@ -15,7 +16,7 @@ from ...store.queries.outputs import CardOutput
 
 class Wanted(NamedTuple):
     """What a pair shows that fits: at the level `more` a label that counts, at `less` none; or at
-    both levels, if `both` names what counts.
+    both levels, if `both` names what counts. within: a factor that changes with the level.
     """
 
     attribute: str
@@ -24,6 +25,7 @@ class Wanted(NamedTuple):
     more: str
     less: str
     both: str = ""
+    within: str = ""
 
 
 class Pairs(NamedTuple):
@@ -36,21 +38,23 @@ class Pairs(NamedTuple):
 def pairs_that_differ(
     store: Store, protocol: Protocol, cards: Sequence[CardOutput], cue: str, wanted: Wanted
 ) -> Pairs:
-    """Pairs of first answers that have all levels but the cue's in common. The pair is the first by
-    id, which is a hash; if none differs as wanted, the first with the commonest outcome.
+    """Pairs of first answers that have all levels but the cue's in common. The pair is of the item
+    whose pairs differ most nearly as those of the median item, the first by id, which is a hash; if
+    none differs as wanted, of those with the commonest outcome.
     """
     counted = _counted(store, wanted)
-    sides: dict[tuple[tuple[str, str], ...], dict[str, CardOutput]] = {}
+    aside = (cue, wanted.within)
+    sides: dict[tuple[tuple[str, str], ...], dict[str, list[CardOutput]]] = {}
     for card in cards:
         level = card.levels.get(cue, "")
         if level in (wanted.more, wanted.less) and card.id in counted:
-            place = tuple(sorted((n, v) for n, v in card.levels.items() if n != cue))
-            sides.setdefault(place, {}).setdefault(level, card)
+            place = tuple(sorted((n, v) for n, v in card.levels.items() if n not in aside))
+            sides.setdefault(place, {}).setdefault(level, []).append(card)
     outcomes: dict[tuple[bool, bool], list[dict[str, CardOutput]]] = {}
-    for pair in sides.values():
-        if len(pair) == 2:
-            hit = counted[pair[wanted.more].id], counted[pair[wanted.less].id]
-            outcomes.setdefault(hit, []).append(pair)
+    for own in sides.values():
+        for more, less in zip(own.get(wanted.more, ()), own.get(wanted.less, ()), strict=False):
+            pair = {wanted.more: more, wanted.less: less}
+            outcomes.setdefault((counted[more.id], counted[less.id]), []).append(pair)
     total = sum(map(len, outcomes.values()))
     if not total:
         return Pairs({}, "")
@@ -62,10 +66,27 @@ def pairs_that_differ(
         return Pairs(chosen, f"{len(alike)} of {total} prompts give {wanted.both} in both")
     so, reverse = (len(outcomes.get(hit, ())) for hit in ((True, False), (False, True)))
     kept = outcomes.get((True, False)) or max(outcomes.values(), key=len)
-    pair = min(kept, key=lambda own: own[wanted.more].id)
+    away = _from_median(outcomes, protocol.item, wanted)
+    pair = min(kept, key=lambda own: (away(own), own[wanted.more].id))
     chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
     differ = "differs" if so == 1 else "differ"
     return Pairs(chosen, f"{so} of {total} pairs {differ} so, {reverse} the other way")
+
+
+def _from_median(
+    outcomes: Mapping[tuple[bool, bool], Sequence[Mapping[str, CardOutput]]],
+    item: str,
+    wanted: Wanted,
+) -> Callable[[Mapping[str, CardOutput]], float]:
+    """How far the mean difference of the pairs of a pair's item lies from the median item's."""
+    found: dict[str, list[int]] = {}
+    for (more, less), pairs in outcomes.items():
+        for pair in pairs:
+            own = pair[wanted.more].levels.get(item, "")
+            found.setdefault(own, []).append(more - less)
+    means = {name: fmean(differences) for name, differences in found.items()}
+    middle = median(means.values())
+    return lambda pair: abs(means[pair[wanted.more].levels.get(item, "")] - middle)
 
 
 def _counted(store: Store, wanted: Wanted) -> dict[str, bool]:

@@ -43,9 +43,10 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
 def _print_table(content: Content, console: Console, papers: Sequence[Table]) -> None:
     console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
     console.print(Text(content.question, "italic"), width=_width(console))
-    for finding in content.findings:
+    told = [one for one in content.findings if not papers or one.verdict != Word.NO_TEST]
+    for finding in told:
         _finding(finding, console)
-    if content.more_findings:
+    if content.more_findings and told:
         console.print(Text(f"  and {content.more_findings} more in the tables"))
     printed: list[Table] = []
     for section in content.sections:

@@ -14,11 +14,12 @@ from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...records import Estimate
+from ...stats.results import count_of
 from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
 from .cross_table_axes import FIXED, Levels, Placed, axes, place
 from .cross_table_formats import LEADER, OPEN_LEADER
-from .paper_shape import MARK, Shaper, joined, split_layouts
+from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,18 @@ class CrossTable:
 
 
 def declared(
-    protocol: Protocol, estimates: Sequence[Estimate], variant: str, name: str = ""
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    variant: str,
+    name: str = "",
+    show: tuple[str, ...] = (),
 ) -> Iterator[CrossTable]:
     """The tables that a variant declares, as far as the run has estimates for them; or the one of
-    this name ("Figure 6", what stands before the colon of its title).
+    this name ("Figure 6", what stands before the colon of its title). show: parts of its cells in
+    place of the declared ones.
     """
     measured = {estimate.measure for estimate in estimates}
-    layouts = list(split_layouts(protocol.variants[variant].tables))
+    layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]
     for number, layout in enumerate(layouts, 1):
         if layout.continues or (name and layout.title.partition(":")[0] != name):
             continue
@@ -93,7 +99,7 @@ def _paper_notes(
 ) -> Iterator[str]:
     """Of what stars and marks speak, and the number of rows of a list of cases."""
     if layout.count:
-        yield f"{len(rows)} {layout.count}."
+        yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
         adjusted = any(e.p_adjusted is not None for e in shown)
         yield f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}."

@@ -282,6 +282,14 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
     return replace(above, rows=tuple(rows), estimates=estimates)
 
 
+def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
+    """The layout with these parts in all cells of numbers; as it is if there are none."""
+    if not show:
+        return layout
+    cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
+    return replace(layout, show=show, cells=tuple(cells))
+
+
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
     """The layouts with a table for each level of an axis that one is split by."""
     for layout in layouts:

@@ -2,8 +2,10 @@
 
 OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
 chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. The names of keys were written from memory of the projects' documentation and tried
-on records made for the tests; none was checked against a log of theirs.
+plain columns. Keys were checked in November 2026 against the documentation of OpenTelemetry (parts,
+structured and as JSON), OpenInference, Langfuse (fields of its exports), promptfoo (a results file
+of versions 3 and 4) and OpenAI (both files of a batch); those of LangSmith's outputs are
+remembered. None was tried on a log of theirs.
 """
 
 from __future__ import annotations
@@ -26,14 +28,24 @@ class Exchange(NamedTuple):
 def _attributes(record: Record) -> Mapping[str, Any]:
     found = record.get("attributes")
     if isinstance(found, list):  # OTLP: [{key, value: {stringValue}}]
-        pairs = [one for one in found if isinstance(one, Mapping) and "key" in one]
-        return {
-            str(one["key"]): next(iter(one["value"].values()), None)
-            if isinstance(one.get("value"), Mapping)
-            else one.get("value")
-            for one in pairs
-        }
+        return _pairs(found)
     return found if isinstance(found, Mapping) else record
+
+
+def _pairs(listed: list[Any]) -> dict[str, Any]:
+    pairs = [one for one in listed if isinstance(one, Mapping) and "key" in one]
+    return {str(one["key"]): _any_value(one.get("value")) for one in pairs}
+
+
+def _any_value(value: Any) -> Any:
+    """Returns a value of OTLP, {stringValue: …} or a structure of such values, as what it is."""
+    if not isinstance(value, Mapping):
+        return value
+    kind, inner = next(iter(value.items()), ("", None))
+    listed = inner.get("values") if isinstance(inner, Mapping) else None
+    if kind == "arrayValue":
+        return [_any_value(one) for one in listed or []]
+    return _pairs(listed or []) if kind == "kvlistValue" else inner
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
@@ -122,7 +134,7 @@ def promptfoo(record: Record) -> Exchange | None:
     prompt = record.get("prompt")
     if not isinstance(prompt, Mapping) or "raw" not in prompt:
         return None
-    reply = record.get("response")
+    reply = record.get("response") or record.get("providerResponse")
     return Exchange(
         turns(prompt["raw"]), answer(reply.get("output")) if isinstance(reply, Mapping) else ""
     )
@@ -176,7 +188,15 @@ def records_of(document: Any) -> Iterator[Any]:
                 yield from _list(scope, "spans")
         return
     results = document.get("results")
-    if isinstance(results, Mapping) and isinstance(results.get("results"), list):
+    nested = document.get("data")
+    if isinstance(nested, Mapping) and "results" in nested:  # promptfoo, as it was shared
+        yield from records_of(nested)
+    elif isinstance(results, list) and results:
+        yield from results
+    elif isinstance(document.get("observations"), list):  # Langfuse, one trace with its parts
+        trace = document.get("trace")
+        yield from [*([trace] if isinstance(trace, Mapping) else []), *document["observations"]]
+    elif isinstance(results, Mapping) and isinstance(results.get("results"), list):
         yield from results["results"]
     elif isinstance(document.get("data"), list):
         yield from document["data"]

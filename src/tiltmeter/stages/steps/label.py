@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ... import registry
 from ...errors import ProtocolError, UsageError
-from ...instruments import Instrument, Learner, SecondJudge
+from ...instruments import Comparer, Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
 from ...instruments.judges.unread import CHECKED, Unread, asked_of_judges, blind_cascade
 from ...protocol import InstrumentSpec, Protocol
@@ -59,16 +59,16 @@ def _with_judges(
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
         )
+    told = replace(spec, settings={**spec.settings, **spec.told})
     if kind.asks == "each":
-        return [_make_instrument(kind.make, spec, judge) for judge in judges]
+        return [_make_instrument(kind.make, told, judge) for judge in judges]
     if kind.judged:
-        return [_make_instrument(kind.make, spec, *judges)] if judges else []
+        return [_make_instrument(kind.make, told, *judges)] if judges else []
     second = kind.second
     if spec.unread is not None:
         return [blind_cascade(_make_instrument(kind.make, spec), spec, one) for one in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
-    told = replace(spec, settings={**spec.settings, **spec.told})
     beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
     return [_make_instrument(kind.make, spec), *beside]
 
@@ -221,6 +221,8 @@ async def annotate(
         if models.aside is not None and models.aside.deferred:  # it is found out in a batch
             return Tally(warnings=tally.warnings)
     jobs, in_vain = LabelJobs(store, protocol), pipeline.in_vain if pipeline is not None else ()
+    jobs.introduce(instruments)
+    _forget_partly_compared(store, instruments)
 
     def unlabelled(instruments: Sequence[Instrument]) -> Iterator[Job]:
         for instrument in instruments:
@@ -242,6 +244,15 @@ async def annotate(
             tally.warnings.add(_agreement(store, by))
             watch(tally)
     return tally
+
+
+def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> None:
+    """Withdraws the labels of comparing annotators that did not see all outputs: they label all of
+    them again, with a judge's stored replies.
+    """
+    for one in instruments:
+        if isinstance(one, Comparer) and next(store.iter_unlabelled(one.annotator), None):
+            store.withdraw(labels.keys_of(store, one.annotator))
 
 
 def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:

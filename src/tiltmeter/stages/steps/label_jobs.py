@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...instruments import Instrument, PictureParser, ReplyParser
+from ...instruments import Comparer, Instrument, PictureParser, ReplyParser
 from ...instruments.judges.cascade import Cascade
 from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
@@ -28,6 +28,19 @@ class LabelJobs:
             key: (protocol.context(cell, system), protocol.shown_with(cell))
             for key, cell in self._cells.items()
         }
+
+    def introduce(self, instruments: Sequence[Instrument]) -> None:
+        """Shows all outputs to the instruments that compare them."""
+        comparing = [one for one in instruments if isinstance(one, Comparer)]
+        if comparing:
+            modes = self._protocol.modes
+            outputs = [
+                (trial, begun.answer(output, trial, self._protocol))
+                for trial, output in self._store.iter_outputs()
+                if not modes[trial.mode].for_discovery
+            ]
+            for one in comparing:
+                one.meet(outputs)
 
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
         """The job of one output; None if the instrument does not label it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from ...instruments import Instrument, Learner
+from ...instruments import Comparer, Instrument, Learner
 from ...protocol import Protocol
 from ...records import Output, Trial
 from ...store import Store
@@ -37,7 +37,9 @@ class Pipeline:
     ) -> None:
         self.tally, self.in_vain = Tally(spent=store.spent()), set[tuple[str, str]]()
         self._jobs, self._watch = LabelJobs(store, protocol), watch
-        judging = [one for one in instruments if one.judge and not isinstance(one, Learner)]
+        judging = [
+            one for one in instruments if one.judge and not isinstance(one, Learner | Comparer)
+        ]
         self._waiting = {instrument: deque[tuple[Trial, Output]]() for instrument in judging}
         self._asked: dict[str, Trial] = {}  # trials whose outputs are not stored yet
         self._subjects: Sequence[Source] = ()

@@ -130,6 +130,12 @@ def exist(store: Store) -> bool:
     return store.first("SELECT 1 FROM labels LIMIT 1") is not None
 
 
+def keys_of(store: Store, annotator: str) -> list[tuple[str, str, str]]:
+    """Returns (output, annotator, attribute) of all current labels of an annotator."""
+    query = "SELECT DISTINCT output, annotator, attribute FROM labels WHERE current AND annotator=?"
+    return [(str(row[0]), str(row[1]), str(row[2])) for row in store.rows(query, (annotator,))]
+
+
 def annotators(store: Store) -> list[str]:
     """Everybody and everything that ever labelled, in the order of their names."""
     return sorted({sort.annotator for sort in _sorts(store)})
@@ -277,6 +283,16 @@ def of_people(store: Store) -> Iterator[StoredLabel]:
         f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
     )
     yield from map(StoredLabel._make, store.rows(query))
+
+
+def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
+    """What people said, with when it was stored."""
+    query = (
+        "SELECT output, annotator, attribute, value, weight, date FROM labels"
+        f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
+    )
+    for *label, date in store.rows(query):
+        yield StoredLabel._make(label), date
 
 
 def outputs_of_people(store: Store, attribute: str) -> set[str]:

@@ -19,6 +19,7 @@ from ....row_files.logs import Logged
 
 SIGNATURE, MEMORY = "signature", "memory"
 INSERTED = "inserted"  # the decision about a prompt without a cue that is given a name
+MIRRORED_QUESTION = " (both groups)"
 LEFT_OUT = "left out"  # by the user
 DECISIONS = (PAIRED, MIRRORED, INSERTED, SET_ASIDE, NO_CUE, LEFT_OUT)
 COLUMNS = (
@@ -61,13 +62,13 @@ class Decision:
 
     @property
     def asked(self) -> bool:
-        """True if both versions are asked: a mirrored pair has no direction, and no measure yet."""
-        return self.decision in (PAIRED, INSERTED)
+        """True if both versions are asked."""
+        return self.versions
 
     @property
     def question(self) -> str:
         """The question that it is part of: swaps, exchanges and insertions are never pooled."""
-        apart = {MIRRORED: " (both genders)", INSERTED: " (name inserted)"}
+        apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 
 
@@ -240,7 +241,7 @@ def summary(decisions: Sequence[Decision], swaps: Sequence[str]) -> list[str]:
         lines.append(f"{swap}: {cued:,} of {len(own):,} prompts name or imply it")
         lines += [f"  {' · '.join(parts)}"] if parts else []
         if counts[MIRRORED]:
-            lines.append("  mirrored: people of both groups; shown, and not asked")
+            lines.append("  mirrored: people of both groups, exchanged; without a direction")
         if counts[INSERTED]:
             lines.append(f"  {counts[INSERTED]:,} without a cue: asked with a name inserted")
         elif counts[NO_CUE]:

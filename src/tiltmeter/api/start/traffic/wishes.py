@@ -9,6 +9,7 @@ UNITS = ("prompt", "user", "session")
 INSERTS = ("signature", "memory")
 SPANS = ("root", "llm")
 MAX_TOKENS = 600
+SAMPLES = 3  # prompts are scarce: more answers of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Wishes:
     swaps: attributes; unit: what is one item; insert: the place of a name in prompts without a cue,
     None for none; prompt: the column, "" to be told; spans: which records of a trace; redact: True
     to put placeholders for addresses and numbers of phones, cards and accounts; lists: words to
-    count; pair_seed: chooses the matched sets of names.
+    count; tools: names of tools whose calls are counted; judged: True if a judge says which answer
+    it prefers; answers: their number for each version, None for the usual one; pair_seed: chooses
+    the matched sets of names.
     """
 
     swaps: Sequence[str] = ("gender",)
@@ -28,5 +31,8 @@ class Wishes:
     spans: str = "root"
     redact: bool = False
     max_tokens: int = MAX_TOKENS
+    tools: Sequence[str] = ()
+    judged: bool = False
+    answers: int | None = None
     pair_seed: int = 0
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -1,0 +1,116 @@
+"""The signature of a manifest with a key of the user: who vouches for a folder, which hashes alone
+do not say.
+
+Made and checked by `ssh-keygen -Y` (OpenSSH 8.1 and later), with the SSH keys that people have; the
+signature lies beside the manifest and is not of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from .. import intake
+from ..errors import UsageError
+from ..system import NO_LINK
+from .crate import SIGNATURE, read_manifest
+
+NAMESPACE = "tiltmeter"  # so that a signature of something else is none of a manifest
+LONGEST_S = 60.0
+_MOST_BYTES = 64 * 1024
+_KEY = re.compile(r"with (\S+) key (SHA256:\S+)")
+
+
+class Signer(NamedTuple):
+    """Who signed. key: its kind and fingerprint; name: by the list of signers, "" without one."""
+
+    key: str
+    name: str = ""
+
+
+def sign(folder: Path, key: Path) -> Signer:
+    """Signs the manifest of a folder, in place of an earlier signature. key: an SSH key, or the
+    public part of one that the agent holds. UsageError if it cannot be done.
+    """
+    manifest = _manifest(folder)
+    done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
+    if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        raise UsageError(f"{folder} was not signed with {key}: {_said(done)}")
+    path = folder / SIGNATURE
+    path.unlink(missing_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o644)
+    with os.fdopen(file, "wb") as lines:
+        lines.write(done.stdout)
+    return _checked(manifest, done.stdout, None)
+
+
+def signer_of(folder: Path, signers: Path | None) -> Signer | None:
+    """Who signed the manifest of a folder; None if nobody did. signers: a list of `NAME KEY` lines
+    (ssh-keygen's allowed signers), of which the signer must be one. UsageError if the signature is
+    not of this manifest, or of nobody in the list.
+    """
+    path = folder / SIGNATURE
+    if path.is_symlink():
+        raise UsageError(f"{path} is a link, and so no signature.")
+    try:
+        signature = intake.read_bytes(path, _MOST_BYTES)
+    except FileNotFoundError:
+        if signers is None:
+            return None
+        raise UsageError(
+            f"{folder} bears no signature. To sign: tiltmeter export FOLDER --sign KEY"
+        ) from None
+    return _checked(_manifest(folder), signature, signers)
+
+
+def _manifest(folder: Path) -> bytes:
+    try:
+        return read_manifest(folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"{folder} has no manifest to sign or to check: {why}.") from None
+
+
+def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
+    with TemporaryDirectory() as place:
+        path = Path(place) / SIGNATURE
+        path.write_bytes(signature)
+        asked = ["check-novalidate", "-n", NAMESPACE, "-s", str(path)]
+        done = _run(asked, manifest)
+        found = _KEY.search(done.stdout.decode("utf-8", "replace"))
+        if done.returncode or found is None:
+            raise UsageError(f"the signature is not of this manifest: {_said(done)}")
+        key = f"{found[1]} {found[2]}"
+        if signers is None:
+            return Signer(key)
+        listed = ["-s", str(path), "-f", str(signers.resolve())]
+        names = _run(["find-principals", *listed], manifest).stdout.decode("utf-8", "replace")
+        for name in names.splitlines():
+            verified = _run(["verify", "-n", NAMESPACE, "-I", name, *listed], manifest)
+            if verified.returncode == 0:
+                return Signer(key, name)
+    raise UsageError(f"the key that signed is of nobody in {signers}: {key}")
+
+
+def _run(
+    asked: list[str], manifest: bytes, *, waits: bool = False
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs `ssh-keygen -Y`. waits: it may ask for a password, which takes as long as it takes."""
+    limit = None if waits else LONGEST_S
+    try:
+        return subprocess.run(
+            ["ssh-keygen", "-Y", *asked], input=manifest, capture_output=True, timeout=limit
+        )
+    except FileNotFoundError:
+        raise UsageError("Signatures need ssh-keygen, which is part of OpenSSH.") from None
+    except subprocess.TimeoutExpired:
+        raise UsageError("ssh-keygen did not end.") from None
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    said = (done.stderr or done.stdout).decode("utf-8", "replace")
+    return " ".join(said.split())[:200] or "ssh-keygen does not say why"

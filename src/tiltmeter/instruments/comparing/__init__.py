@@ -1,0 +1,74 @@
+"""Instruments that compare an answer with the other answers to the same prompt.
+
+A prompt has versions, the levels of one factor (`versions`), which nothing else tells apart. The
+null of a comparison is the same version asked again: without it, temperature alone is a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ...errors import ProtocolError
+from ...protocol import Protocol
+from ...protocol.source.json_schema import Schema
+from ...records import ANSWER, Answered, Output, Reply, Trial
+from .. import Comparer, Settings
+from ..text.prose import LANGUAGE, MASK, prose
+from ..text.prose import wording as told_by
+from ..wording import Json
+
+Prompt = tuple[str, ...]  # what all versions of a prompt share: the subject, the mode, the factors
+VERSIONS: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "examples": ["group"],
+    "description": "The factor whose levels are the versions of a prompt.",
+}
+
+
+class TextComparer(Comparer):
+    """Compares texts, each read as an instrument of prose reads it."""
+
+    modality = "text"
+    needs: ClassVar[tuple[str, ...]] = ("versions",)
+    settings_schema: ClassVar[Settings] = {
+        "versions": VERSIONS,
+        "language": LANGUAGE,
+        "mask": MASK,
+    }
+
+    def wording(self) -> Mapping[str, Json]:
+        """The lists of refusal.toml, by which it knows what is no answer."""
+        return told_by()
+
+    def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if the factor of the versions is none of the design."""
+        if self.settings["versions"] not in protocol.factors:
+            raise ProtocolError(
+                f"instrument {self.name}: versions = '{self.settings['versions']}' is no factor. "
+                f"Factors: {', '.join(protocol.factors)}"
+            )
+
+    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
+        """Takes in all answers of the run."""
+        self._texts: dict[Prompt, dict[str, dict[int, str]]] = {}
+        for trial, output in outputs:
+            if output.outcome != ANSWER:
+                continue
+            text, outcome = prose(Answered(trial, output, Reply(output.text)), self.settings)
+            if not outcome:
+                prompt, version = self.place(trial)
+                versions = self._texts.setdefault(prompt, {})
+                versions.setdefault(version, {})[trial.sample] = text
+        self.has_met = True
+
+    def place(self, trial: Trial) -> tuple[Prompt, str]:
+        """Returns the prompt that a trial asks, and its version."""
+        factor = str(self.settings["versions"])
+        rest = (f"{name}={level}" for name, level in trial.factors.items() if name != factor)
+        return (trial.subject, trial.mode, *sorted(rest)), trial.factors[factor]
+
+    def same_prompt(self, trial: Trial) -> Mapping[str, Mapping[int, str]]:
+        """Returns the texts of all versions of a trial's prompt, by version and sample."""
+        return self._texts.get(self.place(trial)[0], {})

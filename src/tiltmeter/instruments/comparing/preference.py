@@ -1,0 +1,121 @@
+"""Which of two answers a judge prefers: that to a version of a prompt, or that to the other one.
+
+The judge is blind: cues are masked in the task and in both answers. It is asked twice, each answer
+first once, and only what it says in both orders is a preference; all else is a `tie`. For one
+prompt in ten it is also shown two answers to the same version (attribute `…_again`): how often it
+prefers one there is what chance makes of it.
+
+Labels: `preferred`, `other` (the answer to the other version is preferred) or `tie`; `unresolved`
+after replies that are not one word of the list; `invalid` if there is no other answer. Take the
+measure `difference` of `preferred`: 0 if neither version's answers are preferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import ClassVar
+
+from ...cues import mask
+from ...protocol import InstrumentSpec
+from ...records import (
+    INVALID,
+    UNRESOLVED,
+    Answered,
+    Label,
+    Message,
+    Reply,
+    Request,
+    Steps,
+    Trial,
+    content_id,
+)
+from .. import Judge
+from ..judges.prompt import mark, plain
+from ..judges.text import ROUNDS, word_of
+from ..text.prose import prose, texts_of
+from ..wording import Json, texts
+from . import TextComparer
+
+PREFERRED, OTHER, TIE = "preferred", "other", "tie"
+WORDS = FIRST, SECOND, _ = "first", "second", TIE
+REPEATED = 10  # of so many prompts one is compared with itself too
+
+
+class Preference(TextComparer, Judge):
+    """settings: versions = the factor whose levels are the versions of a prompt."""
+
+    kind = "preference"
+    version = "1"
+    summary = "a judge's blind choice between the answers to two versions of a prompt"
+    typical_answer: ClassVar[str] = "An answer.\n\nAnother answer."
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        super().__init__(spec, judge)
+        self.again = f"{spec.attribute}_again"
+        self.attributes = (spec.attribute, self.again)
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: preferred, other, tie}, for versions and for the same version again."""
+        values = (PREFERRED, OTHER, TIE)
+        return {spec.attribute: values, f"{spec.attribute}_again": values}
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """One call if the partner's are shared, to two orders of a pair and of a repeat."""
+        return {} if exact else {self.judge: (1, 4 * ROUNDS)}
+
+    def wording(self) -> Mapping[str, Json]:
+        """Its prompt, rounds and sampling."""
+        return {**super().wording(), **texts("preference").table, "rounds": ROUNDS}
+
+    def steps(self, item: Answered) -> Steps:
+        """Asks the judge twice about a pair; returns one label, and one of a repeat."""
+        text, outcome = prose(item, self.settings)
+        if outcome:
+            return [self.label(item, outcome, attribute=name) for name in self.attributes]
+        own = self.place(item.trial)[1]
+        versions = self.same_prompt(item.trial)
+        sides = [told for name, told in versions.items() if name != own]
+        value = yield from self._compared(item, text, _partner(sides, item.trial.sample))
+        labels = [self.label(item, value)]
+        if self._is_repeated(item.trial):
+            sample = item.trial.sample
+            rest = {key: one for key, one in versions.get(own, {}).items() if key != sample}
+            value = yield from self._compared(item, text, _partner([rest], sample ^ 1))
+            labels.append(self.label(item, value, attribute=self.again))
+        return labels
+
+    def _is_repeated(self, trial: Trial) -> bool:
+        return int(content_id(*self.place(trial)[0])[:8], 16) % REPEATED == 0
+
+    def _compared(
+        self, item: Answered, text: str, other: str | None
+    ) -> Generator[Sequence[Request], Sequence[Reply], str]:
+        if other is None:
+            return INVALID
+        told = []
+        for first, second in ((text, other), (other, text)):
+            asked = Message("user", self._question(item, first, second))
+            told.append((yield from word_of(self, item, asked, WORDS)))
+        if UNRESOLVED in told:
+            return UNRESOLVED
+        return {(FIRST, SECOND): PREFERRED, (SECOND, FIRST): OTHER}.get((told[0], told[1]), TIE)
+
+    def _question(self, item: Answered, first: str, second: str) -> str:
+        hidden = tuple(map(str, texts_of(self.settings.get("mask", ()))))
+        language = str(item.trial.factors.get("language", "")) or "en"
+        task = mask(item.trial.prompt, hidden, language) if hidden else item.trial.prompt
+        task, first, second = plain(task), plain(first), plain(second)
+        code = mark(task, first, second)
+        return texts("preference").fill("ask", mark=code, task=task, first=first, second=second)
+
+
+def _partner(sides: Sequence[Mapping[int, str]], sample: int) -> str | None:
+    """The answer of the same number among those of another version, else the first of them."""
+    for told in sides:
+        if told:
+            return told.get(sample, told[min(told)])
+    return None
+
+
+__all__: Sequence[str] = ("OTHER", "PREFERRED", "TIE", "Label", "Preference")

@@ -1,0 +1,79 @@
+"""Words of the answers, without a list: each word that enough prompts bring up.
+
+Which words are counted follows from all answers, without regard to versions: those that answers to
+at least `fewest` prompts have, and of these the `most` whose share of prompts is nearest to one
+half. Take the measure `difference` with `values = ["*"]` and `per = "outputs"`: each word is a row
+of its own, a prompt's share of answers with it, paired over prompts, and Benjamini–Hochberg adjusts
+over the words.
+
+Labels: each counted word of an answer once; `neither` if it has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ...cues import PLACEHOLDER
+from ...languages.letters import WORD, fold
+from ...records import NEITHER, OUTCOMES, Answered, Label, Output, Trial
+from .. import Settings
+from ..text.prose import prose
+from . import TextComparer
+
+FEWEST, MOST = 10, 200
+_WORD = re.compile(rf"{WORD}(?:['’-]{WORD})*")
+
+
+class Vocabulary(TextComparer):
+    """settings: versions, fewest = prompts that a word must occur in, most = words counted."""
+
+    kind = "vocabulary"
+    version = "1"
+    summary = "each word that the answers to enough prompts have: a label for each"
+    settings_schema: ClassVar[Settings] = {
+        **TextComparer.settings_schema,
+        "fewest": {
+            "type": "integer",
+            "minimum": 2,
+            "default": FEWEST,
+            "description": "Prompts whose answers a word must occur in to be counted.",
+        },
+        "most": {
+            "type": "integer",
+            "minimum": 1,
+            "default": MOST,
+            "description": "Words that are counted at most.",
+        },
+    }
+
+    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
+        """Takes in all answers of the run, and chooses the words that are counted."""
+        super().meet(outputs)
+        prompts = Counter[str]()
+        for versions in self._texts.values():
+            texts = [text for told in versions.values() for text in told.values()]
+            prompts.update(set().union(*map(words_of, texts)))
+        fewest = int(str(self.settings.get("fewest", FEWEST)))
+        most = int(str(self.settings.get("most", MOST)))
+        half = len(self._texts) / 2
+        enough = [word for word, number in prompts.items() if number >= fewest]
+        enough.sort(key=lambda word: (abs(prompts[word] - half), word))
+        self._counted = frozenset(enough[:most])
+
+    def read(self, item: Answered) -> Sequence[Label]:
+        """A label for each counted word of the text; without any, `neither` or why it is no
+        answer.
+        """
+        text, outcome = prose(item, self.settings)
+        found = [] if outcome else sorted(words_of(text) & self._counted)
+        labels = [self.label(item, word, rank) for rank, word in enumerate(found)]
+        return labels or [self.label(item, outcome or NEITHER)]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in lower case, without masked cues."""
+    found = (match.group() for match in _WORD.finditer(fold(text)))
+    return frozenset(word for word in found if word != PLACEHOLDER and word not in OUTCOMES)

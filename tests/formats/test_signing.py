@@ -1,0 +1,95 @@
+"""Who vouches for a folder: signatures of its manifest by SSH keys, and people's sheets by their hash."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tiltmeter import api
+from tiltmeter.cli import main
+from tiltmeter.errors import UsageError
+
+needs_ssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("signed") / "run"
+    api.run("roles", "planted:she=0.7", folder, language="en", limit=3, samples=1)
+    return folder
+
+
+def key(folder: Path, name: str) -> Path:
+    path = folder / name
+    made = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)]
+    subprocess.run(made, check=True)
+    return path
+
+
+@needs_ssh
+def test_a_manifest_is_signed_and_checked(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, mine, other = tmp_path / "crate", key(tmp_path, "mine"), key(tmp_path, "other")
+    api.export_crate(run, folder)
+    signers = tmp_path / "signers"
+    public = mine.with_suffix(".pub").read_text().split()
+    signers.write_text(f"me@example.org {' '.join(public[:2])}\n")
+    verify = ["export", str(folder), "--verify"]
+    assert main([*verify, "--signers", str(signers)]) == 3
+    assert "bears no signature" in capsys.readouterr().out
+
+    assert main(["export", str(folder), "--sign", str(mine)]) == 0
+    assert main([*verify, "--signers", str(signers)]) == 0
+    assert "signed by: me@example.org, ED25519 SHA256:" in capsys.readouterr().out
+    assert main(["export", str(folder), "--sign", str(other)]) == 0
+    assert main(verify) == 0  # by whom is said, and is for the reader to judge
+    assert main([*verify, "--signers", str(signers)]) == 3
+    assert "is of nobody in" in capsys.readouterr().out
+
+    manifest = folder / "ro-crate-metadata.json"
+    manifest.write_text(manifest.read_text("utf-8").replace("0.7", "0.8"), "utf-8")
+    assert main(verify) == 3
+    assert "the manifest is not as it was signed" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="cannot be read|is not as it was made|was not signed"):
+        api.sign_folder(folder, tmp_path / "signers")
+
+
+@needs_ssh
+def test_a_link_is_no_signature(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "crate"
+    api.export_crate(run, folder)
+    for target in ("/dev/zero", "/etc/passwd", str(tmp_path / "nothing")):
+        (folder / "ro-crate-metadata.json.sig").symlink_to(target)
+        findings, _ = api.verify(folder)
+        assert "is a link" in "".join(findings.lines())
+        (folder / "ro-crate-metadata.json.sig").unlink()
+
+
+def test_labels_of_people_are_held_against_their_sheet(run: Path, tmp_path: Path) -> None:
+    copy, sheet = tmp_path / "run", tmp_path / "sheet.csv"
+    shutil.copytree(run, copy)
+    api.draw_gold_sample(copy, 4, sheet)
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row |= {"value": "she", "annotator": "ann"}
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0].keys())
+        table.writeheader()
+        table.writerows(rows)
+    api.import_gold(copy, sheet)
+    findings, _ = api.verify(copy)
+    assert findings.holds and "sheets with SHA-256" in "".join(findings.notes)
+
+    with closing(sqlite3.connect(copy / "run.sqlite")) as db, db:
+        forged = "UPDATE labels SET value='he' WHERE id=(SELECT max(id) FROM labels WHERE current)"
+        assert db.execute(forged).rowcount == 1
+    findings, _ = api.verify(copy)
+    assert "labels of people are not what their sheet says: 1 case" in "".join(findings.lines())
