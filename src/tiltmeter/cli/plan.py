@@ -36,10 +36,7 @@ if TYPE_CHECKING:
     from ..api import Plan
     from ..api.options.records import PlanOptions
     from ..protocol import Protocol
-<<<<<<< HEAD
-=======
     from .gate_chances import Chance
->>>>>>> main
 
     class PlanTyped(PlanOptions, total=False):
         """Adds an option that `api.plan` takes by itself."""
@@ -137,31 +134,20 @@ def command(
         gate = {"gate": [asdict(one) for one in passing]} if printing.margin is not None else {}
         echo_json({**plan.as_dict(), **gate}, indent=1)
     else:
-<<<<<<< HEAD
-        _print_plan(plan, declared, printing)
+        _print_plan(plan, declared, passing, printing.full)
 
 
-def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
-    """Prints the plan in text, and the chances at a gate if there is one."""
+def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: bool) -> None:
+    """Prints the plan in text, with the chances at a gate if there are any."""
     from .plan_sections import sections
 
-    parts = list(sections(plan, list(thin_design(declared)), table_width(printing.full)))
-    if printing.margin is not None:
+    parts = list(sections(plan, list(thin_design(declared)), table_width(full)))
+    if passing:
         from . import gate_chances
 
-        chances = list(gate_chances.lines(plan, declared, printing.margin))
+        chances = list(gate_chances.lines(passing))
         parts.append(Section(chances, chances, worth=8))
-    echo_sections(parts, printing.full)
-=======
-        width = table_width(printing.full)
-        parts = list(sections(plan, list(thin_design(declared)), width))
-        if passing:
-            from . import gate_chances
-
-            told = list(gate_chances.lines(passing))
-            parts.append(Section(told, told, worth=8))
-        echo_sections(parts, printing.full)
->>>>>>> main
+    echo_sections(parts, full)
 
 
 def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:
