@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .json_output import echo_json
 from .options import as_json, label, margin
+
+if TYPE_CHECKING:
+    from ..analyse.between_runs.compare import Comparison
+    from ..records import Json
 
 out = click.option(
     "--out",
@@ -59,18 +64,8 @@ def command(
     if as_json:
         for warning in comparison.warnings:
             click.echo(f"warning: {warning}", err=True)
-        echo_json(
-            {
-                "headline": page.headline,
-                "lede": list(page.lede),
-                "rules": RULES,
-                "margin": margin,
-                "set_up": [one._asdict() for one in comparison.set_up],
-                "verdicts": [verdict.as_dict() for verdict in comparison.verdicts],
-                "comparisons": [row.as_dict() for row in comparison.rows],
-                "not_compared": list(comparison.left_out),
-            }
-        )
+        first: dict[str, Json] = {"headline": page.headline, "lede": list(page.lede)}
+        echo_json(first | {"rules": RULES, "margin": margin} | _as_dict(comparison))
         return 0
     notes = (row.estimate.note for row in named.rows if row.estimate.value is None)
     lines = (
@@ -84,3 +79,13 @@ def command(
     taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
     document_screen.print_document(page, console, full, taken)
     return 0
+
+
+def _as_dict(comparison: Comparison) -> dict[str, Json]:
+    """Plain values of the rows of a comparison, for the JSON output."""
+    return {
+        "set_up": [one._asdict() for one in comparison.set_up],
+        "verdicts": [verdict.as_dict() for verdict in comparison.verdicts],
+        "comparisons": [row.as_dict() for row in comparison.rows],
+        "not_compared": list(comparison.left_out),
+    }

@@ -108,7 +108,6 @@ def command(
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
     from .output import refuse_gates
-    from .plan_sections import sections
 
     if data is not None:
         api.use_copy(protocol, data)
@@ -135,14 +134,20 @@ def command(
         gate = {"gate": [asdict(one) for one in passing]} if printing.margin is not None else {}
         echo_json({**plan.as_dict(), **gate}, indent=1)
     else:
-        width = table_width(printing.full)
-        parts = list(sections(plan, list(thin_design(declared)), width))
-        if passing:
-            from . import gate_chances
+        _print_plan(plan, declared, passing, printing.full)
 
-            told = list(gate_chances.lines(passing))
-            parts.append(Section(told, told, worth=8))
-        echo_sections(parts, printing.full)
+
+def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: bool) -> None:
+    """Prints the plan in text, with the chances at a gate if there are any."""
+    from .plan_sections import sections
+
+    parts = list(sections(plan, list(thin_design(declared)), table_width(full)))
+    if passing:
+        from . import gate_chances
+
+        chances = list(gate_chances.lines(passing))
+        parts.append(Section(chances, chances, worth=8))
+    echo_sections(parts, full)
 
 
 def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:

@@ -52,22 +52,14 @@ def shares(
         for one in label_counts.condition_weights(store, annotator, attribute)
         if one.value in code
     ]
-    items = {
-        item: place
-        for place, item in enumerate(
-            dict.fromkeys(
-                (
-                    *(item for _, item, _, _ in said),
-                    *(row.factors.get(protocol.item, row.output) for row in kept),
-                )
-            )
-        )
-    }
+    gold_items = [row.factors.get(protocol.item, row.output) for row in kept]
+    names = dict.fromkeys((*(item for _, item, _, _ in said), *gold_items))
+    items = {item: place for place, item in enumerate(names)}
     gold = confusion.confusion(
         truth=[code[row.truth] for row in kept],
         said=[code[row.said] for row in kept],
         classes=len(classes),
-        clusters=[items[row.factors.get(protocol.item, row.output)] for row in kept],
+        clusters=[items[item] for item in gold_items],
         items=len(items),
         weights=[row.weight for row in kept],
     )

@@ -246,6 +246,11 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
         )
     if "takes" in entry:
         row = replace(row, takes={**base.takes, **taken_of(entry["takes"], where)})
+    return _with_media(row, entry, where)
+
+
+def _with_media(row: Listed, entry: dict[str, Toml], where: str) -> Listed:
+    """The row with the entry's reasoning, languages and modality."""
     if "reasoning" in entry:
         known = inner_table(entry, "reasoning", where)
         default = text_of(known.get("default", ""), f"{where}, reasoning.default")

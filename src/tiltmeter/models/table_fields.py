@@ -42,6 +42,7 @@ Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml
 
 
 def name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
+    """Returns a list of names."""
     names = tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
     if not isinstance(given, list) or len(names) < len(given):
         raise UsageError(f'{where}: a list of names expected, for instance ["{example}"]')
@@ -49,12 +50,14 @@ def name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
 
 
 def modality_of(modality: Toml, where: str) -> str:
+    """Returns the modality."""
     if modality not in ("text", "image") or not isinstance(modality, str):
         raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {modality!r}")
     return modality
 
 
 def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
+    """Returns the table in a field of an entry, with the fields that it needs."""
     inner = entry[name]
     example = _EXAMPLES.get(name, _PRICE.removeprefix("price = "))
     if not isinstance(inner, dict):
@@ -90,6 +93,7 @@ def price_of(given: Mapping[str, Toml], where: str) -> Price:
 
 
 def taken_of(takes: Toml, where: str) -> dict[str, bool | int]:
+    """Returns the parameters that a model takes, or refuses."""
     if not isinstance(takes, dict):
         raise UsageError(
             f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
@@ -113,6 +117,7 @@ def _check_taken(name: str, value: Toml, where: str) -> bool | int:
 
 
 def refuse_others(given: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raises UsageError for a field that is not known."""
     for name in given:
         if ":" in name:
             raise UsageError(
@@ -130,12 +135,14 @@ def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
 
 
 def share_of(value: Toml, where: str) -> float:
+    """Returns a share of the price."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{where}: a share of the price from 0 to 1 expected, not {value!r}")
     return float(value)
 
 
 def day_of(value: Toml, where: str) -> date:
+    """Returns a day."""
     try:
         return (
             value
@@ -149,6 +156,7 @@ def day_of(value: Toml, where: str) -> date:
 
 
 def text_of(value: Toml, where: str) -> str:
+    """Returns a text."""
     if not isinstance(value, str):
         raise UsageError(f"{where}: text in quotes expected, not {value!r}")
     return value

@@ -60,15 +60,8 @@ def ratio(
     kept_a, kept_b = ((na + nb) > 0,) * 2 if paired else (na > 0, nb > 0)
     xa, na, xb, nb = xa[kept_a], na[kept_a], xb[kept_b], nb[kept_b]
     clusters, total_a, total_b = min(xa.size, xb.size), float(na.sum()), float(nb.sum())
-    blank = Interval(
-        None,
-        None,
-        None,
-        "log ratio, linearised, t",
-        confidence,
-        n=total_a + total_b,
-        clusters=clusters,
-    )
+    method, n = "log ratio, linearised, t", total_a + total_b
+    blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     hits_a, hits_b = float(xa.sum()), float(xb.sum())
     missing = _nothing(hits_a, hits_b, total_a, total_b)
     if missing:

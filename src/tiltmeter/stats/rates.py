@@ -224,15 +224,8 @@ def clustered_difference(
     kept = (na + nb) > 0
     xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
     total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(kept.sum())
-    blank = Interval(
-        None,
-        None,
-        None,
-        "linearised difference, t",
-        confidence,
-        n=total_a + total_b,
-        clusters=clusters,
-    )
+    method, n = "linearised difference, t", total_a + total_b
+    blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no outcomes on one side")
     share_a, share_b = float(xa.sum()) / total_a, float(xb.sum()) / total_b

@@ -82,22 +82,9 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     own = [_confusion(side, sense, places) for side in sides]
     enough = all(enough_gold(side, sense, random) for side in sides)
     if enough and random:
-        missing = any(
-            not sense.counts(value)
-            for side in sides
-            for values in side.said.values()
-            for value in values
-        )
-        strays = any(
-            not (sense.counts(truth) and sense.counts(heard))
-            for side in sides
-            for pairs in side.labels.values()
-            for truth, heard in pairs
-        )
-        ratio = missing or strays
         made = (
             powered_contrast([_counts(side, sense, places) for side in sides])
-            if ratio
+            if any(_has_others(side, sense) for side in sides)
             else _correct_with_gold_items(said, own)
         )
         return _result(made, "ppi++", None)
@@ -117,6 +104,13 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     ((x, n),) = said
     alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
     return _result(alike, "rogan-gladen", join_notes(ALIKE, outside))
+
+
+def _has_others(side: Side, sense: Sense) -> bool:
+    """True if a label, or a truth or an answer of the gold, lies outside the denominator."""
+    labels = (value for values in side.said.values() for value in values)
+    gold = (value for pairs in side.labels.values() for pair in pairs for value in pair)
+    return not all(map(sense.counts, labels)) or not all(map(sense.counts, gold))
 
 
 def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:

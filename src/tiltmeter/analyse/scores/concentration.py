@@ -33,8 +33,8 @@ LEAST_SCORE = 0.05  # concentration scores below it are left out of the released
 def concentration(
     cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
 ) -> Iterator[Estimate]:
-    """How concentrated the values of each prompt are (VAC), and by default how much more than the
-    base prompt's.
+    """Estimates the concentration of the values of each prompt (VAC), and by default its surplus
+    over the base prompt's.
     """
     named = {("base", "base"): cell.base, **cell.groups}
     whole: list[float] = []
@@ -73,19 +73,19 @@ def concentration(
                     replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group
                 )
     if variant.name in (PUBLISHED, CODE):
-        note = (
-            "mean over prompts"
-            if variant.name == PUBLISHED
-            else f"mean over scores of {LEAST_SCORE} and more"
-        )
-        blank = row_of(measure, cell.condition)
-        value = float(np.mean(whole)) if whole else (0.0 if variant.name == CODE else None)
-        yield replace(
-            blank,
-            value=value,
-            n=float(cell.size),
-            note=note if whole else "nothing to take a mean of",
-        )
+        yield _mean_as_published(row_of(measure, cell.condition), whole, cell.size, variant)
+
+
+def _mean_as_published(
+    blank: Estimate, scores: Sequence[float], n: int, variant: Variant
+) -> Estimate:
+    """The mean of the scores that the paper, or its code, took."""
+    scored = f"mean over scores of {LEAST_SCORE} and more"
+    note = "mean over prompts" if variant.name == PUBLISHED else scored
+    value = float(np.mean(scores)) if scores else (0.0 if variant.name == CODE else None)
+    return replace(
+        blank, value=value, n=float(n), note=note if scores else "nothing to take a mean of"
+    )
 
 
 def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:

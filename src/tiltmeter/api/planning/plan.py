@@ -14,7 +14,7 @@ from ...protocol import Protocol, told_by
 from ...protocol.design import prompt_pairs
 from ...records import Message, Request, Sampling, Trial
 from ...stages.engine.limits import Limits
-from ...stages.planning import cost
+from ...stages.planning import cost, other_levels
 from ...stages.planning import plan as planning
 from ...stages.steps.connect import Connect, KnownModel
 from ...stages.steps.label import annotators, missing_judges
@@ -102,7 +102,7 @@ def _plan(
         totals,
         cost.RULE,
         planning.tally(declared, choices),
-        tuple(planning.others(declared, choices)),
+        tuple(other_levels.others(declared, choices)),
         tuple(_describe(connect, name, in_batches) for name in names),
         tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),

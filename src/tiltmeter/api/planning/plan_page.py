@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from ...display import Page
 from ...protocol.design import prompt_pairs
 from ...records import Json
-from ...stages.planning import cost
-from ...stages.planning import plan as planning
+from ...stages.planning import cost, other_levels
 from ...stages.steps.connect import KnownModel
 from ...stats.results import count_of
 from ..stopping import sentences
@@ -58,7 +57,7 @@ class Plan:
     totals: cost.Totals
     rule: str
     prompts: Mapping[str, int]
-    others: tuple[planning.Other, ...]
+    others: tuple[other_levels.Other, ...]
     models: tuple[KnownModel, ...]
     waiting: tuple[str, ...]
     misfits: tuple[str, ...]

@@ -55,6 +55,28 @@ def _declare(
     groups = [name.rpartition("/")[0] or folder.name for name in names]
     levels = list(dict.fromkeys(groups))
     among = [value for value in values if value not in _UNDECIDED]
+    rows = [{"file": name, "group": group} for name, group in zip(names, groups, strict=True)]
+    people = {"name": "people", "kind": "people", "attribute": _ATTRIBUTE}
+    return registry.declare(
+        {
+            "name": re.sub(r"\W+", "_", folder.name.lower()).strip("_") or "outputs",
+            "title": question,
+            "question": question,
+            "modality": "image" if pictures else "text",
+            "prompt": "{file}",
+            "factors": ["group"],
+            "item": "file",
+            "tables": [{"rows": rows}],
+            "modes": {"sampled": {"samples": 1}},
+            "instruments": [{**people, "values": dict.fromkeys(values, "")}],
+            "annotation": {_ATTRIBUTE: {"question": question, "prompt": "folded"}},
+            "measures": _measures(among, levels),
+        }
+    )
+
+
+def _measures(among: list[str], levels: Sequence[str]) -> list[MeasureKeys]:
+    """Declares the share of the first value, and of two groups its difference."""
     share = MeasureKeys(
         name="share",
         kind="share",
@@ -81,33 +103,4 @@ def _declare(
             text=f"share of {among[0]}, {levels[0]} less {levels[1]}",
         )
         measures.append(gap)
-    return registry.declare(
-        {
-            "name": re.sub(r"\W+", "_", folder.name.lower()).strip("_") or "outputs",
-            "title": question,
-            "question": question,
-            "modality": "image" if pictures else "text",
-            "prompt": "{file}",
-            "factors": ["group"],
-            "item": "file",
-            "tables": [
-                {
-                    "rows": [
-                        {"file": name, "group": group}
-                        for name, group in zip(names, groups, strict=True)
-                    ]
-                }
-            ],
-            "modes": {"sampled": {"samples": 1}},
-            "instruments": [
-                {
-                    "name": "people",
-                    "kind": "people",
-                    "attribute": _ATTRIBUTE,
-                    "values": dict.fromkeys(values, ""),
-                }
-            ],
-            "annotation": {_ATTRIBUTE: {"question": question, "prompt": "folded"}},
-            "measures": measures,
-        }
-    )
+    return measures

@@ -19,18 +19,17 @@ run has such, so that attributes are not chosen on what is then measured.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
-from ...protocol.source.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
-from ..judges.prompt import converse, json_object, nonce
-from ..wording import Json, Texts, texts
+from ..judges.prompt import converse, nonce
+from ..wording import Json
 from . import colour, taxonomy, taxonomy_prompt
+from .attribute_question import CHECKS, answer_schema, article, ask_about, read, texts_of
 from .taxonomy import NOT_APPLICABLE, Attribute
 
 ROUNDS = 3
@@ -40,7 +39,6 @@ PICTURES_OF_A_PROMPT = 2  # pictures of a prompt that attributes are chosen from
 FEWEST_PICTURES, MOST_PICTURES = 4, 36  # pictures that attributes are chosen from
 SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=1024)
 CONSTRAINT = "constraint"
-_CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
 _KEPT = {
     ("one", "no"): "kept",
     ("one", "yes"): "people",
@@ -116,7 +114,7 @@ class Attributes(Team, Learner):
         ]
         self.sets = tuple(settings["sets"])
         least, most = settings["values"]
-        taken = (*(one.name for one in self.fixed), CONSTRAINT, *_CHECKS)
+        taken = (*(one.name for one in self.fixed), CONSTRAINT, *CHECKS)
         self.wanted = taxonomy_prompt.Wanted(dict(settings["found"]), least, most, taken)
         self.given = bool(given)
         if given:  # comments and spaces of the file are no part of the annotator
@@ -138,7 +136,7 @@ class Attributes(Team, Learner):
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, rounds, sampling, picture sizes in pixels and palette."""
         return {
-            **_texts().table,
+            **texts_of().table,
             **taxonomy_prompt.wording(),
             "rounds": ROUNDS,
             "sampling": SAMPLING,
@@ -249,16 +247,16 @@ class Attributes(Team, Learner):
     def steps(self, item: Answered) -> Steps:
         """Asks the judge about the picture, ROUNDS times at most; returns the labels."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
-        one = _an(item.trial.factors[self.settings["one"]])
+        one = article(item.trial.factors[self.settings["one"]])
         blob = item.output.blob
-        question = Message("user", _question(wanted, one), (blob,) if blob else ())
+        question = Message("user", ask_about(wanted, one), (blob,) if blob else ())
 
         def request(messages: tuple[Message, ...], turn: int) -> Request:
             return Request(
                 self.judge,
                 messages,
                 SAMPLING,
-                schema=_schema(wanted),
+                schema=answer_schema(wanted),
                 purpose=self.annotator,
                 nonce=nonce(item, SAMPLING, turn),
                 longest=LONGEST_PIXELS,
@@ -266,7 +264,7 @@ class Attributes(Team, Learner):
 
         def read_values(text: str) -> tuple[dict[str, str], str]:
             values, wrong = read(text, wanted)
-            return values, _texts().fill("again", problems="; ".join(wrong)) if wrong else ""
+            return values, texts_of().fill("again", problems="; ".join(wrong)) if wrong else ""
 
         values, _ = yield from converse(question, request, read_values, ROUNDS)
         return self._labels(item, wanted, values)
@@ -288,73 +286,3 @@ class Attributes(Team, Learner):
 def part_of(name: str) -> str:
     """What a fixed attribute describes."""
     return "background" if name.startswith("background") else "product"
-
-
-def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[str]]:
-    """{attribute: value} of what can be used in a reply, and what is wrong with the rest."""
-    data = json_object(text)
-    if data is None:
-        return {}, ["it is not one JSON object with nothing around it"]
-    lists = {
-        **{one.name: (*one.values, NOT_APPLICABLE) if one.values else () for one in wanted},
-        **_CHECKS,
-    }
-    wrong = [f"'{name}' was not asked for" for name in data if name not in lists]
-    values: dict[str, str] = {}
-    for name, allowed in lists.items():
-        value = data.get(name)
-        if not isinstance(value, str) or not value.strip():
-            wrong.append(f"'{name}' is missing" if name not in data else f"'{name}' is no text")
-        elif not allowed:
-            values[name] = (
-                NOT_APPLICABLE
-                if taxonomy.stored_name(value) == NOT_APPLICABLE
-                else " ".join(value.split())[:60]
-            )
-        elif taxonomy.stored_name(value) in allowed:
-            values[name] = taxonomy.stored_name(value)
-        else:
-            wrong.append(f"'{value[:40]}' is no value of '{name}'")
-    return values, wrong
-
-
-def _question(wanted: Sequence[Attribute], one: str) -> str:
-    wording = _texts()
-    lines = []
-    for each in wanted:
-        form = wording.text("listed") if each.values else wording.text("colour")
-        lines.append(
-            form.format(
-                name=each.name,
-                part=each.part,
-                values=", ".join(f'"{value}"' for value in each.values),
-            )
-        )
-    lines += [wording.fill(check) for check in _CHECKS]
-    return wording.fill("ask", one=one, lines="\n".join(lines))
-
-
-def _schema(wanted: Sequence[Attribute]) -> str:
-    fields: dict[str, Schema] = {}
-    for one in wanted:
-        fields[one.name] = {
-            "type": "string",
-            **({"enum": [*one.values, NOT_APPLICABLE]} if one.values else {}),
-        }
-    fields |= {name: {"type": "string", "enum": list(values)} for name, values in _CHECKS.items()}
-    return json.dumps(
-        {
-            "type": "object",
-            "properties": fields,
-            "required": list(fields),
-            "additionalProperties": False,
-        }
-    )
-
-
-def _an(word: str) -> str:
-    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
-
-
-def _texts() -> Texts:
-    return texts("attributes")

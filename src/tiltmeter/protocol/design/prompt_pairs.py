@@ -194,13 +194,8 @@ def _difference(
     if not own:
         return row
     first, second = zip(*sides, strict=True)
-    return _in_the_mean(
-        row,
-        *(
-            [protocol.prompt_text(cell) for name in names for cell in at[name]]
-            for names in (first, second)
-        ),
-    )
+    by_side = ([cell for name in names for cell in at[name]] for names in (first, second))
+    return _in_the_mean(row, *(list(map(protocol.prompt_text, cells)) for cells in by_side))
 
 
 def _in_the_mean(

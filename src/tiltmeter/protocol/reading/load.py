@@ -9,7 +9,7 @@ the middle of a run.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
@@ -140,10 +140,7 @@ def _protocol(
         factors=tuple(data["factors"]),
         item=data["item"],
         modes=parts.modes_of(data, place),
-        instruments=tuple(
-            parts.instrument_of(keys, beside, place.at("instruments", n))
-            for n, keys in enumerate(data.get("instruments", ()))
-        ),
+        instruments=tuple(_declared_instruments(data, beside, place)),
         measures=measures,
         variants=parts.variants_of(data.get("variants", {})),
         modality=data.get("modality", "text"),
@@ -175,6 +172,13 @@ def _protocol(
         definition=definition,
         notes=tuple(wording.text_notes(measures, place.at("measures"))),
     )
+
+
+def _declared_instruments(
+    data: FileKeys, beside: Beside, place: SourceLocation
+) -> Iterator[InstrumentSpec]:
+    for n, keys in enumerate(data.get("instruments", ())):
+        yield parts.instrument_of(keys, beside, place.at("instruments", n))
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:

@@ -19,7 +19,7 @@ from ..design.tables import SEVERAL
 from ..names import refuse_twice, refuse_unknown, refuse_unknown_levels
 from ..source.source_lines import SourceLocation
 from ..stopping import check_stop
-from .validate_measures import Values, check_measure, levels_of
+from .validate_measures import Values, check_levels, check_measure
 
 
 def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
@@ -64,7 +64,7 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
     if protocol.tally:
         refuse_unknown("factor", protocol.tally, protocol.factors, place.at("tally"))
     check_cue_words(protocol, columns, place)
-    levels_of(protocol, protocol.defaults, place.at("defaults"))
+    check_levels(protocol, protocol.defaults, place.at("defaults"))
     if protocol.crosstab:
         for name in protocol.crosstab["rows"]:
             refuse_unknown("column", name, columns, place.at("crosstab", "rows"))
@@ -128,7 +128,7 @@ def _with_place(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
 def _variant(
     protocol: Protocol, variant: Variant, place: SourceLocation, attributes: Collection[str]
 ) -> None:
-    levels_of(protocol, variant.where, place.at("where"))
+    check_levels(protocol, variant.where, place.at("where"))
     measures = [measure.name for measure in protocol.measures]
     for setting in ("measures", "only"):
         for number, name in enumerate(getattr(variant, setting)):

@@ -24,6 +24,7 @@ def check_measure(
     attributes: Collection[str],
     values: Values,
 ) -> None:
+    """Raises ProtocolError at the first name of a measure that nothing has."""
     kind = _kind(measure, place)
     refuse_unknown(
         "attribute",
@@ -43,7 +44,7 @@ def check_measure(
         )
     if measure.band is not None and measure.band["low"] >= measure.band["high"]:
         raise ProtocolError(f"{place.at('band')}: low is to be below high. Exchange them.")
-    levels_of(protocol, measure.where, place.at("where"))
+    check_levels(protocol, measure.where, place.at("where"))
     for factor, expected in measure.expected.items():
         _expected_levels(protocol, factor, tuple(expected), place.at("expected"))
         for level, several in expected.items():
@@ -237,7 +238,7 @@ def _contrast(
         )
 
 
-def levels_of(
+def check_levels(
     protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation
 ) -> None:
     """{factor: levels} that the design has; `mode` is a factor where modes are named."""

@@ -65,11 +65,7 @@ def build(
     title_line = (protocol.title, max(dates)[:10] if dates else "", run_facts.asked_line(facts))
     missing = summary.missing_answers(store, protocol)
     printed = _printed_beside(store, first, judged)
-    shown = screen.screen(store, first, judged, title_line, missing, named, for_page=for_page)
-    sections = tuple(_sections(store, protocol, read, named, for_page))
-    if printed:
-        shown = replace(shown, badges=(*shown.badges, printed_numbers.badge(printed)))
-        sections = (*sections, printed_numbers.section(printed))
+    alone = (read[0].protocol, estimates) if len(read) == 1 else (protocol, ())
     content = Content(
         title=protocol.title,
         question=protocol.question,
@@ -77,26 +73,34 @@ def build(
         date=title_line[1],
         version=__version__,
         asked=title_line[2],
-        screen=shown,
+        screen=screen.screen(store, first, judged, title_line, missing, named, for_page=for_page),
         lead=summary.summary(headline, len(headline)),
         basis=summary.basis(store, missing, first, facts.annotators),
         findings=summary.first(headline),
         every_finding=headline,
         cautions=summary.CAUTIONS,
-        measures=_measures(
-            read[0].protocol if len(read) == 1 else protocol, estimates if len(read) == 1 else ()
-        ),
-        sections=sections,
+        measures=_measures(*alone),
+        sections=tuple(_sections(store, protocol, read, named, for_page)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
     )
+    content = _with_printed(content, printed)
     if for_page:
         content = _with_page(store, protocol, estimates, content, (facts, read))
     run_info = run_facts.info(facts)
     if printed:
         run_info = {**run_info, "published": [number.as_dict() for number in printed]}
     return replace(sanitize.all_visible(content), run_info=run_info)
+
+
+def _with_printed(content: Content, printed: Sequence[Beside]) -> Content:
+    """The content with the numbers that the authors printed, if there are any."""
+    if not printed:
+        return content
+    badges = (*content.screen.badges, printed_numbers.badge(printed))
+    sections = (*content.sections, printed_numbers.section(printed))
+    return replace(content, screen=replace(content.screen, badges=badges), sections=sections)
 
 
 def _with_page(

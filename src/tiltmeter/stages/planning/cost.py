@@ -105,16 +105,8 @@ def lines(
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
-            found.append(
-                _line(
-                    subject,
-                    SUBJECT,
-                    mode,
-                    _Asked(*[numbers[mode]] * 4),
-                    mean,
-                    price(subject),
-                )
-            )
+            asked = _Asked(*[numbers[mode]] * 4)
+            found.append(_line(subject, SUBJECT, mode, asked, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
             found += _discoveries(instrument, protocol, rounds, tuple(counted), price)
@@ -124,19 +116,9 @@ def lines(
                 continue
             samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
             calls = _requests_of(instrument, trials, tuple(counted), samples, exact)
-            asking = instrument.asked if isinstance(instrument, Cascade) else instrument
-            some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
-            asked = (
-                [
-                    plan.request(trial, protocol)
-                    if exact
-                    else first_request(asking, trial, protocol)
-                    for trial in some
-                ]
-                if calls
-                else []
+            shown = (
+                _mean_request(instrument, protocol, trials, exact) if calls else Size(0, 0, 0, 0)
             )
-            shown = mean_size([size(each) for each in asked if each is not None])
             found += [
                 replace(
                     _line(model, instrument.annotator, mode, one, shown, price(model)),
@@ -145,6 +127,18 @@ def lines(
                 for model, one in calls.items()
             ]
     return found
+
+
+def _mean_request(
+    instrument: Instrument, protocol: Protocol, trials: Sequence[Trial], exact: bool
+) -> Size:
+    """The mean size of an instrument's first request, over some of the trials."""
+    asking = instrument.asked if isinstance(instrument, Cascade) else instrument
+    requests = (
+        plan.request(trial, protocol) if exact else first_request(asking, trial, protocol)
+        for trial in trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
+    )
+    return mean_size([size(request) for request in requests if request is not None])
 
 
 def _how_often(instrument: Instrument, model: str) -> str:

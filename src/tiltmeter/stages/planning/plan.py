@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import product
-from typing import TypedDict
 
 from ...errors import UnknownName, UsageError
 from ...models import reasoning
@@ -181,34 +180,6 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
     )
 
 
-class Other(TypedDict):
-    """The number of trials of a plan with another level of a factor."""
-
-    factor: str
-    level: str
-    trials: int
-
-
-def others(protocol: Protocol, choices: Choices) -> list[Other]:
-    """Lists, one at a time, the plans with the levels that a factor with a default has and this
-    plan does not ask.
-    """
-    found: list[Other] = []
-    for factor, levels in protocol.defaults.items():
-        for level in protocol.levels[factor] if factor not in choices.where else ():
-            if level not in levels:
-                other = replace(choices, where={**choices.where, factor: (level,)})
-                number = sum(
-                    n
-                    for modes in count(protocol, other).values()
-                    for name, n in modes.items()
-                    if not protocol.modes[name].for_discovery
-                )
-                if number:  # none where the level goes with one of another factor that is not asked
-                    found.append({"factor": factor, "level": level, "trials": number})
-    return found
-
-
 def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
     """The first items of each language in the seeded order."""
     chosen: set[tuple[str, str]] = set()
@@ -356,7 +327,6 @@ __all__: Sequence[str] = (
     "cells",
     "check",
     "count",
-    "others",
     "request",
     "tally",
     "trials",

@@ -79,6 +79,7 @@ def size(request: Request) -> Size:
 
 
 def mean_size(sizes: Sequence[Size]) -> Size:
+    """The mean of several sizes; zeros if there are none."""
     number = max(1, len(sizes))
     return (
         Size(*(sum(part) / number for part in zip(*sizes, strict=True)))

@@ -303,10 +303,8 @@ def _result(
 
 
 def _blank(frame: Frame) -> Interval:
-    plain = frame.plain
-    return Interval(
-        None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters
-    )
+    own = frame.plain
+    return Interval(None, None, None, frame.method, own.confidence, n=own.n, clusters=own.clusters)
 
 
 def is_weighted(gold: Confusion) -> bool:

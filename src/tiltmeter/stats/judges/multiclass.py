@@ -89,17 +89,18 @@ def corrected_shares(
         row = linear_result(
             Frame(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
         ).corrected
-        if row.low is not None and row.high is not None:
-            row = replace(row, low=min(row.low, share), high=max(row.high, share))
-        if clipped and 0 <= error.value <= 1:
-            row = replace(
-                row,
-                note=join_notes(
-                    f"moved from {error.value:.3f}: another class came out negative", row.note
-                ),
-            )
-        rows.append(replace(row, value=float(share)))
+        rows.append(_moved_to(row, float(share), error.value if clipped else None))
     return CorrectedShares(tuple(rows), plain, clipped, resolved)
+
+
+def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
+    """The row at the share on the simplex. solved: the share before, None if none was moved."""
+    if row.low is not None and row.high is not None:
+        row = replace(row, low=min(row.low, share), high=max(row.high, share))
+    if solved is not None and 0 <= solved <= 1:
+        moved = f"moved from {solved:.3f}: another class came out negative"
+        row = replace(row, note=join_notes(moved, row.note))
+    return replace(row, value=share)
 
 
 def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:

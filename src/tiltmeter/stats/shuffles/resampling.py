@@ -242,19 +242,9 @@ def permuted_means(
         chosen = np.array(list(combinations(range(pooled.size), a.size)), dtype=np.intp)
         p = float((np.abs(pooled[chosen].sum(axis=1) - centre) >= reach).mean())
         smallest = (2.0 if a.size == b.size else 1.0) / splits
-        few = (
-            f"only {splits} ways to split so few; this test cannot reach p < .05"
-            if smallest > 0.05
-            else None
-        )
-        return Test(
-            value,
-            p,
-            "permutation of means, enumerated",
-            smallest_p=smallest,
-            draws=splits,
-            note=few,
-        )
+        few = f"only {splits} ways to split so few; this test cannot reach p < .05"
+        note, method = few if smallest > 0.05 else None, "permutation of means, enumerated"
+        return Test(value, p, method, smallest_p=smallest, draws=splits, note=note)
     if generator is None:
         raise ValueError("generator: needed where the splits are too many to take all")
     block, reached = max(1, BLOCK // pooled.size), 0

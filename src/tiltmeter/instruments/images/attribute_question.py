@@ -1,0 +1,88 @@
+"""The question about a picture's attributes, its schema, and the reading of its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ...protocol.source.json_schema import Schema
+from ..judges.prompt import json_object
+from ..wording import Texts, texts
+from . import taxonomy
+from .taxonomy import NOT_APPLICABLE, Attribute
+
+CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
+
+
+def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[str]]:
+    """{attribute: value} of what can be used in a reply, and what is wrong with the rest."""
+    data = json_object(text)
+    if data is None:
+        return {}, ["it is not one JSON object with nothing around it"]
+    lists = {
+        **{one.name: (*one.values, NOT_APPLICABLE) if one.values else () for one in wanted},
+        **CHECKS,
+    }
+    wrong = [f"'{name}' was not asked for" for name in data if name not in lists]
+    values: dict[str, str] = {}
+    for name, allowed in lists.items():
+        value = data.get(name)
+        if not isinstance(value, str) or not value.strip():
+            wrong.append(f"'{name}' is missing" if name not in data else f"'{name}' is no text")
+        elif not allowed:
+            values[name] = (
+                NOT_APPLICABLE
+                if taxonomy.stored_name(value) == NOT_APPLICABLE
+                else " ".join(value.split())[:60]
+            )
+        elif taxonomy.stored_name(value) in allowed:
+            values[name] = taxonomy.stored_name(value)
+        else:
+            wrong.append(f"'{value[:40]}' is no value of '{name}'")
+    return values, wrong
+
+
+def ask_about(wanted: Sequence[Attribute], one: str) -> str:
+    """Writes the question about the wanted attributes of a picture of one object."""
+    wording = texts_of()
+    lines = []
+    for each in wanted:
+        form = wording.text("listed") if each.values else wording.text("colour")
+        lines.append(
+            form.format(
+                name=each.name,
+                part=each.part,
+                values=", ".join(f'"{value}"' for value in each.values),
+            )
+        )
+    lines += [wording.fill(check) for check in CHECKS]
+    return wording.fill("ask", one=one, lines="\n".join(lines))
+
+
+def answer_schema(wanted: Sequence[Attribute]) -> str:
+    """Returns the JSON schema of the answer."""
+    fields: dict[str, Schema] = {}
+    for one in wanted:
+        fields[one.name] = {
+            "type": "string",
+            **({"enum": [*one.values, NOT_APPLICABLE]} if one.values else {}),
+        }
+    fields |= {name: {"type": "string", "enum": list(values)} for name, values in CHECKS.items()}
+    return json.dumps(
+        {
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+    )
+
+
+def article(word: str) -> str:
+    """Puts "a" or "an" before a word."""
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
+def texts_of() -> Texts:
+    """Returns the texts of the question."""
+    return texts("attributes")

@@ -1,0 +1,37 @@
+"""Plans with the levels of a factor that this plan does not ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypedDict
+
+from ...protocol import Protocol
+from .plan import Choices, count
+
+
+class Other(TypedDict):
+    """The number of trials of a plan with another level of a factor."""
+
+    factor: str
+    level: str
+    trials: int
+
+
+def others(protocol: Protocol, choices: Choices) -> list[Other]:
+    """Lists, one at a time, the plans with the levels that a factor with a default has and this
+    plan does not ask.
+    """
+    found: list[Other] = []
+    for factor, levels in protocol.defaults.items():
+        for level in protocol.levels[factor] if factor not in choices.where else ():
+            if level not in levels:
+                other = replace(choices, where={**choices.where, factor: (level,)})
+                number = sum(
+                    n
+                    for modes in count(protocol, other).values()
+                    for name, n in modes.items()
+                    if not protocol.modes[name].for_discovery
+                )
+                if number:  # none where the level goes with one of another factor that is not asked
+                    found.append({"factor": factor, "level": level, "trials": number})
+    return found
