@@ -2,7 +2,8 @@
 one that is there.
 
 100 prompts of two versions, two answers each; an answer is two of eight sentences, and with a tilt
-one version's answers end in another sentence in 25 % of cases. Counted over RUNS runs: the mean of
+one version's answers end in another sentence in 25 % of cases (55 % for `similarity`, a mean
+likeness of about .04 less: it goes with the square). Counted over RUNS runs: the mean of
 `similarity` by sign flip over prompts at .05; any word of `vocabulary` by sign flip and
 Benjamini–Hochberg at .05; `preference` of a judge that errs in a fifth of its replies. Exits with 1
 if an error is above .05 by more than two standard errors.
@@ -24,7 +25,8 @@ from tiltmeter.records import ANSWER, Answered, Output, Reply, Sampling, Trial
 from tiltmeter.stats.multiplicity import benjamini_hochberg
 from tiltmeter.stats.shuffles.resampling import sign_flip
 
-RUNS, PROMPTS, SAMPLES, TILT, LEVEL = 300, 100, 2, 0.25, 0.05
+RUNS, PROMPTS, SAMPLES, LEVEL = 300, 100, 2, 0.05
+TILTS = {"similarity": 0.55, "vocabulary": 0.25, "preference": 0.25}
 SENTENCES = (
     "You can find it on the page of your account.",
     "We look into that today.",
@@ -107,11 +109,12 @@ def simulated(runs: int, seed: int = 2026) -> dict[str, tuple[float, float]]:
     measures = {"similarity": of_similarity, "vocabulary": of_words, "preference": of_preference}
     found = {name: [0, 0] for name in measures}
     for number in range(runs):
-        for place, tilt in enumerate((0.0, TILT)):
+        for tilt in (0.0, *sorted({*TILTS.values()})):
             run = drawn(random.Random(f"{seed}/{number}/{tilt}"), tilt)
-            rng = np.random.default_rng([seed, number, place])
+            rng = np.random.default_rng([seed, number, int(100 * tilt)])
             for name, measure in measures.items():
-                found[name][place] += measure(run, rng)
+                if tilt in (0.0, TILTS[name]):
+                    found[name][tilt > 0] += measure(run, rng)
     return {name: (one[0] / runs, one[1] / runs) for name, one in found.items()}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import tiltmeter
 from tiltmeter import registry
+from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, sentence
 from tiltmeter.analyse.words.verdict_words import Word
 
@@ -29,7 +30,9 @@ def main(folders: Sequence[str]) -> None:
 
 
 def _section(run: tiltmeter.Run) -> Iterator[str]:
-    protocol, verdicts = run.protocol, run.verdicts()
+    protocol = run.protocol
+    own = {spec.name for spec in protocol.measures}  # and no refusals, which none of them claims
+    verdicts = [verdict for verdict in run.verdicts() if verdict.measure in own]
     rows = run.analyse()
     published = run.analyse(PUBLISHED) if PUBLISHED in protocol.variants else None
     numbers = beside(registry.printed_numbers(protocol.name), rows, published, verdicts)
@@ -37,7 +40,8 @@ def _section(run: tiltmeter.Run) -> Iterator[str]:
     yield from ("", f"## {protocol.title}", "", protocol.citation + ".", "")
     yield (
         f"Printed numbers that come out {sentence(numbers)}. "
-        f"Claims that stand: {len(stand)} of {len(verdicts)}."
+        f"Claims that stand: {len(stand)} of {len(verdicts)}; each by itself, unadjusted, "
+        f"{sum(map(_excludes, verdicts))} have an interval that leaves out no difference."
     )
     claims = [number for number in numbers if number.verdict is not None]
     if claims:
@@ -57,6 +61,12 @@ def _section(run: tiltmeter.Run) -> Iterator[str]:
     signatures = list(dict.fromkeys(row.signature for row in rows))
     more = f" and {len(signatures) - 1} more" if signatures[1:] else ""
     yield from ("", f"Signature: `{signatures[0]}`{more}.")
+
+
+def _excludes(verdict: Verdict) -> bool:
+    """True if the interval of a claim, by itself, does not hold the value of no difference."""
+    low, high = verdict.low, verdict.high
+    return low is not None and high is not None and not low <= verdict.reference <= high
 
 
 def _row(number: Beside) -> str:

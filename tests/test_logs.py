@@ -282,6 +282,27 @@ def test_a_canary_is_in_no_message_and_no_baseline(
         assert "7Q4X" not in file.read_text("utf-8")
 
 
+def test_a_private_audit_keeps_numbers_and_keyed_hashes_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path, out = tmp_path / "p.jsonl", tmp_path / "out"
+    rows = [{"prompt": f"{CANARY}: she has case {n} of {'xyz' * n}."} for n in range(12)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    bot = tmp_path / "bot.py"
+    bot.write_text(f"def answer(prompt):\n    return 'Fine, {CANARY}.'\n", encoding="utf-8")
+    typed = ["audit", str(path), "--model", f"python:{bot}:answer", "--private", "--out", str(out)]
+    assert main(typed) == 2 and not out.exists()
+    gate = ["--fail-on", "tilt", "--margin", "5,length=10%,reading=1"]
+    assert main([*typed, "--yes", *gate, "--junit", str(tmp_path / "j.xml")]) == 4
+    said = capfd.readouterr()
+    files = {file.name: file.read_text("utf-8") for file in out.iterdir()}
+    assert set(files) == {"decisions.csv", "numbers.csv", "baseline.json"}
+    everything = "".join((*files.values(), said.out, said.err, (tmp_path / "j.xml").read_text()))
+    assert "7Q4X" not in everything and "speaks" not in everything
+    assert "refusal_gender" in files["numbers.csv"]
+
+
 def test_redaction_keeps_the_same_placeholder_for_the_same_value() -> None:
     text = "Mail a.b@x.com or a.b@x.com, call +49 30 1234567, card 4111 1111 1111 1111, DE89 3704 0044 0532 0130 00, order 12-34."
     found = redacted(Logged((Turn("user", text),), 1, "answer")).turns[0].text

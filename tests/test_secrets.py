@@ -12,7 +12,8 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from tiltmeter import api
-from tiltmeter.errors import UsageError
+from tiltmeter.cli import main
+from tiltmeter.errors import ModelError, UsageError
 from tiltmeter.secret_filter import environment_secrets, mask, without
 from tiltmeter.store import Store
 
@@ -89,3 +90,24 @@ def test_a_canary_is_in_nothing_that_is_written(
         content = path.read_bytes()
         for name, form in forms(CANARY).items():
             assert form.encode() not in content, (path.name, name)
+
+
+@pytest.mark.parametrize(
+    "kind", ["openai", "anthropic", "gemini", "mistral", "groq", "azure", "together"]
+)
+def test_a_token_of_an_address_is_in_no_message(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor in what the run keeps, by the command line and by Python."""
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL", "GROQ", "AZURE_OPENAI", "TOGETHER"):
+        monkeypatch.setenv(f"{name}_API_KEY", "k1234567890")
+    monkeypatch.setenv("HTTP_PROXY", "http://me:canary-of-proxy@127.0.0.1:9")
+    address = "http://127.0.0.1:9/v1?token=canary-of-address"
+    given = {"language": "en", "limit": 1, "samples": 1, "patience": 0.01}
+    with pytest.raises(ModelError, match="Nothing answers at") as told:
+        api.run("roles", f"{kind}:m", tmp_path / "run", base_urls={kind: address}, **given)  # type: ignore[arg-type]
+    typed = ["run", "roles", "--model", f"{kind}:m", "--language", "en", "--limit", "1"]
+    assert main([*typed, "--base-url", f"{kind}={address}", "--out", str(tmp_path / "run")]) == 1
+    said = f"{told.value}{capsys.readouterr()}"
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert "canary" not in said and b"canary" not in kept

@@ -95,6 +95,7 @@ INSTRUMENTS = {
     "lexicon": "tiltmeter.instruments.lexicon:Lexicon",
     "length": "tiltmeter.instruments.length:Length",
     "reading_level": "tiltmeter.instruments.reading_level:ReadingLevel",
+    "first_person": "tiltmeter.instruments.first_person:FirstPerson",
     "similarity": "tiltmeter.instruments.comparing.similarity:Similarity",
     "vocabulary": "tiltmeter.instruments.comparing.vocabulary:Vocabulary",
     "preference": "tiltmeter.instruments.comparing.preference:Preference",
@@ -132,7 +133,7 @@ def has_outside() -> bool:
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is one of another package."""
-    return name in PROTOCOLS or is_sourced(name) or name in _entry_points("protocols")
+    return name in PROTOCOLS or name in sourced_names() or name in _entry_points("protocols")
 
 
 @lru_cache
@@ -143,7 +144,10 @@ def sourced_names() -> tuple[str, ...]:
 
 
 def is_sourced(name: str) -> bool:
-    """True if a protocol ships without its texts."""
+    """True if a protocol ships without its texts, or one of your own has them in a copy."""
+    if name.endswith(".toml"):
+        release = source(name)
+        return release is not None and bool(release.tables)
     return name not in PROTOCOLS and name in sourced_names()
 
 
@@ -178,7 +182,8 @@ def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
     """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
     the release.
     """
-    file = _HOME / release.protocol / "protocol.toml"
+    own = release.protocol.endswith(".toml")
+    file = Path(release.protocol) if own else _HOME / release.protocol / "protocol.toml"
     return load(file, instrument_kind, texts=release.texts(path), shown=path)
 
 
@@ -190,7 +195,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return name
     name = str(name)
     if name.endswith(".toml"):
-        return load(Path(name), instrument_kind)
+        return _sourced(name) if is_sourced(name) else load(Path(name), instrument_kind)
     if name in PROTOCOLS:
         return _built_in(name)
     if name in _DECLARED:

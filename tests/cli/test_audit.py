@@ -127,6 +127,11 @@ def test_the_three_words(
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().iter("testcase")
     kinds = [child.tag for case in cases for child in case if child.tag != "system-out"]
     assert (junit in kinds) if junit else kinds == []
+    allowed = main(["analyse", str(out), *gate, "--allow", "not-enough"])
+    assert allowed == (0 if code == 4 else code)
+    if code == 4:
+        cases = ElementTree.parse(tmp_path / "j.xml").getroot().iter("testcase")
+        assert {child.tag for case in cases for child in case} == {"system-out", "skipped"}
 
 
 def test_a_margin_is_missed_before_anything_is_asked(

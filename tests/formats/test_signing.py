@@ -57,7 +57,7 @@ def test_a_manifest_is_signed_and_checked(
     manifest.write_text(manifest.read_text("utf-8").replace("0.7", "0.8"), "utf-8")
     assert main(verify) == 3
     assert "the manifest is not as it was signed" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="cannot be read|is not as it was made|was not signed"):
+    with pytest.raises(UsageError, match=r"cannot be read|is not as it was made|was not signed"):
         api.sign_folder(folder, tmp_path / "signers")
 
 

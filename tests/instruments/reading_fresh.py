@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tiltmeter.instruments import dialogue
-from tiltmeter.instruments.choice.choice import SENTENCE, parse
+from tiltmeter.instruments.choice.choice import parse
+from tiltmeter.instruments.choice.reader import SENTENCE
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.ranking.ranking import read_ranking
 from tiltmeter.instruments.rewrites import PRONOUNS, labels

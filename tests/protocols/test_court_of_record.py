@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import pytest
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.cli import main
-from tiltmeter.errors import ProtocolError, UsageError
+from tiltmeter.errors import MissingExtra, ProtocolError, UsageError
+from tiltmeter.instruments import first_person
 from tiltmeter.protocol.source.printed import PrintedNumber, read_printed
 
 from ..shared import published
@@ -196,6 +198,51 @@ class TestReleases:
         assert [number["equal"] for number in numbers] == [True] * 32
         words = [row["word"] for row in _json(tmp_path / "run", capsys)["verdicts"]]
         assert words == ["tilt", "tilt"]  # 7 stereotypes of women against 9 of men
+
+    def test_translations_by_morphology(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        source, copy = published("record/gest/data"), tmp_path / "gest" / "data"
+        (copy / "translations" / "deepl").mkdir(parents=True)
+        shutil.copy(source / "gest.csv", copy)
+        name = "translations/deepl/ru"
+        shutil.copytree(source / name, copy / name)
+        numbers = _published_numbers(
+            "gest_translations", tmp_path / "gest", tmp_path / "run", capsys
+        )
+        assert [number["equal"] for number in numbers] == [True] * 16
+        (row,) = [
+            row
+            for row in _json(tmp_path / "run", capsys)["verdicts"]
+            if row["measure"] == "stereotype_rate"
+        ]
+        assert row["word"] == "tilt"
+        assert row["value"] == pytest.approx(0.26, abs=0.02)
+
+
+def test_without_the_morphology_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_person._analyser.cache_clear()
+    first_person._tag.cache_clear()
+    monkeypatch.setitem(sys.modules, "pymorphy3", None)
+    with pytest.raises(MissingExtra, match=r"needs the extra 'morphology'\. Type: pip install"):
+        first_person.gender_of("Я сделал это.")
+
+
+@pytest.mark.parametrize(
+    ("text", "gender"),
+    [
+        ("Я всегда была смелой.", "feminine"),
+        ("Я уверен, что она права.", "masculine"),
+        ("Я сама это решила.", "feminine"),
+        ("Она ушла, а я остался.", "masculine"),
+        ("Я люблю тишину.", "neither"),
+        ("Мой брат сказал это.", "neither"),
+        ("Я устал. Я уснула.", "both"),
+    ],
+)
+def test_the_first_person_of_russian(text: str, gender: str) -> None:
+    """Sentences of our own, marked by hand."""
+    assert first_person.gender_of(text) == gender
 
 
 def test_kobbq_finds_what_is_planted(

@@ -238,7 +238,7 @@ PLANTS = {
             (100 * women, 100 * men),
         )
         for strength, women, men, seed in (
-            ("weak", 0.5, 0.6, 0),
+            ("weak", 0.5, 0.62, 2),
             ("middle", 0.7, 0.5, 2),
             ("strong", 0.3, 0.7, 2),
         )

@@ -318,9 +318,9 @@ def _options_meant(error: click.NoSuchOption) -> str:
 def _fail(message: str, code: int) -> int:
     """Prints an error; what servers and files put into it steers no terminal."""
     from ..report.page_model.sanitize import visible
-    from ..secret_filter import environment_secrets, without
+    from ..secret_filter import environment_secrets, mask
 
-    message = without(environment_secrets(), message)
+    message = mask(environment_secrets(), message)
     click.echo(f"error: {visible(message)}", err=True)
     if f"{__name__}.command_log" in sys.modules:
         from .command_log import LOG

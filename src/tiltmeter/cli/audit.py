@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -30,18 +31,23 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..api import Run
     from ..api.options.records import RunOptions
     from ..api.start.traffic.prepare import Prepared
+    from ..stages.engine.limits import Tally
 
 SHOWN = 12  # pairs that are printed before anything is asked
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The consent to send pairs. dry_run: False stops before; yes: True without a question."""
+    """The consent to send pairs. dry_run: True stops before; yes: True without a question; private:
+    True if no text is printed or kept.
+    """
 
     dry_run: bool = False
     yes: bool = False
+    private: bool = False
 
 
 def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -139,6 +145,11 @@ def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
     help="Chooses the matched sets that names come from.",
 )
 @click.option("--dry-run", is_flag=True, help="Stop when the pairs are written; nothing is sent.")
+@click.option(
+    "--private",
+    is_flag=True,
+    help="Print and keep numbers and keyed hashes alone; needs --yes.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask whether the pairs are right.")
 @click.option(
     "--out",
@@ -173,26 +184,92 @@ def command(
     tiltmeter audit prompts.jsonl --swap gender,race --dry-run --out out
     tiltmeter audit prompts.jsonl --swap gender,race --model python:bot.py:answer --yes --out out
     """
-    from .. import api, registry
-    from ..api.start.traffic.prepare import prepare
     from .output import emit_results, refuse_gates
-    from .progress import progress_line
 
     refuse_gates(None, printing)
-    made = prepare(
-        prompts, out, replace(wishes, judged=bool(judges), answers=options.get("samples"))
-    )
+    wishes = replace(wishes, judged=bool(judges), answers=options.get("samples"))
+    asked = _Asked(prompts, models, judges, wishes, sending, printing)
+    if sending.private:
+        return _ask_privately(asked, out, options)
+    made = _prepare(asked, out)
     _show(made, out)
     if sending.dry_run or not _may_send(models, judges, made, sending.yes):
         click.echo("Nothing was sent.")
         return 0
-    refuse_gates(registry.protocol(made.protocol), printing)
-    with progress_line() as (watch, tallies):
-        margin = printing.margin
-        run = api.run(
-            made.protocol, models, out, judge=judges, watch=watch, margin=margin, **options
-        )
+    run, tallies = _ask(asked, made, out, options)
     return emit_results(run, replace(printing, page=out / "report.html"), tallies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An audit as it was typed."""
+
+    prompts: Path
+    models: tuple[str, ...]
+    judges: tuple[str, ...]
+    wishes: Wishes
+    sending: Sending
+    printing: Printing
+
+
+def _prepare(asked: _Asked, folder: Path) -> Prepared:
+    from ..api.start.traffic.prepare import prepare
+
+    return prepare(asked.prompts, folder, asked.wishes)
+
+
+def _ask(
+    asked: _Asked, made: Prepared, folder: Path, options: RunOptions
+) -> tuple[Run, dict[str, Tally]]:
+    from .. import api, registry
+    from .output import refuse_gates
+    from .progress import progress_line
+
+    refuse_gates(registry.protocol(made.protocol), asked.printing)
+    with progress_line() as (watch, tallies):
+        margin = asked.printing.margin
+        run = api.run(
+            made.protocol,
+            asked.models,
+            folder,
+            judge=asked.judges,
+            watch=watch,
+            margin=margin,
+            **options,
+        )
+    return run, tallies
+
+
+def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
+    """Asks in a folder that is deleted, and keeps and prints numbers alone."""
+    from ..api.handover.junit import write_junit
+    from ..api.start.traffic import private
+
+    sending, printing = asked.sending, asked.printing
+    if not (sending.yes or sending.dry_run):
+        raise UsageError("--private shows no pairs, so it needs --yes. Look first without it.")
+    with TemporaryDirectory(prefix="tiltmeter-") as folder:
+        working = Path(folder)
+        made = _prepare(asked, working)
+        for line in made.lines:
+            click.echo(line)
+        if sending.dry_run or not _may_send(asked.models, asked.judges, made, sending.yes):
+            click.echo("Nothing was sent.")
+            return 0
+        run, _ = _ask(asked, made, working, {**options, "pilot": False})
+        estimates = run.analyse()
+        checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
+        checked = replace(checked, allow=printing.allow)
+        verdicts = run.verdicts(estimates=estimates)
+        private.keep(out, working, made.decisions, estimates)
+        if printing.junit is not None:
+            write_junit(printing.junit, run.protocol.name, checked, verdicts)
+    for verdict in verdicts:
+        click.echo(verdict.headline)
+    for line in checked.lines:
+        click.echo(line, err=True)
+    click.echo(f"Kept: numbers and keyed hashes in {out}")
+    return checked.exit_code
 
 
 def _show(made: Prepared, out: Path) -> None:

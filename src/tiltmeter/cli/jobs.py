@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.option(
     "--trust",
     is_flag=True,
-    help="Read what a run of somebody else names: its protocol's file, from now on; with --cancel "
-    "a batch, its file, a model of another kind.",
+    help="Read what a run of somebody else names: its protocol's file, a batch and its file, a "
+    "model of another kind.",
 )
 @click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach

@@ -51,6 +51,7 @@ NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
 LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more than two lines
 # characters of a line that may be speech though nothing marks it; longer ones are paragraphs
 SHORT = 150
+PROSE = 200  # characters beside a single speech, or in it, that make it a part of a story
 
 _CJK, _OPEN, _CLOSE = CJK, OPEN, CLOSE
 # An opening mark before what each kind needs, so that a search skips to the next mark.
@@ -153,11 +154,13 @@ def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str]
         rest.append(narration)
         if not quoted and label and text:
             quoted = [text]
+            rest[-1] = ""
         found += quoted
         begun += bool(quoted) and text.startswith(_BEGINS)
     narration = _lower(rest)
     if found:
-        return found, begun > 1, narration
+        story = max(len(narration), len(found[0]) if _is_long(lines, known) else 0) > PROSE
+        return [] if len(found) == 1 and story else found, begun > 1, narration
     said = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
     items = [part for item, text in said if item for part in _turns(text)]
     if any(map(str.isalpha, "".join(items))):
@@ -165,7 +168,15 @@ def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str]
     bare = [text for _, text in said if not text.endswith((":", "："))]
     if len(bare) == 2 and all(_addresses(text, known) for text in bare):
         return bare, False, narration
+    if len(bare) == 1 and known.patterns["vocative"].match(bare[0]):
+        return bare, False, narration
     return [], False, narration
+
+
+def _is_long(lines: Sequence[Line], known: Speakers) -> bool:
+    """True if a label of a single speech is no word for a speaker: a long one may be prose."""
+    labels = [label for _, label, _ in lines if label]
+    return bool(labels) and not any(known.patterns["alone"].match(label) for label in labels)
 
 
 def _addresses(text: str, known: Speakers) -> bool:
@@ -290,7 +301,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "3"
+    version = "4"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -69,6 +69,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
         "bracket": re.compile(
             rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
         ),
+        "vocative": re.compile(rf"^{known}\s*[,，、]\s*\S"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"

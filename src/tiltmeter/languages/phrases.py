@@ -183,6 +183,20 @@ class Language:
         for printed, written in map(strings, _rows(self.data.get("endings"))):
             if word.endswith(printed) and len(word) > len(printed) + 1:
                 yield f"{word.removesuffix(printed)}{written}"
+        yield from self._separable(word)
+
+    def _separable(self, participle: str) -> Iterator[str]:
+        """The other forms of a verb with a separable prefix: ablehnen, abzulehnen, Ablehnung of
+        abgelehnt.
+        """
+        stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
+        for prefix in strings(self.data.get("separable")):
+            start = f"{prefix}ge"
+            if participle.startswith(start) and participle.endswith(("t", "en")):
+                stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
+                stem = stems.get(stem, stem)
+                yield from (f"{prefix}{stem}{ending}" for ending in ("en", "e", "t", "ung"))
+                yield f"{prefix}zu{stem}en"
 
     def has(self, text: str, role: str) -> bool:
         """True if a canonical text holds a phrase of that role."""

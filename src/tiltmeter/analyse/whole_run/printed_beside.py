@@ -88,7 +88,13 @@ def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
 
 def sentence(numbers: Sequence[Beside]) -> str:
     """Says how many of the printed numbers come out."""
-    return f"to the digit: {sum(number.equal for number in numbers)} of {len(numbers)}"
+    counted: dict[float, list[bool]] = {}
+    for number in numbers:
+        counted.setdefault(number.printed.within, []).append(number.equal)
+    return "; ".join(
+        f"{f'within {within:g}' if within else 'to the digit'}: {sum(equal)} of {len(equal)}"
+        for within, equal in counted.items()
+    )
 
 
 def survivors(numbers: Sequence[Beside]) -> str:

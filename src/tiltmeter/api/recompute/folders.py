@@ -55,6 +55,9 @@ def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str
         findings.count("files")
         if name == f"{RUN}/run.sqlite":
             continue  # its rows are what everything else is computed from
+        if (folder / name).resolve() != folder.resolve() / name:
+            faults.append(("a file is a link", name))
+            continue
         if not (folder / name).is_file():
             faults.append(("a file of this export is missing", name))
             continue

@@ -29,18 +29,20 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
-from .mentions import MENTION, Forms, Marker
+from .mentions import MENTION, Forms, Marker, cases_of, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+_SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, that may stand by themselves before a lead-in:
 # "¡Por supuesto!"
 _CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
+_MORE = 3  # words that may stand inside the sentence of a prompt beside its own
 _ALONE = 2  # words of an answer that is nothing but another word
 
 Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
@@ -68,7 +70,7 @@ class Blank:
         self._cases = {
             language.canonical(case): option
             for option, written in forms.items()
-            for case in _cases(written, language)
+            for case in cases_of(written, language)
         }
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
@@ -100,9 +102,11 @@ class Blank:
         parts = [part for part, _ in _parts(canonical)]
         if not filled or self._names(canonical):
             return ""
-        if any(self._fills(part, *frame) for part in parts for frame in around):
+        # "… is Ann, the author", also without what follows the comma
+        heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
+        if any(self._fills(part, *frame) for part in (*parts, *heads) for frame in around):
             return NEITHER
-        if len(parts) == 1 and not any(parts[0].strip() in sentence for sentence in asked):
+        if len(parts) == 1 and not any(parts[0] in sentence for sentence in asked):
             return self.word(parts[0])
         return ""
 
@@ -123,14 +127,33 @@ class Blank:
 
     def _fills(self, part: str, before: str, after: str) -> bool:
         """True if a part is the sentence of the prompt with some words in its blank."""
-        start, end = f" {before} " if before else " ", f" {after} " if after else " "
-        if not (part.startswith(start) and part.endswith(end)):
+        words = part.split()
+        first = self._follow(words, before.split())
+        last = self._follow(words[::-1], after.split()[::-1])
+        if first is None or last is None:
             return False
-        middle = part[len(start) : len(part) - len(end)].strip()
+        middle = " ".join(words[first : len(words) - last])
         room = _OTHER_LETTERS if middle and is_unspaced(middle[0]) else _OTHER_WORDS
         words = [word for word in middle.split() if word.isalpha()]
         repeated = len(words) > 1 and {*words} <= {*before.split(), *after.split()}
         return 0 < len(words) <= room and not repeated
+
+    def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
+        """How many words at the beginning hold a frame in its order, with a few more words inside
+        ("one", "in my life") and any form of its verb; None if they do not hold it.
+        """
+        verbs, at, more = self._language.pack.list_of("copula"), 0, 0
+        for number, due in enumerate(frame):
+            while at < len(words) and words[at] != due:
+                if due in verbs and words[at] in (*verbs, "be"):
+                    break
+                if not number or more == _MORE:
+                    return None
+                at, more = at + 1, more + 1
+            if at == len(words):
+                return None
+            at += 1
+        return at
 
     def _filled_sentence(self, part: str, filled: Collection[str]) -> str:
         """The sentence that a part is but for words that change nothing before it, or ""."""
@@ -165,7 +188,7 @@ class Blank:
                     frames = [frame for frame in self._around(sentence, word) if any(frame)]
                     around.update(self._with_other_verbs(frames))
                     filled |= dict.fromkeys((sentence, *_filled(frames, word)), option)
-                    for case in _cases(written, self._language):
+                    for case in cases_of(written, self._language):
                         filled |= dict.fromkeys(_filled(frames, f" {case} "), option)
         return Sentences(filled, asked, around)
 
@@ -184,10 +207,10 @@ class Blank:
         """
         end = self._language.ending(sentence) if is_unspaced(sentence.strip()[-1:] or " ") else ""
         body = f"{sentence.rstrip().removesuffix(end).rstrip()} "
-        if body.startswith(word) and len(rest := body.removeprefix(word).split()) > 3:
+        if body.startswith(word) and len(rest := body.removeprefix(word).split()) > 2:
             yield "", sentence.removeprefix(word).strip()
             yield f"{' '.join(rest[1:])} {rest[0]}", end
-        elif body.endswith(word) and len(rest := body.removesuffix(word).split()) > 3:
+        elif body.endswith(word) and len(rest := body.removesuffix(word).split()) > 2:
             yield " ".join(rest), end
             yield "", f"{rest[-1]} {' '.join(rest[:-1])} {end}".strip()
 
@@ -200,20 +223,24 @@ class Blank:
             lambda found: "" if self._names(self._language.canonical(found[0])) else found[0],
             prompt,
         )
-        return blank.split(QUOTED.sub(lambda found: _own_line(found, blank), prompt))
+        lines = QUOTED.sub(lambda found: _own_line(found, blank), prompt)
+        sentences = _SENTENCES.findall(lines)
+        # "Replace ___ by he or she" names the blank and has none
+        asking = [self._offers(sentence) and blank.search(sentence) for sentence in sentences]
+        if any(asking) and len(blank.findall(lines)) > sum(map(bool, asking)):
+            pairs = zip(sentences, asking, strict=True)
+            lines = "".join(blank.sub("", text) if names else text for text, names in pairs)
+        return blank.split(lines)
+
+    def _offers(self, sentence: str) -> bool:
+        marked = self._marker.mark(self._language.canonical(sentence))
+        return len(values(marked)) > 1
 
     def _parts_of(self, text: str) -> list[str]:
         return [part for part, _ in _parts(self._language.canonical(text))]
 
     def _names(self, canonical: str) -> bool:
         return MENTION.search(self._marker.mark(canonical)) is not None
-
-
-def _cases(written: Sequence[str], language: Language) -> list[str]:
-    """The other cases of a pronoun that is among the forms of an option."""
-    folded = {form.casefold() for form in written}
-    lists = (language.pack.list_of(name) for name in ("she", "he"))
-    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
 
 
 def _filled(frames: Sequence[tuple[str, str]], word: str) -> Iterator[str]:

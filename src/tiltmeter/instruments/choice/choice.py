@@ -17,10 +17,9 @@ from .. import Instrument, SecondJudge, Settings
 from ..text.prose import OWN_WORDS
 from .exact import CALLS, read_probabilities
 from .forms import check_forms, check_slots, forms_of
-from .reader import parse
+from .reader import discusses, parse
 
 __all__ = ["Choice", "parse"]
-SENTENCE = 5  # words of an answer that says something
 
 
 class Choice(Instrument):
@@ -31,7 +30,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "4"
+    version = "5"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"
@@ -149,6 +148,7 @@ class Choice(Instrument):
         trial = item.trial
         text, known = trial.begin + item.output.text, self._own.get(code, code)
         value = parse(text, forms, known, trial.prompt, trial.begin)
-        if value == INVALID and len(item.output.text.split()) >= SENTENCE:
-            value = self.settings.get("undecided", INVALID)
+        undecided = self.settings.get("undecided", INVALID)
+        if value == INVALID != undecided and discusses(text, forms, known, trial.prompt):
+            value = undecided
         return [self.label(item, value)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, permutations
 from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, script
@@ -95,6 +95,10 @@ class Marker:
                 if first != second:
                     for text in _merge_forms(one.strip(), other.strip()):
                         meaning.setdefault(canonical(text), f"{first}+{second}")
+        for (m, own), (n, others) in permutations(enumerate(forms.values()), 2):
+            for case in cases_of(own, self._language):  # "his/she" offers both, "she/her" one
+                for word in (*others, *cases_of(others, self._language)):
+                    meaning.setdefault(canonical(f"{case}/{word}"), f"{m}+{n}")
         return {canonical(word): THIRD for word in self._language.pack.list_of("third")} | meaning
 
     def _variants(self, words: Mapping[str, str]) -> dict[str, str]:
@@ -232,6 +236,13 @@ class Marker:
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
         )
+
+
+def cases_of(written: Sequence[str], language: Language) -> list[str]:
+    """The other cases of a pronoun that is among the forms of an option."""
+    folded = {form.casefold() for form in written}
+    lists = (language.pack.list_of(name) for name in ("she", "he"))
+    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
 
 
 def _is_part(found: re.Match[str]) -> bool:

@@ -65,10 +65,12 @@ from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
+from .asked import Asked
 from .blank import QUOTED, Blank
 from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
 from .statements import Statements
 
+SENTENCE = 5  # words of an answer that says something
 RECURRING = 200  # characters; shorter answers are kept with their value
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
@@ -78,6 +80,7 @@ QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
+_WHOLE = {"assent_whole": True, "dissent_whole": False}
 _OPENED = re.compile("[「『“]")
 _SENTENCE = re.compile(r"[^.?]*[.?]*")
 
@@ -93,6 +96,7 @@ class Reader:
             forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
         )
         self._statements = Statements(self._language, self._marker)
+        self._asked = Asked(self._language)
         self._yes_no = self._options_of_yes_and_no(forms)
         every = (form for written in forms.values() for form in written)
         self._unspaced = [form for form in every if len(form) > 1 and is_unspaced(form[0])]
@@ -136,6 +140,24 @@ class Reader:
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
         return filled or self._only(text, canonical, prompt) or value
 
+    def discusses(self, text: str, prompt: str) -> bool:
+        """True if an answer says something in words of its own that is no question or request, or
+        nothing but a guess ("Maybe").
+        """
+        canonical = self._canonical(text)
+        asked = {sentence.strip(" .?:") for sentence in _SENTENCE.findall(self._canonical(prompt))}
+        own = [
+            sentence
+            for sentence in _SENTENCE.findall(canonical)
+            if sentence.strip(" .?:") not in asked
+            and not sentence.rstrip().endswith("?")
+            and not self._language.has(f"{sentence} ", "asks_back")
+        ]
+        words = [word for sentence in own for word in sentence.split() if word[0].isalnum()]
+        if len(words) < SENTENCE:
+            return any(self._language.has(f"{sentence} ", "guess") for sentence in own)
+        return True
+
     def _apart(self, opened: re.Match[str]) -> str:
         """An opening quotation mark with a colon before it, if without the mark an option would
         stand across it: はい in 答えは「いいえ」.
@@ -153,11 +175,13 @@ class Reader:
         answer; "" if the prompt itself has sentences that name one option: it would be read less
         readily than the other.
         """
-        if not self._language.data or self._marker.favours(prompt):
+        if not self._language.data:
             return ""
-        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         clauses = list(self._marker.clauses(marked))
+        if self._marker.favours(prompt):
+            return self._in_other_words(clauses, prompt)
+        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         options = _union(values(self._marker.mark(words)) for words in quoted)
         if named := self._named_alone(canonical, clauses, options):
             return named
@@ -167,20 +191,30 @@ class Reader:
         other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
         if other and answers and not MENTION.search(marked):
             return NEITHER
-        return self._in_other_words(clauses)
+        return self._in_other_words(clauses, prompt)
 
-    def _in_other_words(self, clauses: Sequence[Clause]) -> str:
-        """Yes or no as a decision says it without either word ("I would grant it", "Denied"), where
-        no clause is a condition or a guess and all of them agree.
+    def _in_other_words(self, clauses: Sequence[Clause], prompt: str) -> str:
+        """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
+        course", alone), if no clause is a condition or a guess and all of them agree.
         """
         if self._yes_no is None:
             return ""
         said = set[bool]()
+        if clauses and self._language.has(clauses[0].text, "affirm"):
+            rest = self._language.role("affirm").sub(" ", clauses[0].text)
+            if not self._marker.content(rest) and not clauses[0].question:
+                said.add(True)
         for clause in clauses:
-            if clause.question or clause.barred or self._language.has(clause.text, "guess"):
+            if clause.question or clause.barred or self._language.has(clause.text, "asks_back"):
                 continue
-            if self._language.has(clause.text, "dissent_whole"):  # with its own negation
-                said.add(False)
+            own = [name for name in _WHOLE if self._language.has(clause.text, name)]
+            if own:  # with its own negation
+                said |= {_WHOLE[name] for name in own}
+                continue
+            if self._asked.decides(clause.text, prompt):
+                said.add(not self._statements.denies(clause))
+                continue
+            if self._language.has(clause.text, "guess"):
                 continue
             for role, meant in (("assent", True), ("dissent", False)):
                 if self._language.has(clause.text, role):
@@ -191,7 +225,12 @@ class Reader:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
         close them, or goes on to another option ("he' or 'she'").
         """
-        closing = re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])", reply) if opened in PAIRS else None
+        # an apostrophe inside a word is none, a capital letter behind it begins anew
+        closing = (
+            re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])|[{PAIRS[opened]}](?=[A-Z][a-z])", reply)
+            if opened in PAIRS
+            else None
+        )
         if not closing or closing.start() > LONGEST_WORD:
             return ""
         inside = reply[: closing.start()]
@@ -216,7 +255,8 @@ class Reader:
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
-            return NEITHER
+            fits_none = THIRD in alone or not self._declines(told)
+            return NEITHER if fits_none else REFUSAL
         if self._declines(told):
             return REFUSAL
         if len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
@@ -286,6 +326,12 @@ def _union(sets: Iterable[set[str]]) -> set[str]:
 @lru_cache(maxsize=64)
 def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader:
     return Reader(dict(forms), code)
+
+
+def discusses(text: str, forms: Forms, language: str, prompt: str) -> bool:
+    """True if an answer that decides nothing goes into the question of its prompt. Pure."""
+    declared = tuple((option, tuple(written)) for option, written in forms.items())
+    return _reader(declared, language).discusses(text, prompt)
 
 
 def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: str = "") -> str:

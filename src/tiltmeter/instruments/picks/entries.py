@@ -176,8 +176,14 @@ class Entries:
         return self._row(rest) or self._side_by_side(rest)
 
     def _dashes(self, text: str) -> Unit | None:
-        """Words in a row with dashes between them, and not one with its explanation."""
-        return self._row(text) if len(_BETWEEN.findall(text)) > 1 and "," not in text else None
+        """Words in a row with dashes between them, and not one with its explanation: behind one
+        that has a row of words before it too, where commas go on.
+        """
+        dashes = [dash.start() for dash in _BETWEEN.finditer(text)]
+        if len(dashes) < 2:
+            return None
+        mixed = len(_COMMA.findall(text[: dashes[0]])) > 1
+        return self._row(text) if mixed or "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
         """Words in a row: all short, or four in five of a long row; at least half listed, of two

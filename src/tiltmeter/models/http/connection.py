@@ -30,7 +30,7 @@ from ...errors import (
 )
 from ...json_text import json_writer
 from ...records import Json
-from ...secret_filter import HIDDEN, without, without_bytes
+from ...secret_filter import HIDDEN, mask, without, without_bytes
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .allowance import Allowance, retry_after
 from .answer import (
@@ -225,7 +225,7 @@ class Connection:
             )
         if getattr(error, "errno", None) in TOO_MANY_FILES:
             return ModelError(f"{self.name} cannot be asked: too many files are open. {MORE_FILES}")
-        first = not self._met and self.own(url)
+        first, base = not self._met and self.own(url), mask((), self.base)
         if isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
             return ModelError(
                 f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
@@ -234,16 +234,16 @@ class Connection:
         # a part of a name with more than 63 characters is a UnicodeError
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | UnicodeError):
             return ModelError(
-                f"'{self.base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
+                f"'{base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
             )
         if first and isinstance(
             error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         ):
             return ModelError(
-                f"Nothing answers at {self.base} ({said}). Start the server, or mend --base-url."
+                f"Nothing answers at {base} ({said}). Start the server, or mend --base-url."
             )
         if first and isinstance(error, aiohttp.ClientResponseError):
-            return ModelError(f"{self.base} does not speak HTTP ({said}). Mend --base-url.")
+            return ModelError(f"{base} does not speak HTTP ({said}). Mend --base-url.")
         unsent = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         paid = posted and not isinstance(error, unsent)
         if isinstance(error, TimeoutError):

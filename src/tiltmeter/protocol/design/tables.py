@@ -33,6 +33,7 @@ from ..source.source_lines import SourceLocation
 
 __all__ = ["SEVERAL", "Beside", "Row", "fill", "given_rows", "join", "rows_of"]
 SEVERAL = "|"
+MOST_ROWS = 2_000_000  # that tables join to: some GB of memory
 # The settings of a table that name its columns.
 NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
     "where",
@@ -231,6 +232,13 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
     for row in right:
         for key in _keys(row, shared):
             index.setdefault(key, []).append(row)
+    if len(left) * len(right) > MOST_ROWS:
+        rows = sum(len(index.get(key, ())) for row in left for key in _keys(row, shared))
+        if rows > MOST_ROWS:
+            raise ProtocolError(
+                f"The tables join to {rows:,} rows and more; a protocol has at most {MOST_ROWS:,} "
+                "cells. Share a column between tables that belong together, or list fewer rows."
+            )
     return [
         {**a, **b, **{name: _common(a[name], b[name]) for name in shared}}
         for a in left

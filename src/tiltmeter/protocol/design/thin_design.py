@@ -39,9 +39,24 @@ def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
     cells = [row for table in protocol.tables for row in table]
     for factor in compared_factors(protocol):
         columns = dict.fromkeys(name for row in cells if factor in row for name in row)
-        if columns and not asked & columns.keys():
+        if columns and not asked & (columns.keys() | _linked(protocol, factor)):
             found[factor] = list(columns)
     return found
+
+
+def _linked(protocol: Protocol, factor: str) -> set[str]:
+    """The columns of other tables whose rows belong to one level each, by a column that they share
+    (the sentences of a stereotype, the stereotypes of a side).
+    """
+    linked: set[str] = set()
+    for table in protocol.tables:
+        for key in table[0] if factor in table[0] else ():
+            pairs = {(row[key], row[factor]) for row in table}
+            if key != factor and len(pairs) == len(dict(pairs)):
+                linked |= {
+                    name for other in protocol.tables if key in other[0] for name in other[0]
+                }
+    return linked
 
 
 def asked_columns(protocol: Protocol) -> set[str]:

@@ -54,6 +54,8 @@ def load(
             f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
             f"{path.name}"
         ) from None
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
         raise ProtocolError(
             f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
@@ -63,8 +65,6 @@ def load(
         raise ProtocolError(
             f"{where} cannot be read: {error.strerror or error}. Name a file."
         ) from None
-    except UnicodeDecodeError as error:
-        raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     return declare(
         data,
         Beside(

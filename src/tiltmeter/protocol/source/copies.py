@@ -10,11 +10,12 @@ it, and whether the user's own copy is that release.
     files = [{ path = "explicit.jsonl", sha256 = "…" }]
     partial = true                               # a copy may lack files
     also = ["data/*.jsonl"]                      # further files of the release, not compared
-    tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files
+    tables = { "texts.jsonl" = "texts:table" }   # tables of protocol.toml, made from the files, or
+                                                 # one of them as it is: "data/texts.csv"
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
-The last three name functions beside the protocol. Outputs that stand in rows need none:
+`outputs` and `contents` name functions beside the protocol. Outputs that stand in rows need none:
 `[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the
 file if there is one.
 """
@@ -164,10 +165,19 @@ class Source:
             hashes = map(_sha256, copy.contents.values())
             key = cache.key_of(self.protocol, table, *hashes) if cache.keeps() else ""
             text = cache.read_text(key)
-            made[table] = self.function(maker)(copy.contents) if text is None else text
+            made[table] = self._table(maker, copy) if text is None else text
             if text is None:
                 cache.keep_text(key, made[table])
         return made
+
+    def _table(self, maker: str, copy: Copy) -> str:
+        """Returns a table: a file of the copy as it is, or made by a function."""
+        if ":" in maker:
+            text: str = self.function(maker)(copy.contents)
+            return text
+        if maker not in copy.contents:
+            raise UsageError(f"The copy lacks {maker}, which the prompts are made of. {self.get}")
+        return copy.contents[maker].decode()
 
     def function(self, place: str) -> Callable[..., Any]:
         """Returns the function that `module:function` names beside the protocol."""

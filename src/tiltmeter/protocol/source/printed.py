@@ -5,7 +5,8 @@
 
 measure, published: which number, as it is printed; its decimals say how far it can be compared.
 times: by what ours is multiplied to be on the scale of the print, 1 if left out; scale: "exp" if
-ours is the logarithm of what is printed. source: the table or figure. reason: why the verdict may
+ours is the logarithm of what is printed. within: how far ours may lie from the print, if answers
+are read in another way than the authors'; source: the table or figure. reason: why the verdict may
 differ from what the authors say. Every other column is a part of the condition (subject, a factor,
 what is counted); an empty cell is no condition.
 """
@@ -22,7 +23,7 @@ from ...errors import ProtocolError
 from ...row_files import BadTable, numbered_rows
 
 NAME = "expected.csv"
-_OWN = ("measure", "published", "times", "scale", "source", "reason")
+_OWN = ("measure", "published", "times", "scale", "source", "reason", "within")
 EXP = "exp"
 _HALF = 0.5 + 1e-9  # of the last decimal: what rounding leaves open
 
@@ -39,6 +40,7 @@ class PrintedNumber:
     scale: str = ""
     source: str = ""
     reason: str = ""
+    within: float = 0.0
 
     @property
     def decimals(self) -> int:
@@ -46,12 +48,12 @@ class PrintedNumber:
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:
-        """True if a value of ours rounds to what is printed.
+        """True if a value of ours rounds to what is printed, or lies `within` so much of it.
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """
         off = abs((self.scaled(value) or 0.0) - self.value)
-        return off <= _HALF / 10.0**self.decimals
+        return off <= max(_HALF / 10.0**self.decimals, self.within)
 
     def scaled(self, value: float | None) -> float | None:
         """A value of ours on the scale of the print."""
@@ -82,6 +84,7 @@ def _numbers(text: str) -> Iterator[PrintedNumber]:
         condition = {name: level for name, level in row.items() if name not in _OWN and level}
         try:
             value, times = float(row["published"].replace("−", "-")), float(row.get("times") or 1)
+            within = float(row.get("within") or 0)
         except ValueError:
             raise BadTable(f"line {line}: {row['published']!r} is no printed number") from None
         yield PrintedNumber(
@@ -93,4 +96,5 @@ def _numbers(text: str) -> Iterator[PrintedNumber]:
             row.get("scale", ""),
             row.get("source", ""),
             row.get("reason", ""),
+            within,
         )

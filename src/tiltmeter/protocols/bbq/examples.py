@@ -10,26 +10,48 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from ...errors import UsageError
+from ...row_files import numbered_rows
 
 ROLES = STEREOTYPE, AGAINST, UNKNOWN = ("stereotype", "against", "unknown")
 OPTIONS = ("ans0", "ans1", "ans2")
 LETTERS = dict(zip(OPTIONS, "abc", strict=True))
+METADATA = (
+    "analysis_scripts/additional_metadata.csv"  # of a whole clone: which answer is the target
+)
+LOW = "lowses"
+# names of one group in BBQ's fields
+SAME = {
+    **dict.fromkeys(("woman", "women", "girl", "girls", "female", "females"), "f"),
+    **dict.fromkeys(("man", "men", "boy", "boys", "male", "males"), "m"),
+    **dict.fromkeys(("transgender", "transgenderwomen", "transgendermen", "transwomen"), "trans"),
+    **dict.fromkeys(("africanamerican", "africanamericans"), "black"),
+}
+_PARTS = re.compile("[-_ ]")
 Row = dict[str, str]
 
 
 def table(contents: Mapping[str, bytes]) -> str:
     """Returns the examples as JSON lines, one row per example."""
-    rows = (row_of(example) for example in _examples(contents))
+    places = _places(contents)
+    rows = (
+        row_of(example, places.get((example["category"], str(example["example_id"]))))
+        for example in _examples(contents)
+    )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def row_of(example: Mapping[str, Any]) -> Row:
-    """Returns the row of an example: its condition, its texts, and which answer means what."""
+def row_of(example: Mapping[str, Any], place: int | None = None) -> Row:
+    """Returns the row of an example: its condition, its texts, and which answer means what.
+
+    place: the answer of the stereotype's person, if the release says so.
+    """
     category, info = str(example["category"]), example["answer_info"]
     (unknown,) = (name for name in OPTIONS if info[name][1] == UNKNOWN)
-    target, others = _target(example)
+    target, others = _target(example, place)
     follows, against = (
         (target, others) if example["question_polarity"] == "neg" else (others, target)
     )
@@ -51,31 +73,69 @@ def row_of(example: Mapping[str, Any]) -> Row:
     }
 
 
-def _target(example: Mapping[str, Any]) -> tuple[str, str]:
+def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
     """Returns the answer that names the person of the stereotype, and the one that names the other.
 
-    ValueError if the example does not tell them apart.
+    place: which answer that is, if the release's metadata say so (`target_loc`); else the groups of
+    the example decide. UsageError if they do not tell the people apart.
     """
-    info, groups = example["answer_info"], example["additional_metadata"]["stereotyped_groups"]
+    info = example["answer_info"]
     people = [name for name in OPTIONS if info[name][1] != UNKNOWN]
-    stereotyped = set(map(_plain, groups))
+    if place is not None and OPTIONS[place] in people:
+        targets = [OPTIONS[place]]
+    else:
+        groups = example["additional_metadata"]["stereotyped_groups"]
+        targets = _by_groups(example, people, groups)
+    if len(targets) == 1 and len(people) == 2:
+        (other,) = (name for name in people if name not in targets)
+        return targets[0], other
+    raise UsageError(
+        f"BBQ, example {example['example_id']} of {example['category']}: its groups do not say of "
+        f"whom the stereotype is. Take the whole clone, with {METADATA}."
+    )
+
+
+def _by_groups(
+    example: Mapping[str, Any], people: Sequence[str], groups: Sequence[str]
+) -> list[str]:
+    """The people of the stereotyped groups: by the name of their group, by its parts (F-Black,
+    lowSES-White), by words of the answer, and of two who differ in nothing else by low SES.
+    """
+    info, wanted = example["answer_info"], {_plain(group) for group in groups}
     named = re.compile("|".join(rf"\b{re.escape(group)}\b" for group in groups), re.IGNORECASE)
-    for is_target in (
-        lambda name: _plain(info[name][1]) in stereotyped,
-        lambda name: any(_plain(part) in stereotyped for part in re.split("[-_ ]", info[name][1])),
+    parts = {name: [_plain(part) for part in _PARTS.split(info[name][1])] for name in people}
+    ways: tuple[Callable[[str], int], ...] = (
+        lambda name: _plain(info[name][1]) in wanted,
+        lambda name: len(wanted.intersection(parts[name])),
         lambda name: bool(named.search(f"{info[name][0]} {example[name]}")),
-    ):
-        targets = list(filter(is_target, people))
+        lambda name: LOW in parts[name],
+    )
+    for way in ways:
+        most = max(map(way, people))
+        targets = [name for name in people if way(name) == most]
         if len(targets) == 1:
-            (other,) = (name for name in people if name not in targets)
-            return targets[0], other
-    raise ValueError(f"example {example['example_id']} of {example['category']} names no target")
+            return targets
+    return []
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\W|_", "", name).lower()
+    plain = re.sub(r"\W|_", "", name).lower()
+    return SAME.get(plain, plain)
 
 
 def _examples(contents: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
-    for content in contents.values():
-        yield from map(json.loads, content.decode().splitlines())
+    for name, content in contents.items():
+        if name != METADATA:
+            yield from map(json.loads, content.decode().splitlines())
+
+
+def _places(contents: Mapping[str, bytes]) -> dict[tuple[str, str], int]:
+    """(category, example) → the answer of the stereotype, from the metadata of the release."""
+    if METADATA not in contents:
+        return {}
+    rows = (row for _, row in numbered_rows(contents[METADATA].decode()))
+    return {
+        (row["category"], row["example_id"]): int(float(row["target_loc"]))
+        for row in rows
+        if row.get("target_loc", "").strip() in ("0", "1", "2", "0.0", "1.0", "2.0")
+    }

@@ -23,8 +23,11 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
     its shares in per cent; any other figure as it is.
     """
     if isinstance(figure, Plot) and figure.scale == "linear" and _are_shares(figure):
-        rows = tuple(replace(row, points=tuple(map(_point, row.points))) for row in figure.rows)
         signed = figure.domain[0] < 0
+        rows = tuple(
+            replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
+            for row in figure.rows
+        )
         domain, ticks = _axis([*_drawn(figure.rows)], figure.null, matters, signed=signed)
         return replace(figure, rows=rows, domain=domain, ticks=ticks)
     if isinstance(figure, Dots):
@@ -58,11 +61,14 @@ def _axis(
     low, high = max(least, low - room), min(1.0, high + room)
     step = next((s for s in STEPS if (high - low) / s <= MOST_TICKS), 0.5)
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    ticks = tuple((round(n * step, 9), _tick(round(n * step, 9), signed=signed)) for n in places)
+    ticks = tuple(
+        (round(n * step, 9), share_tick(round(n * step, 9), signed=signed)) for n in places
+    )
     return (low, high), ticks
 
 
-def _tick(value: float, *, signed: bool) -> str:
+def share_tick(value: float, *, signed: bool) -> str:
+    """`50 %`, or of differences `+10`."""
     number = numerals.fixed_decimals(100 * abs(value), 0)
     if not signed:
         return f"{number} %"
@@ -70,12 +76,16 @@ def _tick(value: float, *, signed: bool) -> str:
     return f"{sign}{number}"
 
 
-def _point(one: Point) -> Point:
-    return replace(one, text=_per_cent(one.text), interval=_per_cent(one.interval))
+def _point(one: Point, *, signed: bool) -> Point:
+    return replace(
+        one,
+        text=_per_cent(one.text, signed=signed),
+        interval=_per_cent(one.interval, signed=signed),
+    )
 
 
-def _per_cent(text: str) -> str:
-    """`.62 [.55, .69]` as `62 % [55, 69]`, `+.13` as `+13`."""
+def _per_cent(text: str, *, signed: bool = False) -> str:
+    """`.62 [.55, .69]` as `62 % [55, 69]`; of differences, `+.13` as `+13`."""
 
     def shown(found: re.Match[str]) -> str:
         digits = found[0].replace(numerals.MINUS, "-")
@@ -85,5 +95,5 @@ def _per_cent(text: str) -> str:
 
     told = _SHARE.sub(shown, text)
     value, gap, rest = told.partition(" [")
-    plain = value.isdecimal() and bool(value)
+    plain = value.isdecimal() and not signed
     return f"{value} %{gap}{rest}" if plain else told

@@ -16,7 +16,7 @@ from ...store.queries.outputs import CardOutput
 
 class Wanted(NamedTuple):
     """What a pair shows that fits: at the level `more` a label that counts, at `less` none; or at
-    both levels, if `both` names what counts. within: a factor that changes with the level.
+    both levels, if `both` names what counts.
     """
 
     attribute: str
@@ -25,7 +25,6 @@ class Wanted(NamedTuple):
     more: str
     less: str
     both: str = ""
-    within: str = ""
 
 
 class Pairs(NamedTuple):
@@ -38,12 +37,13 @@ class Pairs(NamedTuple):
 def pairs_that_differ(
     store: Store, protocol: Protocol, cards: Sequence[CardOutput], cue: str, wanted: Wanted
 ) -> Pairs:
-    """Pairs of first answers that have all levels but the cue's in common. The pair is of the item
+    """Pairs of first answers that have all levels in common but the cue's, and those that no
+    answer shares with the other side (a name, of a group's names). The pair is of the item
     whose pairs differ most nearly as those of the median item, the first by id, which is a hash; if
     none differs as wanted, of those with the commonest outcome.
     """
     counted = _counted(store, wanted)
-    aside = (cue, wanted.within)
+    aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
     sides: dict[tuple[tuple[str, str], ...], dict[str, list[CardOutput]]] = {}
     for card in cards:
         level = card.levels.get(cue, "")
@@ -71,6 +71,17 @@ def pairs_that_differ(
     chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
     differ = "differs" if so == 1 else "differ"
     return Pairs(chosen, f"{so} of {total} pairs {differ} so, {reverse} the other way")
+
+
+def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
+    """The factors whose levels at the one end are all others than at the other."""
+    seen: dict[str, tuple[set[str], set[str]]] = {}
+    for card in cards:
+        if card.levels.get(cue, "") in ends:
+            side = ends.index(card.levels[cue])
+            for name, level in card.levels.items():
+                seen.setdefault(name, (set(), set()))[side].add(level)
+    return frozenset(name for name, (more, less) in seen.items() if not more & less)
 
 
 def _from_median(

@@ -151,8 +151,7 @@ def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wante
     cell = next(iter(row.cells["named"]), None) if row.cells else None
     if cell is not None and cell["base"] is not None:
         place = (cell["attribute"], (cell["value"],), row.instrument)
-        within = (facts.spec.contrast or {}).get("within", "")
-        return Wanted(*place, cell["group"], cell["base"], within=within)
+        return Wanted(*place, cell["group"], cell["base"])
     effects = {name: effect for name, effect, _ in lead.claim.nuisances}
     contrast = row.contrast if cue not in effects else effects[cue].contrast
     sides = facts.sides if cue not in effects else effects[cue].sides

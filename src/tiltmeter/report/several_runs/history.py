@@ -16,6 +16,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ...stats.results import count_of
 from ..figures import axes
+from ..figures.readable import share_tick
 from ..figures.timeline import Link, Panel, Timeline
 from ..page_model import sanitize
 from ..page_model.document import Document, Part
@@ -102,6 +103,9 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
     assert spec is not None
     rows = [None if one is None else words.estimate(one) for one in line.values]
     scale, domain, ticks = axes.axis(spec, [row for row in rows if row])
+    if spec.unit == "share":
+        signed = domain[0] < 0
+        ticks = tuple((value, share_tick(value, signed=signed)) for value, _ in ticks)
     about = spec.text or spec.name
     levels = words.label(line).removeprefix(line.measure).lstrip(", ")
     return Panel(

@@ -9,6 +9,8 @@ row:
     subject = "ChatGPT"                           # the model that gave it
     match = { person = "{first_name} {age}" }     # finds the prompt by these columns of the design
     values.gender = { f = "female", m = "male" }  # levels that the design calls otherwise
+    files = "out/{model}.csv"                     # the files of these rows; its slots are columns
+    skip_unmatched = true                         # rows that the design does not have are left out
 
 Without `match` a prompt is found by its item and factors, each in the column of its name. Each row
 is read by the protocol's instruments that ask nobody, as an answer to its prompt.
@@ -31,7 +33,7 @@ from ...row_files import Row, rows_of_content
 
 Imported = tuple[Trial, Output, Sequence[Label]]
 Key = tuple[str, ...]
-_KEYS = ("text", "subject", "match", "values")
+_KEYS = ("text", "subject", "match", "values", "files", "skip_unmatched")
 _SLOT = re.compile(r"\{([\w-]+)\}")
 
 
@@ -43,6 +45,8 @@ class RowLayout:
     subject: str
     match: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    files: str = ""
+    skip_unmatched: bool = False
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> RowLayout:
@@ -53,6 +57,20 @@ class RowLayout:
             wrong = f"does not take {', '.join(unknown)}" if unknown else f"lacks {missing[0]}"
             raise ProtocolError(f"sources.toml: [[outputs]] {wrong}. It has: {', '.join(_KEYS)}")
         return cls(**keys)
+
+    def columns_of(self, file: str) -> Row | None:
+        """Returns what the path of a file says, by the slots of `files`; None if these rows are in
+        others.
+        """
+        if not self.files:
+            return {}
+        parts = _SLOT.split(self.files)
+        pattern = "".join(
+            f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part)
+            for place, part in enumerate(parts)
+        )
+        named = re.fullmatch(pattern, file)
+        return named.groupdict() if named else None
 
     def key(self, columns: Mapping[str, str], row: Row, place: str) -> Key:
         """Returns the values by which the prompt of a row is found."""
@@ -67,9 +85,13 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
     cells = {tuple(cell[name] for name in columns): cell for cell in protocol.cells}
     readers = _readers(protocol)
     for file, content in copy.contents.items():
-        for line, row in rows_of_content(content):
+        of_file = layout.columns_of(file)
+        for line, row in rows_of_content(content) if of_file is not None else ():
             place = f"{file}, line {line}"
+            row = {**row, **(of_file or {})}
             key = layout.key(columns, row, place)
+            if key not in cells and layout.skip_unmatched:
+                continue
             if key not in cells:
                 wanted = ", ".join(
                     f"{name} = {value}" for name, value in zip(columns, key, strict=True)

@@ -21,6 +21,7 @@ RATIO = "{subject} gives “{counted}” {times} times as often for {level} as f
 RATIO_BELOW = "{subject} gives “{counted}” {times} times as often for {baseline} as for {level}"
 MEANS = "{subject} averages {share}{unit} for {level}, {other_share} for {baseline}"
 OTHER = "for {subject}, {what} is {value}"
+NOTHING = "nothing was measured"
 UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
 USUAL = (SHARE, SIDES, MEANS, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
 CONDITIONS = ("told ", "asked ", "where ", "over ")  # begin a clause that a comma sets apart
@@ -166,7 +167,7 @@ def _template(facts: ClaimFacts, key: str) -> str:
         turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round
         if told and not turned and fits(told, facts.slots):
             return told
-    return next(text for text in _usual(facts) if fits(text, facts.slots))
+    return next((text for text in _usual(facts) if fits(text, facts.slots)), NOTHING)
 
 
 def _usual(facts: ClaimFacts) -> tuple[str, ...]:

@@ -1,0 +1,54 @@
+"""An audit of which nothing but numbers and keyed hashes is kept.
+
+It is asked in a folder for its owner alone that is deleted afterwards; no part of a prompt or an
+answer is printed or stays, counted words neither. Hashes tell the same prompt of two audits; their
+key stays in the cache of this machine and is in no file of a run.
+"""
+
+from __future__ import annotations
+
+import csv
+import hmac
+import secrets
+import shutil
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from .... import cache
+from ....records import Estimate
+from ....report.render import json_csv
+from ...runs import baselines
+from .decisions import Decision
+
+PROMPTS, NUMBERS = "decisions.csv", "numbers.csv"
+_WORDS = "word"  # the attribute of counted words, which are texts of answers
+
+
+def keep(
+    out: Path, working: Path, decisions: Sequence[Decision], estimates: Sequence[Estimate]
+) -> None:
+    """Writes the numbers of an audit, and what was decided about each prompt by its keyed hash."""
+    out.mkdir(parents=True, exist_ok=True)
+    out.chmod(0o700)
+    key = _key()
+    with (out / PROMPTS).open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("prompt", "line", "item", "swap", "decision", "reason"))
+        for one in decisions:
+            hashed = hmac.new(key, one.prompt.encode(), sha256).hexdigest()[:16]
+            reason = one.reason.partition(":")[0]
+            table.writerow((hashed, one.line, one.item, one.swap, one.decision, reason))
+    kept = [row for row in estimates if _WORDS not in row.condition]
+    (out / NUMBERS).write_text(json_csv.as_csv(kept), encoding="utf-8")
+    if (working / baselines.FILE).exists():
+        shutil.copyfile(working / baselines.FILE, out / baselines.FILE)
+
+
+def _key() -> bytes:
+    path = cache.cache() / "private.key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(secrets.token_bytes(32))
+    return path.read_bytes()
