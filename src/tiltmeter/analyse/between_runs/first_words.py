@@ -60,7 +60,7 @@ def of_comparison(found: Comparison) -> FirstWords:
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
     lead = leading(rows)
-    return FirstWords(_headline(found, rows, lead), tuple(_lede(found, rows, lead)))
+    return FirstWords(_headline(found, rows, lead), tuple(_lede(found, lead)))
 
 
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
@@ -155,7 +155,7 @@ def _rest(words: Sequence[Word]) -> str:
     return "No other difference found."
 
 
-def _lede(found: Comparison, rows: Sequence[ComparisonRow], lead: ComparisonRow) -> Iterator[str]:
+def _lede(found: Comparison, lead: ComparisonRow) -> Iterator[str]:
     row, spec = lead.estimate, change_of(found, lead).spec
     if row.value is not None and lead.first is not None:
         size = difference(row.value, row.low, row.high, row.unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...instruments.ranking.marks import ORDINALS
 from ...stats.results import count_of
 from ..claims.verdicts import Verdict
 from ..whole_run.signature import RULES
@@ -13,19 +14,6 @@ from .change_sentences import Change
 from .first_words import FirstWords, amount_of_margin, difference, set_up_text, weakened
 from .histories import History, Line, Step
 from .paired_runs import FACTOR
-
-ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-]
 
 
 def of_history(found: History, names: Mapping[str, str]) -> FirstWords:

