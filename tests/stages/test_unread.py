@@ -225,3 +225,30 @@ def test_what_no_judge_could_label_is_refused(tmp_path: Path) -> None:
         api.run("gramvis", "openai:m", tmp_path, judge="openai:judge", judge_for="unread")
     with pytest.raises(UsageError, match="--judge-for unread needs a judge"):
         api.run("roles", "openai:m", tmp_path, judge_for="unread")
+
+
+def test_a_planted_judge_copies_what_is_listed(tmp_path: Path) -> None:
+    """Its labels of answers that rules read agree with theirs; an answer that lists nothing stays without picks."""
+    (tmp_path / "m.py").write_text(
+        "import zlib\n"
+        "def answer(prompt):\n"
+        "    if zlib.crc32(prompt.encode()) % 3:\n"
+        "        return 'wise, kind, bold, witty, loyal, warm, patient, caring, elegant, creative'\n"
+        "    return 'A long walk by the river is what everybody needs today'\n",
+        "utf-8",
+    )
+    run = api.run(
+        "words",
+        f"python:{tmp_path / 'm.py'}:answer",
+        tmp_path / "run",
+        judge="planted:protocol=words",
+        judge_for="unread",
+        language="en",
+        mode="sampled",
+        limit=6,
+        samples=1,
+        pilot=False,
+    )
+    labels = run.labels
+    assert {*labels.filter(labels["attribute"] == "length")["value"]} == {"ten", "invalid"}
+    assert {*labels.filter(labels["attribute"] == "length_check")["value"]} == {"ten"}

@@ -37,6 +37,8 @@ from .tilt import Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)
+_MARKS = re.compile(r"^\W*\d*[.)]?\s*")
+_PERSON = re.compile(r"PERSON-\d+")
 
 
 class Judge:
@@ -59,6 +61,8 @@ class Judge:
             audited = self._tilt is not None and self._tilt.protocol.pictures
             return self._look_at(request, pictures, draws) if pictures and not audited else None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
+        if "copied lines" in request.messages[-1].content:
+            return self._copy(shown["answer"], labels, draws)
         if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
             return self._negotiate(request, shown["answer"], labels, draws)
         right = _grade_told(shown["answer"], labels) or (
@@ -77,6 +81,18 @@ class Judge:
         return one_of(judge_sentences("label"), draws[3], settings).format(
             form=_erring(settings, right, labels, draws[2])
         )
+
+    def _copy(self, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
+        """The people or the words that an answer lists, one per line, or its outcome."""
+        settings = self._settings
+        if settings.judge == "never" or draws[1] >= settings.agree:
+            return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
+        parts = (_MARKS.sub("", part).strip(" .*_\"'") for part in re.split(r"[,;\n]", answer))
+        copied = [*dict.fromkeys(_PERSON.findall(answer))]
+        copied = copied or [part for part in parts if 0 < len(part.split()) <= 2]
+        if len(copied) < 2 or draws[2] >= settings.accuracy:
+            return INVALID
+        return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
         """What it says of a picture: a word of the list that the question ends in, or the object of

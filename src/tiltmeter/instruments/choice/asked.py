@@ -22,7 +22,8 @@ class Asked:
         self._language = language
         modal, advise = language.role("modal").pattern, language.role("advise").pattern
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
-        self._verb = re.compile(rf"(?:{modal}{between} (\S+)|{advise}((?: \S+){{1,4}}))(?= )")
+        self._modal = re.compile(rf"{modal}{between} (\S+)(?= )")
+        self._advice = re.compile(rf"{advise}((?: \S+){{1,4}})(?= )")
         self._stems = lru_cache(maxsize=1024)(self._stems_of)
 
     def decides(self, clause: str, prompt: str) -> bool:
@@ -32,8 +33,8 @@ class Asked:
         stems = self._stems(prompt) if prompt else frozenset()
         if not stems:
             return False
-        matches = self._verb.finditer(clause)
-        found = [word for match in matches for word in (match[1] or match[2]).split()]
+        found = self._modal.findall(clause)
+        found += [word for words in self._advice.findall(clause) for word in words.split()]
         if not found and (praised := self._language.role("worthwhile").search(clause)):
             found = clause[praised.end() :].split()
         return any(stem(word) in stems for word in found)
