@@ -43,6 +43,11 @@ VERB_SAMPLES = 100  # of 196 prompts
 # Lower than measured, for a machine that is busy.
 RATIOS = {"subjects": 0.95, "judges": 0.7, "verb": 0.6}
 RESUME_CPU, GROWTH = 1.0, 1.25
+# Makes each answer another one, so that no question is asked twice.
+LONGER = (
+    "UPDATE packed_outputs AS p SET text ="
+    " (SELECT o.text || ' ' || o.trial FROM outputs o WHERE o.n = p.n)"
+)
 # Parts of a call, by what a path holds; the first that fits.
 PARTS = {
     "/site-packages/": "aiohttp",
@@ -218,11 +223,11 @@ def inside(
             ) as models:
                 if stage == "judges":
                     # equal questions would be asked once, and the server says one word to all
-                    store.write_one("UPDATE outputs SET text = text || ' ' || trial", ())
+                    store.write_one(LONGER, ())
                     # the parser's labels, which ask nobody
                     await annotate(store, protocol, (), models, limits)
                     # one question an answer: the same question is asked once
-                    store.write_one("UPDATE outputs SET text = text || ' ' || trial", ())
+                    store.write_one(LONGER, ())
                 with parts.watching() if parts else nullcontext():
                     begin = time.process_time()
                     if stage == "subjects":

@@ -90,7 +90,8 @@ def test_answers_that_came_in_another_order_give_the_same_digits(tmp_path: Path)
     run = tiltmeter.run("decisions", "planted:seed=3", tmp_path / "run", limit=3, samples=1)
     found = run.analyse()
     with Store(run.folder, writing=True) as store:
-        store.write_one("UPDATE labels SET id = -id", ())
-        store.write_one("UPDATE calls SET rowid = -rowid", ())
+        store.write_one("UPDATE packed_labels SET id = -id", ())
+        store.write_one("UPDATE packed_calls SET n = -n", ())
+        store.write_one("UPDATE packed_outputs SET call = -call", ())
     assert any(row.measure.startswith("logit") and row.value for row in found)
     assert run.analyse() == found

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import tiltmeter
+from tests import forging
 from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse.claims.output_query import OutputQuery, joined, query_of, query_of_labels
@@ -80,6 +81,7 @@ def test_rates_of_outputs_count_those_that_say_nothing_that_counts(tmp_path: Pat
     tiltmeter.run("words", "planted:protocol=words", tmp_path / "run", language="en", limit=3)
     with Store(tmp_path / "run", writing=True) as store:
         (some,) = store.first("SELECT max(output) FROM labels WHERE attribute = 'word'")
+        forging.allow_changes(store._db)
         store.write_one(
             "UPDATE labels SET value = 'off_list' WHERE attribute = 'word' AND output = ?", (some,)
         )

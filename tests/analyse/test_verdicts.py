@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
+from tests import forging
 from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
@@ -128,6 +129,7 @@ def test_a_threshold_leaves_open_what_a_verdict_leaves_open(
 def test_a_run_that_stopped_early_says_so(roles: Callable[..., tiltmeter.Run]) -> None:
     run = roles("she=0.9", limit=10)
     with Store("run", writing=True) as store, store.transaction():
+        forging.allow_changes(store._db)
         store._db.execute("DELETE FROM outputs WHERE trial IN (SELECT id FROM trials LIMIT 30)")
         store._db.execute("DELETE FROM trials WHERE id NOT IN (SELECT trial FROM outputs)")
     verdict = whole(run)
@@ -135,6 +137,7 @@ def test_a_run_that_stopped_early_says_so(roles: Callable[..., tiltmeter.Run]) -
     assert (verdict.n, verdict.clusters) == (50, 10)
     assert verdict.cautions[-1].text.startswith("50 of 80 planned answers are there")
     with Store("run", writing=True) as store, store.transaction():  # stopped while it labelled
+        forging.allow_changes(store._db)
         store._db.execute("DELETE FROM labels WHERE output IN (SELECT trial FROM outputs LIMIT 10)")
     verdict = whole(run)
     assert codes(verdict) == {"partly_labelled", "partly_answered"} and verdict.n == 40
@@ -235,6 +238,7 @@ def test_a_cue_that_moves_items_both_ways_is_told(
         for trial, levels in group.items():
             up = (int(levels["job"][4:]) % 2 == 0) == (levels["group"] == "b")
             value = "raise" if up == (trial[0] in "0123456789abc") else "wait"
+            forging.allow_changes(store._db)
             store._db.execute("UPDATE labels SET value = ? WHERE output = ?", (value, trial))
     (verdict,) = run.verdicts()
     assert (verdict.word, codes(verdict)) == (Word.ITEMS_DIFFER, {"items_differ"})

@@ -10,14 +10,13 @@ import json
 import random
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests import forging
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import TiltmeterError
@@ -81,21 +80,25 @@ def sql(statement: str, rows: str = "", number: int = 1) -> Forge:
     """Changes some rows of the run's file. rows: a query of row ids or keys, `?` in the statement."""
 
     def forge(run: Path, chance: random.Random) -> None:
-        with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
-            db.execute("DROP INDEX labels_by_output")  # which would refuse some of it
+        with forging.changing(run) as db:
+            db.execute("DROP INDEX packed_labels_by_output")  # which would refuse some of it
+            before = db.total_changes
             if not rows:
-                assert db.execute(statement).rowcount
+                db.execute(statement)
+                assert db.total_changes > before
                 return
             keys = [row[0] for row in db.execute(rows)]
             for key in chance.sample(keys, min(number, len(keys))):
-                assert db.execute(statement, (key,)).rowcount
+                before = db.total_changes
+                db.execute(statement, (key,))
+                assert db.total_changes > before
 
     return forge
 
 
 def look(change: Callable[[dict], None]) -> Forge:  # type: ignore[type-arg]
     def forge(run: Path, chance: random.Random) -> None:
-        with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+        with forging.changing(run) as db:
             query = (
                 "SELECT name, content FROM artefacts WHERE kind='look' ORDER BY name DESC LIMIT 1"
             )
@@ -309,7 +312,7 @@ def test_what_is_rewritten_from_the_reply_on_is_not_found(base: Base, tmp_path: 
         run = Path(shutil.copytree(base.run, tmp_path / f"run{seed}"))
         new = "\"replace(text, 'she', 'he')\"".strip('"')
         sql(f"UPDATE calls SET text={new} WHERE key=?", ANSWERS, seed + 3)(run, random.Random(seed))
-        with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+        with forging.changing(run) as db:
             query = "UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"
             db.execute(query)
             db.execute("DELETE FROM labels WHERE annotator LIKE 'choice/planted%'")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import tiltmeter
+from tests import forging
 from tiltmeter.records import Label, Output
 from tiltmeter.store import Store
 from tiltmeter.store.blobs import place_of
@@ -90,7 +89,7 @@ def broken(guards: Path, tmp_path: Path) -> Path:
     """A copy of the run of pictures with one picture gone and one cut short; its first two answers, by id."""
     folder = tmp_path / "broken"
     shutil.copytree(guards, folder)
-    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
+    with forging.changing(folder) as db:
         gone, cut = (
             row[0]
             for row in db.execute(

@@ -7,13 +7,13 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests import forging
 from tests.conftest import Made
 from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
@@ -513,7 +513,7 @@ def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
             main(["annotate", str(run), "--annotator", "ann", "--port", port, "--no-browser"]) == 2
         )
         assert f"Port {port} cannot be used" in capsys.readouterr().err
-    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+    with forging.changing(run) as db:
         db.execute("PRAGMA user_version=99")
     db.close()
     with pytest.raises(StoreError, match="newer tiltmeter"):

@@ -6,12 +6,12 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests import forging
 from tests.explore.conftest import HOSTILE
 from tiltmeter import registry
 from tiltmeter.errors import StoreError, UsageError
@@ -170,7 +170,7 @@ def test_bars_stay_as_they_are_when_outputs_are_filtered(guards: Path, look: Ope
 
 def test_filters_agree_with_the_tables(guards: Path, look: Open) -> None:
     index = look(guards)
-    with closing(sqlite3.connect(guards / "run.sqlite")) as db, db:
+    with forging.changing(guards) as db:
         split = db.execute(
             "SELECT count(*) FROM (SELECT output FROM labels WHERE attribute IN ('gender', 'gender_vote')"
             " GROUP BY 1 HAVING count(DISTINCT value) > 1)"
@@ -260,7 +260,7 @@ def test_the_address_holds_the_view() -> None:
 
 def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) -> None:
     index = look(guards)
-    with closing(sqlite3.connect(guards / "run.sqlite")) as db, db:
+    with forging.changing(guards) as db:
         trial, prompt, revised = db.execute(
             "SELECT t.id, t.prompt, c.revised FROM trials t JOIN outputs o ON o.trial = t.id JOIN calls c ON c.key = o.call"
             " WHERE c.revised != '' AND o.outcome = 'answer'"

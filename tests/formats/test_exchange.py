@@ -11,11 +11,9 @@ import hashlib
 import json
 import math
 import shutil
-import sqlite3
 import sys
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import jsonschema
@@ -23,6 +21,7 @@ import polars as pl
 import pytest
 
 import tiltmeter
+from tests import forging
 from tiltmeter import api
 from tiltmeter.errors import UsageError
 from tiltmeter.formats import tracked
@@ -183,7 +182,7 @@ def test_an_error_names_no_address(run: tiltmeter.Run, tmp_path: Path) -> None:
     folder = tmp_path / "failed"
     shutil.copytree(run.folder, folder)
     told = "http://10.0.0.7:8000/v1 does not answer as openai:x should"
-    with closing(sqlite3.connect(folder / "run.sqlite")) as store, store:
+    with forging.changing(folder) as store:
         first = "(SELECT trial FROM outputs LIMIT 1)"
         store.execute(
             f"UPDATE outputs SET outcome = 'error', text = ? WHERE trial = {first}", (told,)

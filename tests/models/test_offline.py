@@ -6,11 +6,9 @@ import asyncio
 import importlib.util
 import io
 import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +19,7 @@ import pytest
 from PIL import Image
 
 import tiltmeter
+from tests import forging
 from tiltmeter.api.check import doctor
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
@@ -408,7 +407,7 @@ def test_a_judge_that_is_gone_says_so_and_its_runs_still_report(
     protocol, folder = Path(__file__).parents[1] / "guards.toml", tmp_path / "run"
     planted = f"planted:protocol={protocol}"
     tiltmeter.run(str(protocol), planted, folder, judge=planted, samples=1)
-    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
+    with forging.changing(folder) as db:
         db.execute("UPDATE labels SET annotator = 'panel/objects@0123abcd'")
         db.execute("UPDATE calls SET model = 'objects' WHERE purpose != 'subject'")
     db.close()

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import tiltmeter
+from tests import forging
 from tests.serving import planted_server
 from tests.shared import published
 from tiltmeter import api, registry
@@ -743,16 +742,15 @@ def test_rewritten_prompts_are_compared_between_conditions(tmp_path: Path) -> No
     path = own_list(tmp_path, "protocol.toml", 'size = "1024x1024"', 'size = "64x64"')
     where = {"word": ("de:wache", "de:wehr", "de:streife", "de:aufsicht")}
     run = tiltmeter.run(str(path), settings, tmp_path / "run", where=where, samples=1)
-    with closing(sqlite3.connect(run.folder / "run.sqlite")) as file, file:
+    with forging.changing(run.folder) as file:
         for side, templates in (("gendered", ("P1", "P2", "P3")), ("en", ("P1",))):
             for template in templates:
                 file.execute(
                     "UPDATE calls SET revised = 'a woman at work' WHERE key IN (SELECT o.call FROM outputs o JOIN trials t ON"
-                    " t.id = o.trial WHERE t.factors ->> 'side' = ? AND t.factors ->> 'template' = ?)",
+                    " t.n = o.n WHERE t.factors ->> 'side' = ? AND t.factors ->> 'template' = ?)",
                     (side, template),
                 )
         file.execute("DELETE FROM labels")
-    file.close()
     api.label(run.folder)
     found = run.analyse()
     here = {"language": "de", "grammatical_gender": "feminine"}

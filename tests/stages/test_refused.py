@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
+from tests import forging
 from tiltmeter.errors import TiltmeterError, UsageError
 from tiltmeter.store import Store
 from tiltmeter.store.queries import settings
@@ -72,6 +73,7 @@ def test_the_plan_is_kept_and_grows(tmp_path: Path) -> None:
     with Store(out, writing=True) as store:
         assert settings.progress(store) == (6 * first.planned, 6 * first.planned)
         with store.transaction():  # as a run that was stopped early has it
+            forging.allow_changes(store._db)
             store._db.execute("DELETE FROM outputs WHERE trial IN (SELECT id FROM trials LIMIT 5)")
             store._db.execute("DELETE FROM trials WHERE id NOT IN (SELECT trial FROM outputs)")
         assert settings.progress(store) == (6 * first.planned - 5, 6 * first.planned)

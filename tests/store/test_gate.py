@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests import forging
 from tiltmeter import api
 from tiltmeter.errors import StoreError, TiltmeterError, UsageError
 
@@ -20,7 +19,7 @@ def with_batch(run: Path, remote: str, model: str = "openai:m") -> Path:
     """A run in which somebody wrote a batch."""
     if not run.exists():
         api.run("roles", "planted:she=0.7", run, language="en", limit=1, samples=1)
-    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+    with forging.changing(run) as db:
         db.execute("DELETE FROM batches")
         row = (PREFIX + "0" * 8, model, "/v1/chat/completions", "accepted", remote)
         db.execute(
@@ -87,7 +86,7 @@ def test_merge_refuses_what_is_damaged(tmp_path: Path) -> None:
     refused("is a link")
     picture.unlink()
     picture.write_bytes(whole)
-    with closing(sqlite3.connect(tmp_path / "two" / "run.sqlite")) as db, db:
+    with forging.changing(tmp_path / "two") as db:
         db.execute("UPDATE trials SET factors='5'")
     refused("damaged at trials.factors")
 

@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
+from tests import forging
 from tiltmeter import intake
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.models.kinds import make_model
 from tiltmeter.protocol.reading.load import load
-from tiltmeter.store import Store
+from tiltmeter.store import Store, views
 from tiltmeter.store.blobs import place_of
 from tiltmeter.store.queries import calls, outputs, tables
 
@@ -64,9 +65,8 @@ def run(whole_run: Path, tmp_path: Path) -> Path:
 
 
 def change(run: Path, statement: str, *values: object) -> None:
-    db = sqlite3.connect(run / "run.sqlite", isolation_level=None)
-    db.execute(statement, values)
-    db.close()
+    with forging.changing(run) as db:
+        db.execute(statement, values)
 
 
 def read_all(folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_changed_setting_is_refused(run: Path, key: str, value: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TRIGGER t AFTER INSERT ON labels BEGIN DELETE FROM labels; END",
+        "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM words; END",
         "CREATE VIEW v AS SELECT 1",
         "CREATE VIRTUAL TABLE f USING fts5(a)",
     ],
@@ -135,13 +135,15 @@ def test_a_schema_that_is_no_text_is_damage(run: Path) -> None:
     db = sqlite3.connect(run / "run.sqlite", isolation_level=None)
     db.execute("PRAGMA writable_schema=1")
     garbled = "CAST(x'b7ff' AS TEXT)"
-    db.execute(f"UPDATE sqlite_master SET name = {garbled}, sql = {garbled} WHERE name = 'labels'")
+    db.execute(
+        f"UPDATE sqlite_master SET name = {garbled}, sql = {garbled} WHERE name = 'packed_labels'"
+    )
     db.close()
     with pytest.raises(StoreError, match="not a run file or is damaged"):
         read_all(run)
 
 
-@pytest.mark.parametrize("table", ["trials", "outputs", "labels", "calls", "artefacts", "meta"])
+@pytest.mark.parametrize("table", [*views.PACKED[:5], "artefacts", "meta"])
 def test_a_missing_table_is_named(run: Path, table: str) -> None:
     change(run, f"DROP TABLE {table}")
     with pytest.raises(StoreError):

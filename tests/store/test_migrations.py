@@ -21,13 +21,17 @@ from tiltmeter.records import Label
 from tiltmeter.store import Store, migrations
 from tiltmeter.store.migrations import Step
 from tiltmeter.store.queries import batches
+from tiltmeter.store.queries.state import digest
 
 RUNS = Path(__file__).parent / "runs"
 LATER = (
     Step(
         "who was asked when", "CREATE TABLE later (x TEXT NOT NULL); CREATE INDEX l ON later (x);"
     ),
-    Step("a column", "ALTER TABLE labels ADD COLUMN reason TEXT NOT NULL DEFAULT 'none; said';"),
+    Step(
+        "a column",
+        "ALTER TABLE packed_labels ADD COLUMN reason TEXT NOT NULL DEFAULT 'none; said';",
+    ),
 )
 NEWEST = migrations.newest() + len(LATER)
 
@@ -47,6 +51,7 @@ KEPT = (
     Kept("schema4-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema5-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema6-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
+    Kept("schema7-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept(
         "schema1-gramvis", "planted:protocol=gramvis,male=.9,female=.1", "planted:protocol=gramvis"
     ),
@@ -106,6 +111,18 @@ def test_it_is_extended_reported_and_exported(kept: Kept, tmp_path: Path) -> Non
     assert all(path.stat().st_size > 100 for path in paths)
 
 
+def test_every_row_is_as_it_was_before_rows_were_packed(tmp_path: Path) -> None:
+    """The digest was computed by the code that made the run."""
+    then = json.loads((RUNS / "schema7-roles.json").read_text("utf-8"))["digest"]
+    run = copy("schema7-roles", tmp_path)
+    with Store(run) as read, Store(run, writing=True) as written:
+        assert digest(read) == digest(written) == then
+        assert dict(written.rows("SELECT server, count(*) FROM call_servers GROUP BY 1")) == {
+            1: 24,
+            2: 24,
+        }
+
+
 def test_why_replies_ended_is_read_from_the_bodies_of_an_older_run(tmp_path: Path) -> None:
     with Store(copy("schema5-roles", tmp_path)) as store:
         calls = "SELECT ended, thought, count(*) FROM calls GROUP BY 1, 2 ORDER BY 1"
@@ -146,7 +163,7 @@ def test_an_older_run_that_is_only_read_stays_as_it_is(
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, *LATER))
     with Store(run) as store:
         assert list(store.rows("SELECT * FROM later")) == []
-        assert {row[0] for row in store.rows("SELECT reason FROM labels")} == {"none; said"}
+        assert {row[0] for row in store.rows("SELECT reason FROM packed_labels")} == {"none; said"}
         assert len(list(store.iter_labels())) > 20
     assert (run / "run.sqlite").read_bytes() == before and version(run) == 1
 

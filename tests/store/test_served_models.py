@@ -116,7 +116,7 @@ def days(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
         for number, (day, _, _) in enumerate(calls, 1):
             list(
                 store.rows(
-                    "UPDATE calls SET date = ? WHERE rowid = ?",
+                    "UPDATE packed_calls SET date = ? WHERE n = ?",
                     (f"{day}T12:00:00.000+00:00", number),
                 )
             )

@@ -36,6 +36,10 @@ def made(folder: Path) -> Store:
     return Store(folder / "run", create=True, writing=True)
 
 
+def plan(store: Store, *ids: str) -> None:
+    list(store.iter_unanswered([TRIAL._replace(id=one) for one in ids]))
+
+
 def test_what_is_written_comes_back(tmp_path: Path) -> None:
     with made(tmp_path) as store:
         assert list(store.iter_unanswered([TRIAL])) == [TRIAL]
@@ -116,6 +120,7 @@ def test_pieces_are_read_past_their_border(tmp_path: Path) -> None:
 
 def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) -> None:
     with made(tmp_path) as store:
+        plan(store, "t1", "t2")
         store.write(
             [],
             [],
@@ -191,6 +196,7 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     with made(tmp_path) as store:
+        plan(store, "t1")
         store.write([], [Output("t1", "answer", "she", "")], [])
         store._db.execute(
             f"PRAGMA max_page_count={store._db.execute('PRAGMA page_count').fetchone()[0]}"

@@ -28,6 +28,7 @@ from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, T
 from ..secret_filter import environment_secrets, without
 from . import blobs, damage, rows
 from .database import Database
+from .packing import FIRST, id_number, split_request
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
 CHUNK_ROWS = 500  # that are read at a time
@@ -37,9 +38,9 @@ PLANNED_ROWS = 2000
 _OUTPUTS = f"""
 SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
   {rows.OUTPUTS}
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial > ?"""
+FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n >= ?"""
 _UNLABELLED_BY = """ AND NOT EXISTS (
-  SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"""
+  SELECT 1 FROM labels l WHERE l.current AND l.n = o.n AND l.annotator = ?)"""
 
 
 def now() -> str:
@@ -147,18 +148,18 @@ class Store(Database):
 
     def _add_trials(self, batch: Sequence[Trial]) -> list[Trial]:
         # one variable: SQLite before 3.32 takes 999
-        query = "SELECT trial FROM outputs WHERE trial IN (SELECT value FROM json_each(?))"
-        ids = json.dumps([trial.id for trial in batch])
-        answered = {row[0] for row in self.rows(query, (ids,))}
-        rest = [trial for trial in batch if trial.id not in answered]
+        query = "SELECT n FROM outputs WHERE n IN (SELECT value FROM json_each(?))"
+        numbers = [id_number(trial.id) for trial in batch]
+        answered = {row[0] for row in self.rows(query, (json.dumps(numbers),))}
+        rest = [one for one, n in zip(batch, numbers, strict=True) if n not in answered]
         if rest:
             with self.transaction():
-                self._db.executemany(rows.INSERT_TRIAL, map(rows.trial_row, rest))
+                self.packer.add_trials(rest)
         return rest
 
     def factors(self, trial: str) -> dict[str, str]:
         """The factors of a trial, with its mode; empty where there is no such trial."""
-        row = self.first("SELECT mode, factors FROM trials WHERE id=?", (trial,))
+        row = self.first("SELECT mode, factors FROM trials WHERE n = ?", (id_number(trial),))
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
     def iter_unlabelled(self, annotator: str) -> Iterator[tuple[Trial, Output]]:
@@ -172,15 +173,15 @@ class Store(Database):
     def _read_outputs(
         self, where: str, values: Sequence[str], chunk: int
     ) -> Iterator[tuple[Trial, Output]]:
-        last = ""
-        query = f"{_OUTPUTS}{where} ORDER BY o.trial LIMIT ?"
+        first = FIRST
+        query = f"{_OUTPUTS}{where} ORDER BY o.n LIMIT ?"
         while True:
-            piece = list(self.rows(query, (last, *values, chunk)))
+            piece = list(self.rows(query, (first, *values, chunk)))
             for row in piece:
                 yield rows.trial_of(row[:8]), Output(row[0], *row[8:])
             if len(piece) < chunk:
                 return
-            last = piece[-1][0]
+            first = id_number(piece[-1][0]) + 1
 
     # calls
 
@@ -190,7 +191,7 @@ class Store(Database):
         """
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
-            query += " AND key NOT IN (SELECT call FROM outputs)"
+            query += " AND n NOT IN (SELECT c FROM outputs)"
         return {row[0] for row in self.rows(query, (purpose,))}
 
     def reply(self, key: str) -> Reply | None:
@@ -225,18 +226,18 @@ class Store(Database):
     ) -> None:
         """All rows in one transaction."""
         date = now()
-        called = [rows.call_row(request, self.cleaned(reply), date) for request, reply in calls]
+        called = [
+            (rows.call_row(request, self.cleaned(reply), date), split_request(request))
+            for request, reply in calls
+        ]
         if self.secrets:
             outputs = [row._replace(text=self.clean(row.text)) for row in outputs]
         with self.transaction():
-            self._db.executemany(rows.INSERT_CALL, called)
-            self._db.executemany(rows.INSERT_OUTPUT, outputs)
-            self._db.executemany(rows.INSERT_LABEL, [(*label, date) for label in labels])
-            served = [(asked.key, reply.server) for asked, reply in calls if reply.server]
-            if served:
-                self._db.executemany(rows.INSERT_SERVER, served)
-            if label_calls:
-                self._db.executemany(rows.INSERT_LABEL_CALL, label_calls)
+            self.packer.add_calls(called)
+            self.packer.add_outputs(outputs)
+            self.packer.add_labels(labels, date)
+            self.packer.add_servers((a.key, reply.server) for a, reply in calls if reply.server)
+            self.packer.add_label_calls(label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which
@@ -245,27 +246,30 @@ class Store(Database):
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
-            self._db.executemany(rows.INSERT_LABEL, [(*label, date) for label in labels])
+            self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
         """What annotators said before is kept and no longer current. keys: (output, annotator,
         attribute).
         """
         update = (
-            "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND attribute=?"
+            "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
+            " AND attribute = ?"
         )
         with self.transaction():
-            self._db.executemany(update, keys)
+            word = self.packer.word
+            packed = ((id_number(a), word(b), word(c)) for a, b, c in keys)
+            self._db.executemany(update, packed)
 
     # reading all for analysis, as plain tuples: a class for each row would take longer than SQLite
 
     def iter_trials(self) -> Iterator[tuple[str, str, str, str]]:
         """Every trial as (id, subject, mode, factors as JSON), by id."""
-        return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY id")
+        return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY n")
 
     def iter_prompts(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Every trial as (id, subject, mode, factors as JSON, prompt), by id."""
-        return self.rows("SELECT id, subject, mode, factors, prompt FROM trials ORDER BY id")
+        return self.rows("SELECT id, subject, mode, factors, prompt FROM trials ORDER BY n")
 
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
@@ -275,7 +279,7 @@ class Store(Database):
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
-            " ORDER BY output, annotator, attribute, value, weight"
+            " ORDER BY n, annotator, attribute, value, weight"
         )
 
     # files

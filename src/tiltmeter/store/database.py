@@ -18,8 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError, TiltmeterError
-from . import damage, migrations
+from . import damage, migrations, views
 from .lock import WriterLock
+from .packer import Packer
+from .rows import Value
 
 FILE = "run.sqlite"
 _NO_LINKS = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", "blobs", "batches")
@@ -28,7 +30,6 @@ CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
 CACHE_KIB = 8000
 # What a statement raises for values that no column can hold; the file is not to blame.
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
-Value: TypeAlias = str | int | float | None  # of a column
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
 State: TypeAlias = tuple[Files, int, int, int]  # of a run, as an open file has it
 # Of this process, by a run's file, what of it is read, and query: the file's state and rows then.
@@ -43,7 +44,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if any(word in str(error) for word in ("JSON", "UTF-8", "overflow")):
+        if any(word in str(error) for word in ("JSON", "UTF-8", "overflow", "user-defined")):
             raise  # about a value that is none or too large: `damaged` finds where it stands
         if "locked" in str(error):
             raise RunBusy(
@@ -149,6 +150,13 @@ class Database:
                 migrations.migrate(self._db)
             else:
                 self._db, self._is_copy = _migrated_copy(self._db), True
+        self._prepare_rows()
+
+    def _prepare_rows(self) -> None:
+        """Makes the views that queries read, and what writes rows."""
+        views.add_functions(self._db)
+        views.create_views(self._db)
+        self.packer = Packer(self._db)
 
     def _leave_wal(self) -> None:
         """Where locks do nothing, the journal of a second process could not be told from ours."""
@@ -161,6 +169,7 @@ class Database:
             self._db.close()
             self._db, self._is_copy = _connect(self.path), False
             migrations.migrate(self._db)
+            self._prepare_rows()
 
     def backup(self, folder: Path) -> None:
         """Copies all rows into the run file of another folder."""
@@ -179,9 +188,11 @@ class Database:
             with translate_errors(path):
                 self._migrate_for_writing()
                 self._db.execute(f"ATTACH DATABASE ? AS {name}", (str(path),))
+                views.create_views(self._db, name, f"{name}_")
             try:
                 yield
             finally:
+                views.drop_views(self._db, f"{name}_")
                 self._db.execute(f"DETACH DATABASE {name}")
 
     def close(self) -> None:
@@ -280,6 +291,7 @@ class Database:
                 self._db.execute("COMMIT")
             finally:
                 if self._db.in_transaction:
+                    self.packer.forget()
                     with suppress(sqlite3.Error):
                         self._db.execute("ROLLBACK")
                 _TRANSACTIONS[self.path] += 1  # also where what was read inside will not have been

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..errors import RunMismatch, StoreError
-from ..records import Output, content_id
+from ..records import LabelCall, Output, content_id
 from . import Store, blobs
-from .rows import CALL_COLUMNS, TRIAL_COLUMNS, StoredRequest, field_path
+from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 PART = "part"  # what the tables of the other run are called
 COUNTED = ("trials", "outputs", "calls", "labels")
@@ -22,20 +22,17 @@ _BATCH_COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
     " changed, sent, billed, lost"
 )
-_LABEL_COLUMNS = "output, annotator, attribute, value, position, weight, current, date"
+_LABEL_COLUMNS = "NULL, output, annotator, attribute, value, position, weight, current, date"
 # A call that outputs with the same question share: each run has paid for one of its own.
-_SHARED = f"(json_extract(b.request, '{field_path(StoredRequest, 'nonce')}') LIKE '/%')"
+_SHARED = "(b.nonce LIKE '/%')"
 _HISTORIES = """
-CREATE TEMP TABLE {table} AS SELECT output, annotator,
+CREATE TEMP TABLE {table} AS SELECT n, output, annotator,
   json_group_array(json_array(attribute, value, position, weight)) AS said, sum(current) AS current
-FROM (SELECT * FROM {run}.labels WHERE output IN (SELECT output FROM main.labels
-  INTERSECT SELECT output FROM part.labels) ORDER BY output, annotator, id)
-GROUP BY output, annotator
+FROM (SELECT * FROM {labels} WHERE n IN (SELECT output FROM main.packed_labels
+  INTERSECT SELECT output FROM part.packed_labels) ORDER BY n, annotator, id)
+GROUP BY n, annotator
 """
-_INSERT_LABELS = f"""
-INSERT INTO main.labels ({_LABEL_COLUMNS}) SELECT {_LABEL_COLUMNS} FROM part.labels AS p
-WHERE {{which}} ORDER BY p.id
-"""
+_LABELS = f"SELECT {_LABEL_COLUMNS} FROM part_labels p WHERE {{which}} ORDER BY p.id"
 
 
 def refuse_damaged(store: Store) -> None:
@@ -67,12 +64,14 @@ class Counts(NamedTuple):
 
 
 class _Keyed(NamedTuple):
-    """A table whose rows stay as they are once they are there. same: the columns that two rows with
-    one key agree in; settled: of which rows that is asked; told: what a row is called.
+    """A table whose rows stay as they are once they are there. number: the column that is equal in
+    both runs; same: the columns that two rows with one key agree in; settled: an SQL condition of
+    the rows of which that is asked; told: what a row is called.
     """
 
     name: str
     key: str
+    number: str
     columns: str
     same: str
     settled: str
@@ -80,9 +79,10 @@ class _Keyed(NamedTuple):
 
 
 _TABLES = (
-    _Keyed("trials", "id", TRIAL_COLUMNS, TRIAL_COLUMNS, "1", "trial"),
+    _Keyed("trials", "id", "n", TRIAL_COLUMNS, TRIAL_COLUMNS, "1", "trial"),
     _Keyed(
         "calls",
+        "key",
         "key",
         CALL_COLUMNS,
         CALL_COLUMNS.removesuffix(", date"),
@@ -92,6 +92,7 @@ _TABLES = (
     _Keyed(
         "outputs",
         "trial",
+        "n",
         ", ".join(Output._fields),
         ", ".join(Output._fields[1:]),
         "1",
@@ -120,7 +121,7 @@ def merge_rows(
     with store.attached(source, PART), store.transaction():
         for table in _TABLES:
             _refuse_contradiction(store, source, table)
-            _add_keyed(store, table)
+        _add_rows(store)
         _add_label_calls(store)
         _add_artefacts(store, source, computed)
         _add_labels(store, source)
@@ -128,9 +129,6 @@ def merge_rows(
             f"INSERT OR IGNORE INTO main.batches ({_BATCH_COLUMNS}) SELECT {_BATCH_COLUMNS} FROM"
             " part.batches",
             (),
-        )
-        store.write_one(
-            "INSERT OR IGNORE INTO main.call_servers SELECT call, server FROM part.call_servers", ()
         )
         adopt()
     return pictures
@@ -142,8 +140,8 @@ def _side(columns: str, alias: str) -> str:
 
 def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
     query = (
-        f"SELECT a.{table.key} FROM main.{table.name} a JOIN part.{table.name} b"
-        f" ON a.{table.key} = b.{table.key} WHERE {table.settled}"
+        f"SELECT a.{table.key} FROM {table.name} a JOIN {PART}_{table.name} b"
+        f" ON a.{table.number} = b.{table.number} WHERE {table.settled}"
         f" AND ({_side(table.same, 'a')}) IS NOT ({_side(table.same, 'b')}) LIMIT 1"
     )
     found = store.first(query)
@@ -158,19 +156,28 @@ def _refuse(store: Store, source: Store, what: str) -> None:
     )
 
 
-def _add_keyed(store: Store, table: _Keyed) -> None:
-    if table.name == "calls":  # what one run waited for, another one got
-        store.write_one(
-            "DELETE FROM main.calls WHERE outcome IS NULL AND key IN"
-            " (SELECT key FROM part.calls WHERE outcome IS NOT NULL)",
-            (),
-        )
-    order = "rowid" if table.name == "calls" else table.key
-    store.write_one(
-        f"INSERT OR IGNORE INTO main.{table.name} ({table.columns})"
-        f" SELECT {table.columns} FROM part.{table.name} ORDER BY {order}",
+def _add_rows(store: Store) -> None:
+    """Trials, calls and outputs that are not here yet."""
+    trials, calls, outputs = (table.columns for table in _TABLES)
+    store.packer.add_trial_rows(
+        store.rows(f"SELECT {trials} FROM part_trials WHERE n NOT IN (SELECT n FROM trials)")
+    )
+    store.write_one(  # what one run waited for, another one got
+        "DELETE FROM packed_calls WHERE outcome IS NULL AND key IN"
+        " (SELECT key FROM part.packed_calls WHERE outcome IS NOT NULL)",
         (),
     )
+    found = store.rows(f"SELECT {calls} FROM part_calls ORDER BY n")
+    store.packer.add_calls(((row, None) for row in found), keep=True)
+    servers = list(
+        store.rows(
+            "SELECT key, server FROM part.packed_calls WHERE server IS NOT NULL AND key NOT IN"
+            " (SELECT call FROM call_servers)"
+        )
+    )
+    store.packer.add_servers(servers)
+    new = store.rows(f"SELECT {outputs} FROM part_outputs WHERE n NOT IN (SELECT n FROM outputs)")
+    store.packer.add_outputs(map(Output._make, new))
 
 
 def _add_label_calls(store: Store) -> None:
@@ -181,24 +188,21 @@ def _add_label_calls(store: Store) -> None:
     same = CALL_COLUMNS.removesuffix(", date")
     mine, other = _side(same, "a"), _side(same, "b")
     query = (
-        f"SELECT b.key, {_side(columns, 'b')} FROM main.calls a JOIN part.calls b ON a.key = b.key"
+        f"SELECT b.key, {_side(columns, 'b')} FROM calls a JOIN part_calls b ON a.key = b.key"
         f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({mine}) IS NOT ({other})"
     )
     twice = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
-    marks = ",".join("?" * len(CALL_COLUMNS.split(",")))
-    store.write_many(
-        f"INSERT OR IGNORE INTO main.calls ({CALL_COLUMNS}) VALUES ({marks})",
-        (row[1:] for row in twice),
+    store.packer.add_calls(((row[1:], None) for row in twice), keep=True)
+    renamed: dict[str, str] = {row[0]: row[1] for row in twice}
+    query = (
+        "SELECT output, annotator, turn, call FROM part_label_calls p WHERE NOT EXISTS"
+        " (SELECT 1 FROM label_calls l WHERE l.n = p.n AND l.turn = p.turn"
+        " AND l.annotator = p.annotator)"
     )
-    store.write_one("CREATE TEMP TABLE renamed (key TEXT PRIMARY KEY, own TEXT)", ())
-    store.write_many("INSERT INTO temp.renamed VALUES (?,?)", (row[:2] for row in twice))
-    store.write_one(
-        "INSERT OR IGNORE INTO main.label_calls (output, annotator, turn, call)"
-        " SELECT output, annotator, turn, coalesce(own, call) FROM part.label_calls"
-        " LEFT JOIN temp.renamed ON key = call",
-        (),
+    store.packer.add_label_calls(
+        LabelCall(output, annotator, turn, renamed.get(call, call))
+        for output, annotator, turn, call in store.rows(query)
     )
-    store.write_one("DROP TABLE temp.renamed", ())
 
 
 def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> None:
@@ -219,40 +223,43 @@ def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> No
 
 def _add_labels(store: Store, source: Store) -> None:
     """Whole histories: what an annotator said of an output, with what took its place."""
-    for table, run in (("held", "main"), ("given", PART)):
-        store.write_one(_HISTORIES.format(table=table, run=run), ())
-    for output, annotator in list(_longer(store, source)):
-        of = (output, annotator)
-        store.write_one("DELETE FROM main.labels WHERE output=? AND annotator=?", of)
-        store.write_one(_INSERT_LABELS.format(which="p.output=? AND p.annotator=?"), of)
-    store.write_one(
-        _INSERT_LABELS.format(
-            which="(p.output, p.annotator) NOT IN (SELECT output, annotator FROM temp.given) OR"
-            " (p.output, p.annotator) IN (SELECT output, annotator FROM temp.given"
-            " EXCEPT SELECT output, annotator FROM temp.held)"
-        ),
-        (),
+    for table, name in (("held", "labels"), ("given", f"{PART}_labels")):
+        store.write_one(_HISTORIES.format(table=table, labels=name), ())
+    for number, annotator in list(_longer(store, source)):
+        of = (number, annotator)
+        store.write_one(
+            "DELETE FROM packed_labels WHERE output = ? AND annotator ="
+            " (SELECT n FROM main.words WHERE text = ?)",
+            of,
+        )
+        which = _LABELS.format(which="p.n = ? AND p.annotator = ?")
+        store.packer.add_label_rows(list(store.rows(which, of)))
+    new = _LABELS.format(
+        which="(p.n, p.annotator) NOT IN (SELECT n, annotator FROM temp.given) OR"
+        " (p.n, p.annotator) IN (SELECT n, annotator FROM temp.given"
+        " EXCEPT SELECT n, annotator FROM temp.held)"
     )
+    store.packer.add_label_rows(store.rows(new))
     for table in ("held", "given"):
         store.write_one(f"DROP TABLE temp.{table}", ())
 
 
-def _longer(store: Store, source: Store) -> Iterator[tuple[str, str]]:
-    """(output, annotator) whose labels went on in the other run. RunMismatch where both went on,
-    each in its own way.
+def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
+    """(integer of an output, annotator) whose labels went on in the other run. RunMismatch where
+    both went on, each in its own way.
     """
     query = (
-        "SELECT output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
-        " JOIN temp.given g USING (output, annotator)"
+        "SELECT n, h.output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
+        " JOIN temp.given g USING (n, annotator)"
         " WHERE h.said <> g.said OR h.current <> g.current"
     )
     rows = list(store.rows(query))  # one that is left open would keep the other run attached
-    for output, annotator, *texts, held_current, given_current in rows:
+    for number, output, annotator, *texts, held_current, given_current in rows:
         held, given = (json.loads(text) for text in texts)
         if held == given:  # withdrawn in one of the two
             if given_current < held_current:
-                yield output, annotator
+                yield number, annotator
         elif given[: len(held)] == held:
-            yield output, annotator
+            yield number, annotator
         elif held[: len(given)] != given:
             _refuse(store, source, f"label of {output[:12]} by {annotator}")

@@ -10,14 +10,22 @@ tests/store/runs.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import NamedTuple
+
+from .packer import Packer
+from .packing import id_number
+from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class Step(NamedTuple):
-    """What leads from one schema to the next. sql: statements that end in a semicolon."""
+    """What leads from one schema to the next. sql: statements that end in a semicolon; move: is
+    called after them, to move rows.
+    """
 
     what: str
     sql: str
+    move: Callable[[sqlite3.Connection], None] | None = None
 
 
 # calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a
@@ -123,6 +131,61 @@ DROP INDEX labels_by_output;
 CREATE UNIQUE INDEX labels_by_output
   ON labels (output, annotator, attribute, value, weight, position) WHERE current;
 """
+# What a run holds once: short texts in `words`, long ones in `texts` (packing.py), and integers in
+# their places. n of a trial: the integer of its id; calls are appended, since their rows are long.
+_PACKED = """
+CREATE TABLE words (n INTEGER PRIMARY KEY, text NOT NULL UNIQUE);
+CREATE TABLE texts (n INTEGER PRIMARY KEY, mark BLOB UNIQUE, base INTEGER, body NOT NULL);
+CREATE TABLE bases (
+  shape INTEGER NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (shape, kind))
+  WITHOUT ROWID;
+CREATE TABLE packed_trials (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL, subject INTEGER NOT NULL, mode INTEGER NOT NULL,
+  factors INTEGER NOT NULL, sample INTEGER NOT NULL, prompt INTEGER NOT NULL,
+  begin INTEGER NOT NULL, sampling INTEGER NOT NULL, seed INTEGER);
+CREATE TABLE packed_calls (
+  n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, purpose INTEGER NOT NULL,
+  model INTEGER NOT NULL, shape INTEGER, turn INTEGER NOT NULL, outcome INTEGER, served INTEGER,
+  fingerprint INTEGER, omitted INTEGER, ended INTEGER NOT NULL, about INTEGER, context INTEGER,
+  prompt INTEGER NOT NULL, pictures TEXT, seed INTEGER, base INTEGER, raw, remote_id TEXT,
+  text TEXT, alternatives, blob TEXT, revised TEXT, prompt_tokens INTEGER,
+  completion_tokens INTEGER, cost REAL, thought INTEGER, server INTEGER, date INTEGER NOT NULL);
+CREATE TABLE packed_outputs (
+  n INTEGER PRIMARY KEY, outcome INTEGER NOT NULL, text TEXT, call NOT NULL, blob TEXT NOT NULL,
+  ended INTEGER NOT NULL, thought INTEGER);
+CREATE TABLE packed_labels (
+  id INTEGER PRIMARY KEY, output INTEGER NOT NULL, annotator INTEGER NOT NULL,
+  attribute INTEGER NOT NULL, value INTEGER NOT NULL, position INTEGER NOT NULL,
+  weight REAL NOT NULL, current INTEGER NOT NULL DEFAULT 1, date INTEGER NOT NULL);
+CREATE UNIQUE INDEX packed_labels_by_output
+  ON packed_labels (output, annotator, attribute, value, weight, position) WHERE current;
+CREATE TABLE packed_label_calls (
+  output INTEGER NOT NULL, annotator INTEGER NOT NULL, turn INTEGER NOT NULL, call NOT NULL,
+  PRIMARY KEY (output, annotator, turn)) WITHOUT ROWID;
+CREATE TABLE packed_trial_looks (n INTEGER PRIMARY KEY, look INTEGER NOT NULL);
+"""
+_LABEL_COLUMNS = "id, output, annotator, attribute, value, position, weight, current, date"
+
+
+def _pack_rows(db: sqlite3.Connection) -> None:
+    """Moves all rows into the packed tables, by what writes them in a new run."""
+    db.create_function("id_number", 1, id_number, deterministic=True)
+    packer = Packer(db)
+    packer.add_trial_rows(db.execute(f"SELECT {TRIAL_COLUMNS} FROM trials ORDER BY id"))
+    calls = db.execute(f"SELECT {CALL_COLUMNS} FROM calls ORDER BY rowid")
+    packer.add_calls((row, None) for row in calls)
+    packer.add_servers(db.execute("SELECT call, server FROM call_servers"))
+    packer.add_outputs(
+        db.execute("SELECT trial, outcome, text, call, blob, ended, thought FROM outputs")
+    )
+    packer.add_label_rows(db.execute(f"SELECT {_LABEL_COLUMNS} FROM labels ORDER BY id"))
+    packer.add_label_calls(db.execute("SELECT output, annotator, turn, call FROM label_calls"))
+    db.execute("INSERT INTO packed_trial_looks SELECT id_number(trial), look FROM trial_looks")
+    moved = ("trials", "calls", "call_servers", "outputs", "labels", "label_calls", "trial_looks")
+    for table in moved:
+        db.execute(f"DROP TABLE {table}")
+
+
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
@@ -131,6 +194,7 @@ STEPS: tuple[Step, ...] = (
     Step("the calls that labels rest on", _LABEL_CALLS),
     Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
     Step("the money of batches, and labels that count once", _MONEY + _ONCE),
+    Step("each text once, and integers in its places", _PACKED, _pack_rows),
 )
 
 
@@ -150,9 +214,11 @@ def migrate(db: sqlite3.Connection) -> None:
     """
     db.execute("BEGIN IMMEDIATE")
     try:
-        for number in range(schema(db), newest()):
-            for statement in _statements(STEPS[number].sql):
+        for step in STEPS[schema(db) : newest()]:
+            for statement in _statements(step.sql):
                 db.execute(statement)
+            if step.move:
+                step.move(db)
         db.execute(f"PRAGMA user_version={newest()}")
         db.execute("COMMIT")
     finally:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..records import (
-    Label,
-    LabelCall,
     Message,
     Output,
     Reply,
@@ -19,8 +17,8 @@ from ..records import (
     Trial,
     canonical,
 )
-from .database import Value
 
+Value: TypeAlias = str | int | float | None  # of a column
 REPLY_COLUMNS = (
     "text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
     " omitted, revised, raw, blob, ended, thought"
@@ -32,19 +30,8 @@ CALL_COLUMNS = (
 )
 
 
-def _insert(verb: str, table: str, columns: str) -> str:
-    marks = ",".join("?" * len(columns.split(",")))
-    return f"{verb} INTO {table} ({columns}) VALUES ({marks})"
-
-
-INSERT_TRIAL = _insert("INSERT OR IGNORE", "trials", TRIAL_COLUMNS)
-INSERT_CALL = _insert("INSERT OR REPLACE", "calls", CALL_COLUMNS)
 OUTPUTS = ", ".join(f"o.{name}" for name in Output._fields[1:])  # columns beside the trial
-INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
-INSERT_LABEL = _insert("INSERT OR IGNORE", "labels", ", ".join((*Label._fields, "date")))
-INSERT_SERVER = _insert("INSERT OR REPLACE", "call_servers", "call, server")
-INSERT_LABEL_CALL = _insert("INSERT OR REPLACE", "label_calls", ", ".join(LabelCall._fields))
-INSERT_ARTEFACT = _insert("INSERT OR REPLACE", "artefacts", "kind, name, content, date")
+INSERT_ARTEFACT = "INSERT OR REPLACE INTO artefacts (kind, name, content, date) VALUES (?,?,?,?)"
 
 
 class StoredRequest(NamedTuple):

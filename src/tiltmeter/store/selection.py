@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .database import Value
+from .rows import Value
 
 
 @dataclass(frozen=True)

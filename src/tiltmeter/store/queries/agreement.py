@@ -8,15 +8,15 @@ from ...records import OUTCOMES
 from .. import Store
 
 _READ = """
-SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.trial = l.output
+SELECT DISTINCT l.output, l.n FROM labels l JOIN outputs o ON o.n = l.n
 WHERE l.current AND l.annotator = ?1 AND l.value NOT IN (SELECT value FROM json_each(?3))
-  AND (SELECT count(DISTINCT c.output) FROM label_calls c WHERE c.output = l.output
+  AND (SELECT count(*) FROM label_calls c WHERE c.n = l.n
     AND c.annotator = ?1) = 0
-ORDER BY l.output LIMIT ?2
+ORDER BY l.n LIMIT ?2
 """
 _ALIKE = """
 SELECT coalesce(sum(a.value = b.value), 0), count(*)
-FROM labels a JOIN labels b ON a.output = b.output AND b.current
+FROM labels a JOIN labels b ON a.n = b.n AND b.current
 WHERE a.current AND a.annotator = ?1 AND a.attribute = ?3 AND b.annotator = ?2 AND b.attribute = ?4
 """
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ...records import Reply, Request
 from .. import Store, now, origin
-from ..rows import INSERT_CALL, call_row, request_of
+from ..packing import split_request
+from ..rows import call_row, request_of
 
 # States of the money of a batch and of its requests without a reply. RESERVED: nothing of it is at
 # the provider; SENT: its file is, and the batch may be; ACCEPTED: its id is known; ANSWERED: the
@@ -218,11 +219,12 @@ def store_replies(
     reply. billed: how many of them are charged for.
     """
     date = now()
-    insert = INSERT_CALL.replace("OR REPLACE", "OR IGNORE", 1)
     with store.transaction():
-        store.write_many(
-            insert, (call_row(request, store.cleaned(reply), date) for request, reply in replies)
+        called = (
+            (call_row(request, store.cleaned(reply), date), split_request(request))
+            for request, reply in replies
         )
+        store.packer.add_calls(called, keep=True)
         store.write_many(
             "DELETE FROM batch_requests WHERE key=?", ((request.key,) for request, _ in replies)
         )

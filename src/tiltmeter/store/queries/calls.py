@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...records import ANSWER, REFUSAL, SUBJECT, Token
 from .. import Store
-from ..rows import StoredRequest, field_path, omitted_settings, unpack
+from ..rows import StoredRequest, omitted_settings, unpack
 
 
 class CallSums(NamedTuple):
@@ -70,14 +70,12 @@ class AnnotatorCalls(NamedTuple):
     calls: int
 
 
-_NONCE = f"json_extract(request, '{field_path(StoredRequest, 'nonce')}')"
-_OF_ANNOTATORS = f"purpose != '{SUBJECT}' AND instr(request, ?1)"
+_OF_ANNOTATORS = f"c.purpose != '{SUBJECT}' AND (?1 = '' OR instr(c.request, ?1))"
 # Before schema 5, a request itself said which output it is about.
 _ABOUT = f"""
-SELECT l.output AS output, c.rowid AS call FROM label_calls l JOIN calls c ON c.key = l.call
+SELECT l.output AS output, c.n AS call FROM label_calls l JOIN calls c ON c.n = l.c
 WHERE {_OF_ANNOTATORS}
-UNION SELECT substr({_NONCE}, 1, instr({_NONCE}, '/') - 1), rowid FROM calls
-WHERE {_OF_ANNOTATORS} AND instr({_NONCE}, '/') > 1
+UNION SELECT t.id, c.n FROM calls c JOIN trials t ON t.n = c.about WHERE {_OF_ANNOTATORS}
 """
 _SUMS = """
 SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''),
@@ -106,13 +104,13 @@ def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
     """
     return store.rows(  # CROSS: few runs have servers, and all have calls
         "SELECT c.model, c.purpose, s.server, count(*) FROM call_servers s CROSS JOIN calls c"
-        " ON c.key = s.call WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"
+        " ON c.n = s.c WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"
     )
 
 
 def first_key(store: Store) -> str:
     """The key of the first call that was stored, by which a run is known; "" for none."""
-    row = store.first("SELECT key FROM calls ORDER BY rowid LIMIT 1")
+    row = store.first("SELECT key FROM calls ORDER BY n LIMIT 1")
     return str(row[0]) if row else ""
 
 
@@ -131,7 +129,9 @@ def answered_requests(store: Store, model: str) -> Iterator[tuple[str, StoredReq
 
 def judge_replies(store: Store, containing: str) -> Iterator[tuple[str, str]]:
     """(outcome, text) of each call of an annotator whose request has a text in it."""
-    yield from store.rows(f"SELECT outcome, text FROM calls WHERE {_OF_ANNOTATORS}", (containing,))
+    yield from store.rows(
+        f"SELECT outcome, text FROM calls c WHERE {_OF_ANNOTATORS}", (containing,)
+    )
 
 
 def outputs_shown(store: Store, containing: str) -> set[str]:
@@ -147,9 +147,9 @@ def annotator_calls(store: Store) -> Iterator[tuple[str, int]]:
 def by_annotator(store: Store) -> list[AnnotatorCalls]:
     """What each annotator asked about outputs, since runs keep that (schema 5), by name."""
     query = (
-        "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.output), count(*),"
-        " count(DISTINCT l.call)"
-        " FROM label_calls l JOIN calls c ON c.key = l.call GROUP BY 1, 2 ORDER BY 1, 2"
+        "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.n), count(*),"
+        " count(DISTINCT l.c)"
+        " FROM label_calls l JOIN calls c ON c.n = l.c GROUP BY 1, 2 ORDER BY 1, 2"
     )
     return [AnnotatorCalls(*row) for row in store.rows(query)]
 
@@ -162,7 +162,7 @@ def by_key(store: Store, key: str, most_characters: int) -> StoredCall | None:
 
 def by_row(store: Store, row_id: int, most_characters: int) -> StoredCall:
     """A call by its row id, as `annotator_calls` says it."""
-    return _call(store.first(f"{_ONE} rowid=?2", (most_characters, row_id)))
+    return _call(store.first(f"{_ONE} n=?2", (most_characters, row_id)))
 
 
 def _call(row: Sequence[Any]) -> StoredCall:
@@ -215,6 +215,6 @@ def without_output(store: Store) -> list[str]:
     """The keys of answered calls of subjects that no output rests on, and that are in no batch."""
     query = (
         "SELECT key FROM calls WHERE outcome IS NOT NULL AND purpose=?"
-        " AND key NOT IN (SELECT call FROM outputs) ORDER BY key"
+        " AND n NOT IN (SELECT c FROM outputs) ORDER BY key"
     )
     return [row[0] for row in store.rows(query, (SUBJECT,))]

@@ -53,7 +53,7 @@ def _thought(store: Store, model: str) -> str:
     """How much the replies of a model were reasoning, "" if nobody says."""
     query = (
         "SELECT max(o.thought), sum(o.thought > 0), count(o.thought) FROM outputs o"
-        " JOIN trials t ON t.id = o.trial WHERE t.subject = ?"
+        " JOIN trials t ON t.n = o.n WHERE t.subject = ?"
     )
     most, thinking, known = store.first(query, (model,))
     if not known:

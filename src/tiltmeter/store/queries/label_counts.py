@@ -46,7 +46,7 @@ def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, flo
 def answers(store: Store, annotator: str) -> int:
     """How many outputs that are answers an annotator labelled."""
     query = (
-        "SELECT count(DISTINCT l.output) FROM labels l JOIN outputs o ON o.trial = l.output"
+        "SELECT count(DISTINCT l.n) FROM labels l JOIN outputs o ON o.n = l.n"
         " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
     )
     return int(store.first(query, (annotator, ANSWER))[0])
@@ -55,9 +55,9 @@ def answers(store: Store, annotator: str) -> int:
 def asked_in_vain(store: Store, annotator: str) -> int:
     """How many outputs an annotator asked a model about, and has no label of all the same."""
     query = (
-        "SELECT count(DISTINCT output) FROM labels WHERE current AND annotator = ?1"
+        "SELECT count(DISTINCT n) FROM labels WHERE current AND annotator = ?1"
         " AND value IN (?2, ?3, ?4)"
-        " AND output IN (SELECT output FROM label_calls WHERE annotator = ?1)"
+        " AND n IN (SELECT n FROM label_calls WHERE annotator = ?1)"
     )
     return int(store.first(query, (annotator, UNSURE, INVALID, UNRESOLVED))[0])
 
@@ -74,7 +74,7 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
     """Sums of weights by subject, cell of the design and value, in that order."""
     query = (
         "SELECT t.subject, t.factors, l.value, sum(l.weight)"
-        " FROM labels l JOIN trials t ON t.id = l.output"
+        " FROM labels l JOIN trials t ON t.n = l.n"
         " WHERE l.current AND l.annotator = ? AND l.attribute = ?"
         " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     )
@@ -88,9 +88,9 @@ def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
     """
     query = f"""
 SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
-WHERE EXISTS (SELECT 1 FROM labels l WHERE l.output = t.id AND l.annotator = a.value AND l.current
+WHERE EXISTS (SELECT 1 FROM labels l WHERE l.n = t.n AND l.annotator = a.value AND l.current
               AND l.value NOT IN ({_marks(nothing)}))
-GROUP BY 1, 2, 3, 4 ORDER BY min(t.id), 2"""
+GROUP BY 1, 2, 3, 4 ORDER BY min(t.n), 2"""
     return _cell_counts(store, query, (json.dumps(sorted(labels.machines(store))), *nothing))
 
 
@@ -111,10 +111,10 @@ def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCou
 def _count_by_attribute(store: Store, column: str, values: Sequence[str]) -> list[CellCount]:
     query = f"""
 SELECT t.subject, l.annotator, t.mode, t.factors, l.attribute, count(*)
-FROM (SELECT DISTINCT output, annotator, attribute FROM labels
+FROM (SELECT DISTINCT n, annotator, attribute FROM labels
       WHERE current AND {labels.BY_MACHINES} AND {column} IN ({_marks(values)})) l
-JOIN trials t ON t.id = l.output
-GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.output), 2, 5"""
+JOIN trials t ON t.n = l.n
+GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.n), 2, 5"""
     return _cell_counts(store, query, values)
 
 

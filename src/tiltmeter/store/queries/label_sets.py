@@ -15,22 +15,22 @@ from . import labels, trials
 # by sets of annotators, of which there are few: an output is looked up once for all of them
 _LABELLED = f"""
 SELECT t.subject, t.mode, l.annotators, count(*) FROM (
-  SELECT output, json_group_array(annotator) AS annotators FROM labels
-  WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY output) l
-JOIN trials t ON t.id = l.output GROUP BY 1, 2, 3"""
+  SELECT n, json_group_array(annotator) AS annotators FROM labels
+  WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY n) l
+JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 # three queries that walk an index or the table once each, for one that needs both row by row
 _SEVERAL = (
-    "SELECT EXISTS (SELECT 1 FROM labels NOT INDEXED WHERE current AND attribute IN (?1, ?2)"
+    "SELECT EXISTS (SELECT 1 FROM labels WHERE current AND attribute IN (?1, ?2)"
     " AND (weight <> 1 OR (position > 0 AND attribute = ?1)))"
 )
 _DISAGREED = (
     "SELECT output FROM labels WHERE current AND attribute IN (?, ?)"
-    " GROUP BY output HAVING min(value) <> max(value)"
+    " GROUP BY n HAVING min(value) <> max(value)"
 )
 _LEAD = (
     "SELECT output, value, min((annotator <> ?2) || annotator) FROM labels"
-    " WHERE current AND attribute = ?1 GROUP BY output"
+    " WHERE current AND attribute = ?1 GROUP BY n"
 )
 
 
@@ -56,14 +56,15 @@ def by_output(store: Store) -> Iterator[tuple[str, str, str, str, float]]:
     marks = ",".join("?" * len(single))
     yield from store.rows(
         "SELECT output, json_group_array(annotator), json_group_array(attribute), "
-        "json_group_array(value), 1.0 FROM labels "
-        f"WHERE current AND annotator NOT IN ({marks}) GROUP BY output",
+        "json_group_array(value), 1.0 FROM (SELECT n, output, annotator, attribute, value FROM"
+        f" labels WHERE current AND annotator NOT IN ({marks})"
+        " ORDER BY n, annotator, attribute, value) GROUP BY n",
         single,
     )
     if single:
         yield from store.rows(
             "SELECT output, json_array(annotator), json_array(attribute), json_array(value), weight"
-            f" FROM labels WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, "
+            f" FROM labels WHERE current AND annotator IN ({marks}) ORDER BY n, annotator, "
             "attribute, value, weight",
             single,
         )
@@ -103,7 +104,7 @@ def iter_current(store: Store) -> Iterator[Label]:
     """Every label that counts, by output and annotator."""
     query = (
         f"SELECT {', '.join(Label._fields)} FROM labels WHERE current"
-        " ORDER BY output, annotator, attribute, position, id"
+        " ORDER BY n, annotator, attribute, position, id"
     )
     for row in store.rows(query):
         yield Label(*row)
@@ -117,7 +118,7 @@ def current_annotators(store: Store) -> set[str]:
 def judges_by_annotator(store: Store) -> dict[str, list[str]]:
     """The models whose replies an annotator's labels rest on, in the order of their first turn."""
     query = (
-        "SELECT l.annotator, c.model FROM label_calls l JOIN calls c ON c.key = l.call"
+        "SELECT l.annotator, c.model FROM label_calls l JOIN calls c ON c.n = l.c"
         " GROUP BY 1, 2 ORDER BY 1, min(l.turn)"
     )
     judges: dict[str, list[str]] = {}
@@ -142,8 +143,8 @@ def lead_values(store: Store, attribute: str, lead: str) -> list[tuple[str, str,
 def labelled_too_early(store: Store) -> list[str]:
     """The outputs that a machine labelled before their calls were answered."""
     query = (
-        "SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.trial = l.output"
-        " JOIN calls c ON c.key = o.call"
+        "SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.n = l.n"
+        " JOIN calls c ON c.n = o.c"
         f" WHERE l.current AND l.date < c.date AND l.annotator NOT GLOB '{HUMAN}*'"
     )
     return [row[0] for row in store.rows(query)]

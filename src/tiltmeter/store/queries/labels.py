@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
 from .. import Store
+from ..packing import id_number
 from ..rows import levels
 
 # people who labelled blind: a correction in sight of other labels is no gold
@@ -112,10 +113,7 @@ class _Sort(NamedTuple):
 
 
 # one scan for all that asks whether there is any label such as
-_SORTS = (
-    "SELECT DISTINCT annotator, attribute, current, position > 0, weight <> 1"
-    " FROM labels NOT INDEXED"
-)
+_SORTS = "SELECT DISTINCT annotator, attribute, current, position > 0, weight <> 1 FROM labels"
 
 
 def _sorts(store: Store) -> list[_Sort]:
@@ -207,8 +205,8 @@ def of_annotator(
     marks = ",".join("?" * len(attributes))
     which = f" AND attribute IN ({marks})" if attributes else ""
     return store.rows(
-        f"SELECT output, {arrays} FROM labels WHERE current AND annotator = ?{which}"
-        " GROUP BY output",
+        f"SELECT output, {arrays} FROM (SELECT * FROM labels WHERE current AND annotator = ?{which}"
+        " ORDER BY n, attribute, value, weight, position) GROUP BY n",
         (annotator, *attributes),
     )
 
@@ -236,12 +234,12 @@ def machines_beside_people(store: Store) -> Iterator[MachineLabel]:
     """What machines said, one value each, of outputs of which people said something."""
     query = f"""
 SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors, coalesce((
-  SELECT call FROM label_calls c WHERE c.output = l.output AND c.annotator = l.annotator
+  SELECT call FROM label_calls c WHERE c.n = l.n AND c.annotator = l.annotator
   ORDER BY turn DESC LIMIT 1), '')
-FROM labels l JOIN trials t ON t.id = l.output
+FROM labels l JOIN trials t ON t.n = l.n
 WHERE l.current AND l.weight = 1 AND l.{BY_MACHINES} AND l.annotator <> '{MAJORITY}'
-  AND l.output IN (SELECT output FROM labels WHERE current AND {_BY_PEOPLE})
-ORDER BY l.annotator, l.attribute, l.output"""
+  AND l.n IN (SELECT n FROM labels WHERE current AND {_BY_PEOPLE})
+ORDER BY l.annotator, l.attribute, l.n"""
     for *about, factors, call in store.rows(query):
         yield MachineLabel._make((*about, levels(factors), call))
 
@@ -261,7 +259,7 @@ def votes(store: Store) -> Iterator[Vote]:
     """The votes of every panel, by attribute, annotator, output and judge."""
     query = (
         "SELECT attribute, annotator, output, position, value FROM labels"
-        f" WHERE current AND {_IS_VOTE} ORDER BY 1, 2, 3, 4"
+        f" WHERE current AND {_IS_VOTE} ORDER BY 1, 2, n, 4"
     )
     return map(Vote._make, store.rows(query))
 
@@ -304,7 +302,7 @@ def outputs_of_people(store: Store, attribute: str) -> set[str]:
 def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
     """Value → how many outputs people gave it, the commonest first."""
     query = (
-        "SELECT value, count(DISTINCT output) FROM labels"
+        "SELECT value, count(DISTINCT n) FROM labels"
         f" WHERE current AND attribute=? AND {_BY_PEOPLE} GROUP BY 1 ORDER BY 2 DESC"
     )
     return dict(store.rows(query, (attribute,)))
@@ -315,7 +313,7 @@ def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
     query = (
         "SELECT output, annotator, attribute, value, weight FROM labels"
         f" WHERE current AND {_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
-        " ORDER BY attribute, output, annotator"
+        " ORDER BY attribute, n, annotator"
     )
     return map(StoredLabel._make, store.rows(query))
 
@@ -334,15 +332,15 @@ def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
 SELECT output, annotator, attribute, value, weight FROM labels
 WHERE current AND weight > 0 AND {who} AND {_IS_NO_VOTE}
   AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
-  AND output IN (SELECT trial FROM outputs) ORDER BY attribute, output, annotator"""
+  AND n IN (SELECT n FROM outputs) ORDER BY attribute, n, annotator"""
     return map(StoredLabel._make, store.rows(query))
 
 
 def value(store: Store, output: str, annotator: str, attribute: str) -> str:
     """What an annotator said of an attribute of an output, "" where it said nothing."""
     row = store.first(
-        "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?",
-        (output, annotator, attribute),
+        "SELECT value FROM labels WHERE current AND n = ? AND annotator=? AND attribute=?",
+        (id_number(output), annotator, attribute),
     )
     return str(row[0]) if row else ""
 
@@ -357,9 +355,9 @@ def of_output(store: Store, output: str) -> list[OutputLabel]:
     """The labels of one output, by annotator, attribute and position."""
     query = (
         "SELECT annotator, attribute, position, value, weight, date FROM labels"
-        " WHERE output = ? AND current ORDER BY annotator, attribute, position, id"
+        " WHERE n = ? AND current ORDER BY annotator, attribute, position, id"
     )
-    return [OutputLabel(*row) for row in store.rows(query, (output,))]
+    return [OutputLabel(*row) for row in store.rows(query, (id_number(output),))]
 
 
 def of_attribute(store: Store, attribute: str) -> Iterator[RankedLabel]:
@@ -369,7 +367,7 @@ def of_attribute(store: Store, attribute: str) -> Iterator[RankedLabel]:
     query = (
         "SELECT output, annotator, attribute, value, weight, position FROM labels"
         " WHERE current AND attribute IN (?, ?)"
-        " ORDER BY output, annotator, attribute, position, id"
+        " ORDER BY n, annotator, attribute, position, id"
     )
     return map(RankedLabel._make, store.rows(query, (attribute, attribute + VOTE)))
 
@@ -386,7 +384,7 @@ def with_prompts(
     """Yields (factors, prompt, value, weight) of each current label of a subject's answers."""
     query = (
         "SELECT t.factors, t.prompt, l.value, l.weight FROM labels l JOIN trials t"
-        " ON t.id = l.output WHERE l.current AND t.subject = ? AND l.annotator = ?"
+        " ON t.n = l.n WHERE l.current AND t.subject = ? AND l.annotator = ?"
         " AND l.attribute = ?"
     )
     for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
@@ -399,9 +397,9 @@ def first_labels(
     """The labelled outputs of a subject with a text, the first sample of each prompt first."""
     query = (
         "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
-        " FROM labels l JOIN trials t ON t.id = l.output JOIN outputs o ON o.trial = t.id"
+        " FROM labels l JOIN trials t ON t.n = l.n JOIN outputs o ON t.n = o.n"
         " WHERE l.current AND l.position = 0 AND l.weight = 1 AND l.annotator = ?"
         " AND l.attribute = ? AND t.subject = ? AND o.blob = '' AND o.text != ''"
-        " ORDER BY t.sample, t.id"
+        " ORDER BY t.sample, t.n"
     )
     yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))

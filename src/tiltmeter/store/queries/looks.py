@@ -8,19 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ...records import Json
-from .. import Store
+from .. import Store, views
+from ..packing import id_number
 from ..rows import levels
 from . import artefacts
 
 PLAN, LOOK = "stopping plan", "look"  # kinds of artefacts
-_VIEWS = """
-CREATE TEMP VIEW trials AS SELECT * FROM main.trials
-  WHERE id IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
-CREATE TEMP VIEW outputs AS SELECT * FROM main.outputs
-  WHERE trial IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
-CREATE TEMP VIEW labels AS SELECT * FROM main.labels
-  WHERE output IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
-"""
 
 
 def keep_plan(store: Store, plan: Json) -> None:
@@ -45,14 +38,15 @@ def looks(store: Store) -> list[str]:
 
 def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
     """Says which look uses a trial first; what was said before stands."""
-    store.write_many("INSERT OR IGNORE INTO trial_looks (trial, look) VALUES (?,?)", trials)
+    insert = "INSERT OR IGNORE INTO packed_trial_looks (n, look) VALUES (?,?)"
+    store.write_many(insert, ((id_number(trial), look) for trial, look in trials))
 
 
 def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
     """(subject, mode, levels of every factor, trials) of what the looks so far use."""
     query = (
         "SELECT t.subject, t.mode, t.factors, count(*) FROM trial_looks l"
-        " JOIN trials t ON t.id = l.trial GROUP BY 1, 2, 3"
+        " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
     )
     for subject, mode, factors, number in store.rows(query):
         yield subject, mode, levels(factors), int(number)
@@ -62,7 +56,7 @@ def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]
     """(subject, mode, levels of every factor, the last look that asked for it) of each prompt."""
     query = (
         "SELECT t.subject, t.mode, t.factors, max(l.look) FROM trial_looks l"
-        " JOIN trials t ON t.id = l.trial GROUP BY 1, 2, 3"
+        " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
     )
     for subject, mode, factors, number in store.rows(query):
         yield subject, mode, levels(factors), int(number)
@@ -70,7 +64,7 @@ def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]
 
 def count_unanswered(store: Store) -> int:
     """How many trials of the looks so far have no output."""
-    query = "SELECT count(*) FROM trial_looks WHERE trial NOT IN (SELECT trial FROM outputs)"
+    query = "SELECT count(*) FROM trial_looks WHERE n NOT IN (SELECT n FROM outputs)"
     return int(store.first(query)[0])
 
 
@@ -89,12 +83,15 @@ def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
     gave them.
     """
     found = hashlib.sha256()
-    up_to = "SELECT trial FROM trial_looks WHERE look <= ?"
-    for (trial,) in store.rows(f"{up_to} ORDER BY trial", (look,)):
+    query = "SELECT trial FROM trial_looks WHERE look <= ? ORDER BY n"
+    for (trial,) in store.rows(query, (look,)):
         found.update(trial.encode())
     for annotator in sorted(annotators):
-        query = f"SELECT id FROM labels WHERE current AND annotator=? AND output IN ({up_to})"
-        for (number,) in store.rows(f"{query} ORDER BY id", (annotator, look)):
+        query = (
+            "SELECT id FROM labels WHERE current AND annotator = ? AND n IN"
+            " (SELECT n FROM trial_looks WHERE look <= ?) ORDER BY id"
+        )
+        for (number,) in store.rows(query, (annotator, look)):
             found.update(f"{number} ".encode())
     return found.hexdigest()
 
@@ -105,7 +102,7 @@ def calls_up_to(store: Store, look: int) -> tuple[int, float]:
     """
     query = (
         "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
-        " JOIN outputs o ON o.trial = t.trial LEFT JOIN calls c ON c.key = o.call"
+        " JOIN outputs o ON o.n = t.n LEFT JOIN calls c ON c.n = o.c"
         " WHERE t.look BETWEEN 1 AND ?"
     )
     number, cost = store.first(query, (look,))
@@ -120,7 +117,7 @@ class RunAtLook(Store):
 
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:
         super().__init__(folder)
-        self._db.executescript(_VIEWS.format(look=int(look), first=int(first)))
+        views.create_views(self._db, looks=(first, look))
         self.part = f"looks {first} to {look}"
 
     def __enter__(self) -> RunAtLook:

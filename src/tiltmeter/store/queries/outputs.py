@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
+from ..packing import id_number
 from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from .trials import cells_asked
 
@@ -63,38 +64,38 @@ class CardOutput(NamedTuple):
 
 _CARDS = """
 SELECT t.subject, t.mode, t.factors, t.id, t.sample, o.outcome, o.blob
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? AND t.subject = ?
-ORDER BY o.trial
+FROM outputs o JOIN trials t ON t.n = o.n WHERE o.outcome = ? AND t.subject = ?
+ORDER BY o.n
 """
 _ANSWERS = """
 SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id
+FROM outputs o JOIN trials t ON t.n = o.n WHERE o.outcome = ? ORDER BY t.n
 """
 _PICTURED = """
 SELECT t.subject, t.mode, t.factors, o.trial, o.outcome, o.text, o.blob, coalesce(c.revised, '')
-FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
+FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN calls c ON c.n = o.c ORDER BY o.n
 """
 # columns beside max() are those of the row that has it: sqlite.org/lang_select.html
 _BY_LABEL = """
 SELECT subject, mode, value, json_group_array(output) FROM (
   SELECT o.trial AS output, t.subject, t.mode, coalesce(l.value, ?3) AS value, max(l.weight)
-  FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN labels l
-    ON l.output = o.trial AND l.annotator = ?1 AND l.attribute = ?2 AND l.current
-  GROUP BY o.trial)
+  FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN labels l
+    ON l.n = o.n AND l.annotator = ?1 AND l.attribute = ?2 AND l.current
+  GROUP BY o.n)
 GROUP BY 1, 2, 3
 """
 _BY_OUTCOME = """
 SELECT t.subject, t.mode, o.outcome, json_group_array(o.trial)
-FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2, 3
+FROM outputs o JOIN trials t ON t.n = o.n GROUP BY 1, 2, 3
 """
 _WITH_CONTENT = """
-SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial
+SELECT 1 FROM outputs o JOIN trials t ON t.n = o.n
 WHERE o.text || o.blob || o.call || t.prompt != '' LIMIT 1
 """
 _ONE = f"""
 SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
   {OUTPUTS}
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
+FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n = ?
 """
 _TABLE_ROWS = """
 WITH cell AS MATERIALIZED (
@@ -102,11 +103,11 @@ WITH cell AS MATERIALIZED (
   FROM (SELECT DISTINCT factors FROM trials) t)
 SELECT t.id, t.subject || ?1, t.mode, t.sample, o.outcome, o.blob,
   t.subject || ?1 || char(10) || t.mode || c.place {own}
-FROM outputs o JOIN trials t ON t.id = o.trial JOIN cell c ON c.factors = t.factors
-ORDER BY o.trial
+FROM outputs o JOIN trials t ON t.n = o.n JOIN cell c ON c.factors = t.factors
+ORDER BY o.n
 """
 _CONTAINING = r"""
-SELECT o.trial FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call
+SELECT o.trial FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN calls c ON c.n = o.c
 WHERE o.text LIKE ?1 ESCAPE '\' OR t.prompt LIKE ?1 ESCAPE '\' OR c.revised LIKE ?1 ESCAPE '\'
 """
 
@@ -119,7 +120,7 @@ def number(store: Store) -> int:
 def number_of(store: Store, subjects: Sequence[str]) -> int:
     """How many outputs there are of some subjects."""
     query = (
-        "SELECT count(*) FROM outputs o JOIN trials t ON t.id = o.trial"
+        "SELECT count(*) FROM outputs o JOIN trials t ON t.n = o.n"
         " WHERE t.subject IN (SELECT value FROM json_each(?))"
     )
     return int(store.first(query, (json.dumps(list(subjects)),))[0])
@@ -129,7 +130,7 @@ def cut_by_mode(store: Store) -> dict[tuple[str, str], tuple[int, int]]:
     """(subject, mode) → how many of its answers were cut, of how many."""
     query = (
         "SELECT t.subject, t.mode, sum(o.ended = 'cut'), count(*) FROM outputs o"
-        " JOIN trials t ON t.id = o.trial WHERE o.outcome IN ('answer', 'cut') GROUP BY 1, 2"
+        " JOIN trials t ON t.n = o.n WHERE o.outcome IN ('answer', 'cut') GROUP BY 1, 2"
     )
     return {(subject, mode): (cut, number) for subject, mode, cut, number in store.rows(query)}
 
@@ -141,26 +142,26 @@ def ids(store: Store) -> set[str]:
 
 def modes(store: Store) -> dict[str, str]:
     """Output → the mode that it was asked in."""
-    query = "SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial"
+    query = "SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.n = o.n"
     return dict(store.rows(query))
 
 
 def texts(store: Store) -> Iterator[tuple[str, str]]:
     """(id, text) of every output, by id."""
-    return store.rows("SELECT trial, text FROM outputs ORDER BY trial")
+    return store.rows("SELECT trial, text FROM outputs ORDER BY n")
 
 
 def beginning(store: Store, output: str, characters: int) -> str:
     """The first characters of an output's text; "" where there is no such output."""
     row = store.first(
-        "SELECT substr(text, 1, ?) FROM outputs WHERE trial = ?", (characters, output)
+        "SELECT substr(text, 1, ?) FROM outputs WHERE n = ?", (characters, id_number(output))
     )
     return str(row[0]) if row else ""
 
 
 def one(store: Store, output: str) -> tuple[Trial, Output] | None:
     """An output with its trial, or None where there is no such output."""
-    row = store.first(_ONE, (output,))
+    row = store.first(_ONE, (id_number(output),))
     return None if row is None else (trial_of(row[:8]), Output(row[0], *row[8:]))
 
 
@@ -272,8 +273,8 @@ def sample_blobs(
     )
     query = (
         "SELECT value, blob FROM (SELECT l.value, o.blob, row_number() OVER"
-        " (PARTITION BY l.value ORDER BY l.output) AS place FROM labels l"
-        " JOIN outputs o ON o.trial = l.output JOIN trials t ON t.id = l.output"
+        " (PARTITION BY l.value ORDER BY l.n) AS place FROM labels l"
+        " JOIN outputs o ON o.n = l.n JOIN trials t ON t.n = l.n"
         f" WHERE l.current AND l.attribute = ?1 AND ?2 IN ('', t.subject) AND o.blob <> ''{same}"
         f" AND l.annotator NOT GLOB '{HUMAN}*') WHERE place <= {most:d} ORDER BY value, place"
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .. import Store
+from ..packing import id_number
 
 PILOT = "pilot"  # the setting: by subject, what its pilot found
 
@@ -27,10 +28,10 @@ class FirstReply(NamedTuple):
 
 _REPLIES = """
 SELECT o.trial, o.outcome, o.text, o.ended, o.thought, c.prompt_tokens, c.completion_tokens, c.cost,
-  coalesce((SELECT l.value FROM labels l WHERE l.current AND l.output = o.trial
+  coalesce((SELECT l.value FROM labels l WHERE l.current AND l.n = o.n
     AND l.annotator IN (SELECT value FROM json_each(?2)) ORDER BY l.weight DESC, l.id LIMIT 1), '')
-FROM outputs o LEFT JOIN calls c ON c.key = o.call
-WHERE o.trial IN (SELECT value FROM json_each(?1))
+FROM outputs o LEFT JOIN calls c ON c.n = o.c
+WHERE o.n IN (SELECT value FROM json_each(?1))
 """
 
 
@@ -38,13 +39,15 @@ def replies(
     store: Store, trials: Sequence[str], annotators: Sequence[str]
 ) -> dict[str, FirstReply]:
     """The replies to some trials, by trial, with their labels by some annotators."""
-    rows = store.rows(_REPLIES, (json.dumps(list(trials)), json.dumps(list(annotators))))
+    rows = store.rows(
+        _REPLIES, (json.dumps([*map(id_number, trials)]), json.dumps(list(annotators)))
+    )
     return {row[0]: FirstReply(*row) for row in rows}
 
 
 def is_begun(store: Store, subject: str) -> bool:
     """True if a subject has outputs."""
-    query = "SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial WHERE t.subject = ? LIMIT 1"
+    query = "SELECT 1 FROM outputs o JOIN trials t ON t.n = o.n WHERE t.subject = ? LIMIT 1"
     return store.first(query, (subject,)) is not None
 
 

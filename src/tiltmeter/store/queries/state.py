@@ -10,37 +10,37 @@ from pathlib import Path
 
 from .. import Store
 from ..database import Files, State
+from ..packing import FIRST
 
 PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
 # Labels are added and withdrawn, which the sums tell; whoever changes one by hand changes the date
 # of the file.
 _LABELLED = (
-    "SELECT count(*) FROM trials",
-    "SELECT count(*), max(id), total(id * position), total(id * current) FROM labels",
+    "SELECT count(*) FROM packed_trials",
+    "SELECT count(*), max(id), total(id * position), total(id * current) FROM packed_labels",
 )
 _WHOLE = (
     "SELECT key, value FROM meta ORDER BY key",
     "SELECT kind, group_concat(name || char(31) || content, char(30)) FROM artefacts"
     " GROUP BY kind ORDER BY kind",
-    "SELECT count(*), max(rowid), total(cost) FROM calls",
+    "SELECT count(*), max(n), total(cost) FROM packed_calls",
     *_LABELLED,
 )
 _OUTPUTS = (
-    "SELECT max(trial),"
-    " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
-    " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)"
+    "SELECT max(n), group_concat(n || outcome || char(31) || blob || length(text), char(30))"
+    " FROM (SELECT * FROM outputs WHERE n >= ? ORDER BY n LIMIT ?)"
 )
 # Of every row that a result rests on, by key and without dates and row ids: runs that were put
 # together of parts have the rows of these parts.
 _ROWS = (
-    "SELECT id, subject, mode, factors, sample, prompt, begin, sampling FROM trials ORDER BY id",
+    "SELECT id, subject, mode, factors, sample, prompt, begin, sampling FROM trials ORDER BY n",
     "SELECT key, purpose, model, request, outcome, text, alternatives, blob, raw, served, ended,"
     " thought FROM calls WHERE outcome IS NOT NULL ORDER BY key",
-    "SELECT trial, outcome, text, call, blob, ended, thought FROM outputs ORDER BY trial",
+    "SELECT trial, outcome, text, call, blob, ended, thought FROM outputs ORDER BY n",
     "SELECT output, annotator, attribute, position, value, weight FROM labels WHERE current"
-    " ORDER BY output, annotator, attribute, position, value",
-    "SELECT trial, look FROM trial_looks ORDER BY trial",
+    " ORDER BY n, annotator, attribute, position, value",
+    "SELECT trial, look FROM trial_looks ORDER BY n",
 )
 _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
@@ -62,10 +62,11 @@ def _compute(store: Store, files: Files) -> str:
     for query in _WHOLE:
         for row in store.rows(query):
             digest.update(repr(row).encode())
-    last: str | None = ""
-    while last is not None:
-        last, text = store.first(_OUTPUTS, (last, PIECE_ROWS))
+    first: int | None = FIRST
+    while first is not None:
+        last, text = store.first(_OUTPUTS, (first, PIECE_ROWS))
         digest.update((text or "").encode())
+        first = None if last is None else last + 1
     return digest.hexdigest()
 
 

@@ -7,21 +7,28 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from .. import Store
-from ..database import Value
+from .. import Store, views
+from ..rows import Value
 
 _CALL = (
-    "coalesce((SELECT call FROM label_calls c WHERE c.output = l.output"
+    "coalesce((SELECT call FROM label_calls c WHERE c.n = l.n"
     " AND c.annotator = l.annotator ORDER BY turn DESC LIMIT 1), '') AS call"
 )
+
+
+def _listed(table: str, alias: str) -> str:
+    return ", ".join(f"{alias}.{name}" for name in views.public_columns(table))
+
+
+_LABELS = f"SELECT {_listed('labels', 'l')}, {_CALL}"
 _QUERIES = {
-    "trials": "SELECT * FROM trials ORDER BY id",
-    "calls": "SELECT * FROM calls ORDER BY key",
-    "outputs": "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
-    " JOIN trials t ON t.id = o.trial ORDER BY o.trial",
-    "labels": f"SELECT l.*, {_CALL} FROM labels l ORDER BY id",
-    "labels with factors": f"SELECT l.*, {_CALL}, t.factors FROM labels l"
-    " LEFT JOIN trials t ON t.id = l.output ORDER BY l.id",
+    "trials": f"SELECT {_listed('trials', 't')} FROM trials t ORDER BY t.n",
+    "calls": f"SELECT {_listed('calls', 'c')} FROM calls c ORDER BY c.key",
+    "outputs": f"SELECT {_listed('outputs', 'o')}, t.subject, t.mode, t.factors, t.sample, t.prompt"
+    " FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n",
+    "labels": f"{_LABELS} FROM labels l ORDER BY l.id",
+    "labels with factors": f"{_LABELS}, t.factors FROM labels l"
+    " LEFT JOIN trials t ON t.n = l.n ORDER BY l.id",
 }
 PIECE_ROWS = 10_000
 

@@ -38,7 +38,7 @@ SELECT t.subject, t.mode, count(*), count(o.trial), count(DISTINCT t.sample), t.
   json_extract(t.sampling, '{field_path(Sampling, "temperature")}'),
   json_extract(t.sampling, '{field_path(Sampling, "top_p")}'),
   json_extract(t.sampling, '{field_path(Sampling, "max_tokens")}')
-FROM trials t LEFT JOIN outputs o ON o.trial = t.id
+FROM trials t LEFT JOIN outputs o ON t.n = o.n
 GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 """
 

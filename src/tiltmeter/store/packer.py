@@ -1,0 +1,255 @@
+"""Rows into a run's file: short texts become numbers of `words`, long ones of `texts`.
+
+Its caches hold what was committed or is in the transaction that is open; `forget` after a rollback.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from ..records import Label, LabelCall, Output, Trial
+from . import rows
+from .packing import (
+    PackedRequest,
+    id_number,
+    mark_of,
+    pack,
+    pack_date,
+    split_text,
+    unpack,
+)
+from .rows import Value
+
+CallRow: TypeAlias = Sequence[Any]  # in the order of rows.CALL_COLUMNS
+_MOST_CACHED = 50_000
+_SEED = re.compile(r"(0|[1-9][0-9]{0,17})\]").fullmatch
+_WORDS = "purpose, model, shape, turn, outcome, served, fingerprint, omitted, ended"
+_CALL = (
+    f"key, {_WORDS}, about, context, prompt, pictures, seed, base, raw, remote_id, text,"
+    " alternatives, blob, revised, prompt_tokens, completion_tokens, cost, thought, date"
+)
+_CALL_NAMES = _CALL.split(", ")
+_SET = ", ".join(f"{name} = excluded.{name}" for name in _CALL_NAMES[1:])
+_KEY = "(SELECT n FROM packed_calls WHERE key = ?)"
+_INSERT_CALL = (
+    f"INSERT INTO packed_calls ({_CALL}) VALUES ({', '.join('?' * len(_CALL_NAMES))})"
+    " ON CONFLICT (key) DO "
+)
+_INSERT_TRIAL = (
+    "INSERT INTO packed_trials (n, id, subject, mode, factors, sample, prompt, begin, sampling,"
+    " seed) VALUES (?,?,?,?,?,?,?,?,?,?)"
+    # the numbers of two ids are equal once in a thousand billion runs: better no run than a wrong
+    " ON CONFLICT (n) DO UPDATE SET id = NULL WHERE id <> excluded.id"
+)
+_INSERT_OUTPUT = (
+    "INSERT OR REPLACE INTO packed_outputs (n, outcome, text, call, blob, ended, thought)"
+    f" VALUES (?1, ?2, nullif(?3, (SELECT text FROM packed_calls WHERE key = ?4)),"
+    f" coalesce({_KEY.replace('?', '?4')}, ?4), ?5, ?6, ?7)"
+)
+_INSERT_LABEL = (
+    "INSERT OR IGNORE INTO packed_labels (id, output, annotator, attribute, value, position,"
+    " weight, current, date) VALUES (?,?,?,?,?,?,?,?,?)"
+)
+_INSERT_LABEL_CALL = (
+    "INSERT OR REPLACE INTO packed_label_calls (output, annotator, turn, call)"
+    f" VALUES (?1, ?2, ?3, coalesce({_KEY.replace('?', '?4')}, ?4))"
+)
+
+
+class Packer:
+    """Writes rows of one open file, inside the transactions of others."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._words: dict[Value, int] = {}
+        self._texts: dict[str, int] = {}
+        self._bases: dict[tuple[int | None, str], tuple[int, str] | None] = {}
+
+    def forget(self) -> None:
+        """Empties the caches."""
+        self._words.clear()
+        self._texts.clear()
+        self._bases.clear()
+
+    def word(self, text: Value) -> int | None:
+        """Returns the number of a short text, which is added if it is new."""
+        if text is None:
+            return None
+        number = self._words.get(text)
+        if number is None:
+            query = "SELECT n FROM words WHERE text = ?"
+            row = self._db.execute(query, (text,)).fetchone()
+            if row is None:
+                number = self._db.execute("INSERT INTO words (text) VALUES (?)", (text,)).lastrowid
+            else:
+                number = row[0]
+            if len(self._words) >= _MOST_CACHED:
+                self._words.clear()
+            self._words[text] = number = int(number or 0)
+        return number
+
+    def text(self, text: Any, base: tuple[int, str] | None = None) -> int:
+        """Returns the number of a long text, which is added if it is new. base: number and content
+        of a text that it may repeat.
+        """
+        if not isinstance(text, str):  # nothing that tiltmeter wrote, and it stays what it is
+            added = self._db.execute("INSERT INTO texts (body) VALUES (?)", (text,))
+            return int(added.lastrowid or 0)
+        number = self._texts.get(text)
+        if number is None:
+            mark = mark_of(text)
+            row = self._db.execute("SELECT n FROM texts WHERE mark = ?", (mark,)).fetchone()
+            if row is None:
+                body = pack(text, base[1] if base else "")
+                under = base[0] if base and isinstance(body, bytes) else None
+                insert = "INSERT INTO texts (mark, base, body) VALUES (?,?,?)"
+                number = self._db.execute(insert, (mark, under, body)).lastrowid
+            else:
+                number = row[0]
+            if len(self._texts) >= _MOST_CACHED:
+                self._texts.clear()
+            self._texts[text] = number = int(number or 0)
+        return number
+
+    def _base(self, shape: int | None, kind: str, text: Any) -> tuple[int, str] | None:
+        """Returns the text that others of a shape are compressed against; the first becomes it."""
+        base = self._bases.get((shape, kind))
+        if base is None and isinstance(text, str) and shape is not None:
+            query = (
+                "SELECT b.n, t.body FROM bases b JOIN texts t USING (n)"
+                " WHERE b.shape = ? AND b.kind = ?"
+            )
+            row = self._db.execute(query, (shape, kind)).fetchone()
+            if row is None:
+                row = self._found_base(text)
+                insert = "INSERT INTO bases (shape, kind, n) VALUES (?,?,?)"
+                self._db.execute(insert, (shape, kind, row[0]))
+            base = row[0], unpack(row[1]) or ""
+            self._bases[shape, kind] = base
+        return base
+
+    def _found_base(self, text: str) -> tuple[int, Any]:
+        """Returns number and body of a text, or of what that one is compressed against."""
+        query = (
+            "SELECT b.n, b.body FROM texts t JOIN texts b ON b.n = coalesce(t.base, t.n)"
+            " WHERE t.n = ?"
+        )
+        number, body = self._db.execute(query, (self.text(text),)).fetchone()
+        return number, body
+
+    # rows
+
+    def add_trials(self, trials: Iterable[Trial]) -> None:
+        """Adds trials; those that are there stay."""
+        self.add_trial_rows(map(rows.trial_row, trials))
+
+    def add_trial_rows(self, found: Iterable[Sequence[Any]]) -> None:
+        """Adds trials as rows (rows.TRIAL_COLUMNS)."""
+        self._db.executemany(_INSERT_TRIAL, map(self._trial, found))
+
+    def _trial(self, row: Sequence[Any]) -> tuple[Value, ...]:
+        key, subject, mode, factors, sample, prompt, begin, sampling = row
+        head, seed = _split_seed(sampling)
+        word = self.word
+        return (
+            *(id_number(key), key, word(subject), word(mode), self.text(factors), sample),
+            *(self.text(prompt), word(begin), word(head), seed),
+        )
+
+    def add_calls(
+        self, calls: Iterable[tuple[CallRow, PackedRequest | None]], *, keep: bool = False
+    ) -> None:
+        """Adds calls as rows (rows.CALL_COLUMNS) with the parts of their requests, if these are
+        known. keep: calls that are there stay as they are.
+        """
+        insert = _INSERT_CALL + ("NOTHING" if keep else f"UPDATE SET {_SET}")
+        self._db.executemany(insert, (self._call(row, parts) for row, parts in calls))
+
+    def _call(self, row: CallRow, parts: PackedRequest | None) -> tuple[Value | bytes, ...]:
+        key, purpose, model, request, remote, outcome, text, alternatives, blob, *rest = row
+        revised, raw, served, fingerprint, prompt_tokens, completion_tokens, cost, *rest = rest
+        omitted, ended, thought, date = rest
+        if parts is None:
+            parts = split_text(request)
+        word, shape = self.word, self.word(parts.shape or None)
+        about = self._about(parts.about)
+        turn = parts.turn if about or not parts.about else f"{parts.about}/{parts.turn}"
+        base = self._base(shape, "raw", raw) if raw and outcome == "answer" else None
+        packed = pack(raw, base[1] if base else "") if isinstance(raw, str) else raw
+        return (
+            *(key, word(purpose), word(model), shape, word(turn), word(outcome), word(served)),
+            *(word(fingerprint), word(omitted), word(ended), about),
+            self.text(parts.context) if parts.context else None,
+            self.text(parts.prompt, self._base(shape, "prompt", parts.prompt)),
+            *(parts.pictures or None, parts.seed),
+            base[0] if base and isinstance(packed, bytes) else None,
+            *(packed, remote, text),
+            pack(alternatives) if isinstance(alternatives, str) else alternatives,
+            *(blob, revised, prompt_tokens, completion_tokens, cost, thought, pack_date(date)),
+        )
+
+    def _about(self, trial: str) -> int | None:
+        if not trial:
+            return None
+        query = "SELECT n FROM packed_trials WHERE n = ? AND id = ?"
+        row = self._db.execute(query, (id_number(trial), trial)).fetchone()
+        return int(row[0]) if row else None
+
+    def add_servers(self, servers: Iterable[tuple[str, int]]) -> None:
+        """Says which of several servers answered calls: (key, server)."""
+        update = "UPDATE packed_calls SET server = ?2 WHERE key = ?1"
+        self._db.executemany(update, servers)
+
+    def add_outputs(self, outputs: Iterable[Output]) -> None:
+        """Adds outputs in place of those that are there."""
+        word = self.word
+        self._db.executemany(
+            _INSERT_OUTPUT,
+            (
+                (id_number(trial), word(outcome), text, call, blob, word(ended), thought)
+                for trial, outcome, text, call, blob, ended, thought in outputs
+            ),
+        )
+
+    def add_labels(self, labels: Iterable[Label], date: str) -> None:
+        """Adds labels that count; those that are there stay."""
+        self.add_label_rows((None, *label, 1, date) for label in labels)
+
+    def add_label_rows(self, found: Iterable[Sequence[Any]]) -> None:
+        """Adds labels as rows: an id or None, the fields of Label, 1 if it counts, and the date."""
+        self._db.executemany(_INSERT_LABEL, map(self._label, found))
+
+    def _label(self, row: Sequence[Any]) -> tuple[Value, ...]:
+        key, output, annotator, attribute, value, position, weight, current, date = row
+        word = self.word
+        return (
+            *(key, id_number(output), word(annotator), word(attribute), word(value)),
+            *(position, weight, current, pack_date(date)),
+        )
+
+    def add_label_calls(self, found: Iterable[LabelCall]) -> None:
+        """Adds which calls labels rest on."""
+        self._db.executemany(
+            _INSERT_LABEL_CALL,
+            (
+                (id_number(output), self.word(annotator), turn, call)
+                for output, annotator, turn, call in found
+            ),
+        )
+
+
+def _split_seed(sampling: Any) -> tuple[Any, int | None]:
+    """Returns what trials have in common of the column `sampling`, up to its last comma, and the
+    seed behind it.
+    """
+    if not isinstance(sampling, str):
+        return sampling, None
+    head, comma, last = sampling.rpartition(",")
+    if comma and last == "null]":
+        return f"{head},", None
+    if comma and _SEED(last):
+        return f"{head},", int(last[:-1])
+    return sampling, None

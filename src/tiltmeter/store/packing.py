@@ -1,0 +1,180 @@
+"""How ids, texts, dates and requests are made small in a run's file, and read back.
+
+An id of 32 hexadecimal digits has a number, its first 16 digits, which sorts as the id does: rows
+are found and kept in the order of their ids by an integer. A long text is compressed with zlib
+against an earlier one of its kind, which it mostly repeats. A request is its last message, and a
+shape that it shares with thousands of others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from ..records import Request, canonical
+from .rows import StoredRequest, request_of
+
+Packed: TypeAlias = str | bytes | None  # a text as it is, or compressed
+FIRST = -(1 << 63)  # the least integer of an id
+_HASHED = re.compile("[0-9a-f]{32}").fullmatch
+_DATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00").fullmatch
+_SHORTEST = 120  # characters of a text that is compressed
+_SMALL = 4096  # bytes: a window of zlib that costs 15 µs to begin in place of 120
+_LARGEST_BYTES = 1 << 28  # that a text unpacks to: a few bytes of a stranger's can name terabytes
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def id_number(key: str) -> int:
+    """Returns the integer of an id, in the order of ids: of its hexadecimal digits, or of its
+    bytes if it has other signs. An id that has more bytes than an integer has one by its hash.
+    """
+    if not _HASHED(key):
+        short = key.encode("utf-8", "surrogatepass")
+        key = (short.ljust(8, b"\0") if len(short) <= 8 else mark_of(key)).hex()
+    return int(key[:16], 16) + FIRST
+
+
+def number_text(number: int) -> str:
+    """Returns what is known of an id by its integer: a short one whole, of others the beginning."""
+    beginning = (number - FIRST).to_bytes(8, "big")
+    short = beginning.rstrip(b"\0")
+    return short.decode() if short.isascii() and short.decode().isprintable() else beginning.hex()
+
+
+def mark_of(text: str) -> bytes:
+    """Returns 16 bytes by which a text is found again."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def pack(text: str | None, base: str = "") -> Packed:
+    """Compresses a text if that makes it smaller. base: a text that it may repeat."""
+    if text is None or len(text) < _SHORTEST:
+        return text
+    given, known = text.encode(), base.encode()
+    small = len(given) < _SMALL and len(known) < _SMALL
+    window, memory = (12, 5) if small else (15, 8)
+    squeeze = zlib.compressobj(6, zlib.DEFLATED, window, memory, zlib.Z_DEFAULT_STRATEGY, known)
+    packed = squeeze.compress(given) + squeeze.flush()
+    return packed if len(packed) < len(given) else text
+
+
+def unpack(packed: Packed, base: str | None = "") -> str | None:
+    """Reads back a text. zlib.error or ValueError if it was not made by `pack` with this base."""
+    if not isinstance(packed, bytes):
+        return packed
+    whole = zlib.decompressobj(zdict=(base or "").encode())
+    text = whole.decompress(packed, _LARGEST_BYTES)
+    if not whole.eof:
+        raise ValueError("a text that is too long, or torn")
+    return text.decode()
+
+
+def pack_date(date: str) -> int | str:
+    """Returns milliseconds since 1970, or the text if it has another form than `store.now`."""
+    if not _DATED(date):
+        return date
+    try:
+        return round((datetime.fromisoformat(date) - _EPOCH).total_seconds() * 1000)
+    except ValueError:
+        return date
+
+
+class PackedRequest(NamedTuple):
+    """A request in parts. shape: JSON of all that is in no other part, "" if `prompt` is the whole
+    text; context: JSON of the messages before the last, "" for none; prompt: the last message's
+    content; pictures: its pictures, JSON, "" for none; about, turn: its nonce before and behind
+    the slash.
+    """
+
+    shape: str
+    context: str
+    prompt: str
+    pictures: str
+    seed: int | None
+    about: str
+    turn: str
+
+
+@lru_cache(maxsize=1000)
+def _shape(*parts: object) -> str:
+    return canonical(parts)
+
+
+def split_request(request: Request) -> PackedRequest:
+    """Takes a request apart."""
+    if not request.messages:
+        return _whole(request.text, request.nonce)
+    *before, last = request.messages
+    about, slash, turn = request.nonce.partition("/")
+    if slash and not about:
+        turn = f"/{turn}"
+    temperature, top_p, max_tokens, seed = request.sampling
+    shape = _shape(
+        *(request.model, last.role, temperature, top_p, max_tokens, request.begin),
+        *(request.logprobs, request.schema, request.purpose, request.size, request.longest),
+        request.stop,
+    )
+    return PackedRequest(
+        shape,
+        canonical(before) if before else "",
+        last.content,
+        canonical(last.pictures) if last.pictures else "",
+        seed,
+        about if slash else "",
+        turn if slash else request.nonce,
+    )
+
+
+def split_text(text: str) -> PackedRequest:
+    """Takes a request apart that is known by its text alone, which it can be put together to."""
+    try:
+        request = request_of(text)
+        parts = split_request(request) if request.text == text else None
+    except (ValueError, TypeError, IndexError, AttributeError, RecursionError):
+        parts = None
+    if parts is not None and join_request(*_joined(parts)) == text:
+        return parts
+    try:
+        nonce = str(StoredRequest.parse(text).nonce)
+    except (ValueError, TypeError, RecursionError):
+        nonce = ""
+    return _whole(text, nonce)
+
+
+def _whole(text: str, nonce: str) -> PackedRequest:
+    return PackedRequest("", "", text, "", None, "", nonce)
+
+
+def _joined(parts: PackedRequest) -> tuple[str, str, str, str, int | None, str]:
+    nonce = f"{parts.about}/{parts.turn}" if parts.about else parts.turn
+    return (*parts[:5], nonce)
+
+
+@lru_cache(maxsize=1000)
+def _read_shape(shape: str) -> list[object]:
+    found: list[object] = json.loads(shape)
+    return found
+
+
+def join_request(
+    shape: str | None, context: str | None, prompt: str, pictures: str, seed: int | None, nonce: str
+) -> str:
+    """Puts a request together from its parts, as `Request.text` has it."""
+    if not shape:
+        return prompt
+    model, role, temperature, top_p, max_tokens, begin, *rest = _read_shape(shape)
+    logprobs, schema, purpose, *further = rest
+    before = json.loads(context) if context else []
+    last = (role, prompt, json.loads(pictures) if pictures else [])
+    if not further[-1]:
+        further.pop()
+    parts = StoredRequest(
+        *(str(model), [*before, last], (temperature, top_p, max_tokens, seed), begin),  # type: ignore[arg-type]
+        *(logprobs, schema, purpose, nonce),  # type: ignore[arg-type]
+    )
+    return canonical((*parts[:8], *(further if any(further) else ())))
