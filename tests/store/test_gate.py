@@ -129,7 +129,7 @@ def test_a_protocol_that_a_stranger_names_is_not_read(tmp_path: Path) -> None:
     path.write_text(OWN.replace('"Two"', '"Three"'), "utf-8")
     assert api.open_run(run).protocol.title == "Three"
 
-    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
+    with forging.changing(run) as db:
         db.execute("UPDATE meta SET value='\"0000000000000000\"' WHERE key='origin'")
     read = api.open_run(run)
     assert read.protocol.title == "Two"

@@ -246,7 +246,7 @@ _CONTROLS = (
         summary="the unweighted mean of the items' shares, an undefined one counted as 0, as "
         "published",
         compute=f"{_ANALYSE}.measures.controlled_effects:item_mean",
-        contrast=("cells",),
+        contrast=("factor",),
         low=0,
         high=1,
     ),

@@ -190,12 +190,12 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
     """The unweighted mean of the items' shares of the first value, an undefined share counted as 0,
     and of a second value the rest, as published.
 
-    The items are those of the group in any cell of the contrast: a word may have no
-    output in one language.
+    The items are those of the group whatever they were asked in: a word may have no output in one
+    language.
     By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375, of the other value .625.
     """
-    factor = (measure.contrast or {})["cells"]
-    wide = [name for name in by if name != factor]
+    levels = table.rows.group_by(table.protocol.item).agg(pl.col(name).n_unique() for name in by)
+    wide = [name for name in by if levels[name].max() == 1]
     sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
     for cut in table.cuts(measure, by):
         size = sizes[tuple((name, cut.condition[name]) for name in wide)]
