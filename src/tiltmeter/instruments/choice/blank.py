@@ -142,6 +142,8 @@ class Blank:
         """How many words at the beginning hold a frame in its order, with a few more words inside
         ("one", "in my life") and any form of its verb; None if they do not hold it.
         """
+        if frame and words[:1] != [*frame[:1]]:
+            return None
         verbs, at, more = self._language.pack.list_of("copula"), 0, 0
         for number, due in enumerate(frame):
             while at < len(words) and words[at] != due:
