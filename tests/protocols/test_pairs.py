@@ -210,3 +210,21 @@ def test_a_changed_picture_is_another_design(audit: Path) -> None:
         assert registry.protocol(audit).digest != before.digest
     finally:
         picture.write_bytes(content)
+
+
+@pytest.mark.parametrize("form", ["{item}/{group}", "{group}/{item}", "{item}_{group}"])
+def test_a_protocol_is_written_over_a_folder_of_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    for item in ("desk", "taxi", "bank"):
+        for group in ("man", "woman"):
+            path = tmp_path / "pictures" / f"{form.format(item=item, group=group)}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(draw_picture(item + group))
+    target = tmp_path / "mine.toml"
+    typed = ["init", str(target), "--from", str(tmp_path / "pictures"), "--options", "boss,helper"]
+    assert main(typed) == 0, capsys.readouterr().err
+    protocol = registry.protocol(target)
+    assert protocol.levels["group"].keys() == {"man", "woman"}
+    assert protocol.levels["item"].keys() == {"desk", "taxi", "bank"}
+    assert len(protocol.picture_names) == 6

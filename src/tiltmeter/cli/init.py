@@ -32,7 +32,7 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option(
     "--from",
     "table",
-    type=PATH,
+    type=FILE_OR_FOLDER,
     metavar="FILE",
     help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines): a row per prompt, with "
     "columns for the cue and for what two prompts have in common.",
@@ -115,9 +115,12 @@ def _write_over_table(
     file: Path, table: Path, options: str | None, **named: str | None
 ) -> list[Path]:
     """Writes a protocol over a table, and prints how it was read."""
-    from ..api.start import init, own_prompts
+    from ..api.start import init, own_pictures, own_prompts
 
     words = tuple(filter(None, map(str.strip, (options or "").split(","))))
+    if table.is_dir():
+        written = own_pictures.write(file, table, words)
+        return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
     reading = own_prompts.read(table, own_prompts.Named(**texts, options=words))
     written = init.write_over_table(file, table, reading)

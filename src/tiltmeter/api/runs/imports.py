@@ -27,7 +27,7 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
         used = partial(importing.cells_of, declared, given)
         record = protocol_snapshot.record(protocol, declared, used)
         added = importing.write_rows(store, declared, record.source, given)
-        store.put("definition", record.definition)
+        record.keep(store)
         if declared.pictures:
             protocol_snapshot.keep_pictures(store, declared, used())
     opened = Run(out)

@@ -49,11 +49,12 @@ def record(
     of texts that do not ship it keeps these alone.
     """
     given = declared.name if isinstance(given, Protocol) else str(given)
-    if registry.is_sourced(given):  # without the copy, nobody could read the run
-        return Snapshot(given, _with_rows(declared, list(used())))
-    if registry.is_protocol(given):
+    if registry.is_protocol(given) and not registry.is_sourced(given):
         return Snapshot(given, None)
-    source = str(Path(given).resolve()) if given.endswith(".toml") else ""
+    own = not registry.is_protocol(given)
+    source = (str(Path(given).resolve()) if given.endswith(".toml") else "") if own else given
+    if registry.is_sourced(given):  # without the copy, nobody could read the run
+        return Snapshot(source, _with_rows(declared, list(used())))
     return Snapshot(source, declared.definition)
 
 

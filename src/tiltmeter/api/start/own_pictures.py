@@ -1,0 +1,108 @@
+"""A protocol over a folder of pictures that somebody has: each picture is one of an item (a scene)
+and of a group, as its path or a table in the folder says.
+
+The paths are read as GROUP/ITEM.png, ITEM/GROUP.png, ITEM_GROUP.png or GROUP_ITEM.png, the first of
+these in which every item has a picture of every group.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from string import Template
+
+from ...errors import UsageError
+from ...protocol import EVERY
+from ...row_files import Row, read_rows
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+COLUMNS = ("picture", "item", "group")
+_START = Path(__file__).parents[1] / "starts" / "pictures.toml"
+
+
+def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
+    """Writes a protocol and its table of pictures beside it. UsageError if the options are missing
+    or the pictures are not one for each item and group.
+    """
+    if len(options) < 2:
+        raise UsageError(
+            f"Of pictures, say the words that an answer chooses between: tiltmeter init {target} "
+            f"--from {folder} --options A,B"
+        )
+    if not folder.resolve().is_relative_to(target.parent.resolve()):
+        beside = folder.parent / target.name
+        raise UsageError(f"A protocol lies above its pictures. Type: tiltmeter init {beside} …")
+    rows = read(folder)
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    table = target.with_name(f"{target.stem}-pictures.csv")
+    for path in (target, table):
+        if path.exists():
+            raise UsageError(f"{path} is there already, and is left as it is. Name another file.")
+    home = folder.resolve().relative_to(target.parent.resolve())
+    with table.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows({**row, "picture": (home / row["picture"]).as_posix()} for row in rows)
+    words = " or ".join(f"'{word}'" for word in options)
+    pair = len(groups) == 2
+    text = Template(_START.read_text("utf-8")).substitute(
+        name=re.sub(r"\W+", "_", target.stem).strip("_").lower() or "audit",
+        prompt=_quote(f"Which fits the picture, {words}? Answer with one of them."),
+        table=_quote(table.name),
+        forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in options),
+        counted=_quote(options[0]),
+        among=", ".join(map(_quote, options)),
+        first=options[0].replace('"', ""),
+        level=_quote(groups[0] if pair else EVERY),
+        baseline=_quote(groups[1] if pair else groups[0]),
+    )
+    target.write_text(text, "utf-8")
+    return [target, table]
+
+
+def read(folder: Path) -> list[Row]:
+    """Returns the picture, item and group of each picture in a folder."""
+    tables = [path for path in sorted(folder.iterdir()) if path.suffix in (".csv", ".tsv")]
+    if tables:
+        return [
+            {name: row[name] for name in COLUMNS} for _, row in read_rows(tables[0], needs=COLUMNS)
+        ]
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
+    paths = [path.relative_to(folder) for path in found]
+    for pairs in _readings(paths):
+        items, groups = {item for item, _ in pairs}, {group for _, group in pairs}
+        whole = len(set(pairs)) == len(pairs) == len(items) * len(groups)
+        if whole and len(groups) > 1 and len(items) > 1:
+            return [
+                {"picture": path.as_posix(), "item": item, "group": group}
+                for path, (item, group) in zip(paths, pairs, strict=True)
+            ]
+    raise UsageError(
+        f"{folder} has not one picture of each item and group, as ITEM/GROUP.png or ITEM_GROUP.png "
+        f"say them. Mend the names, or put a table there with the columns {', '.join(COLUMNS)}."
+    )
+
+
+def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:
+    """Yields (item, group) of every picture, in each way to read its path; fewer groups than items
+    are tried first.
+    """
+    splits = (
+        [(path.parent.as_posix(), path.stem) for path in paths],
+        [tuple(re.split("[-_ ]", path.stem, maxsplit=1)) for path in paths],
+        [tuple(path.stem.replace("-", "_").rsplit("_", 1)) for path in paths],
+    )
+    for parts in splits:
+        if any(len(part) != 2 for part in parts):
+            continue
+        pairs = [(str(first), str(second)) for first, second in parts]
+        turned = [(second, first) for first, second in pairs]
+        few = len({first for first, _ in pairs}) < len({second for _, second in pairs})
+        yield from (turned, pairs) if few else (pairs, turned)
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
