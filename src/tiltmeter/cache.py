@@ -81,8 +81,8 @@ def _forget_oldest(folder: Path) -> None:
 
 @lru_cache
 def installation() -> str:
-    """What tells this installation from a changed one: the sizes and dates of the package's own
-    files, and the dates of the folders in which other packages are found.
+    """Returns a text that changes with the installation: the sizes and dates of the package's own
+    files, and the dates of the folders of other packages.
     """
     marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parent))]
     for place in sys.path:

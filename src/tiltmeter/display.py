@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a small page of HTML, and hidden characters written out.
+"""The view of an object in a notebook: a small page of HTML, and hidden characters written out.
 
 A page holds a heading, paragraphs, lists and tables, each cut to its first rows, so that a cell
 stays readable whatever the size of the design.

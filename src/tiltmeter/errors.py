@@ -48,7 +48,7 @@ class TiltmeterError(Exception):
 
 
 class UsageError(TiltmeterError):
-    """What was asked for does not exist or does not fit."""
+    """A request for something that does not exist or does not fit."""
 
     slug = "usage"
     exit_code = 2
@@ -78,7 +78,9 @@ class ProtocolError(UsageError):
 
 
 def install_line(extra: str) -> str:
-    """What brings an extra: in a clone from there, else from a package index."""
+    """Returns the command that installs an extra: in a clone from there, else from a package
+    index.
+    """
     settings = Path(__file__).parents[2] / "pyproject.toml"
     return (
         f"pip install '.[{extra}]'" if settings.is_file() else f"pip install 'tiltmeter[{extra}]'"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # 100 megapixels unpack to 400 MB; the largest picture that a model of the table draws has 16.8
 # (4096 × 4096).
 MOST_PIXELS = 100_000_000
+MOST_BYTES = 64 * 2**20
 _KINDS = {
     "PNG": ("image/png", ".png"),
     "JPEG": ("image/jpeg", ".jpg"),
@@ -29,8 +30,8 @@ PHOTO_BYTES = 3
 
 
 class Picture(NamedTuple):
-    """What a file is: media type, suffix with its dot, width and height in pixels, Pillow's colour
-    mode (RGB, CMYK, …).
+    """A picture file's facts: media type, suffix with its dot, width and height in pixels, Pillow's
+    colour mode (RGB, CMYK, …).
     """
 
     media_type: str
@@ -41,8 +42,8 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Why bytes are no picture that can be judged, as the end of a sentence: "is empty", "breaks
-    off".
+    """Raised for bytes that are no picture to be judged; the message ends a sentence: "is empty",
+    "breaks off".
     """
 
 
@@ -50,8 +51,14 @@ class Unusable(ValueError):
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
 
 
+def suffix_of(content: bytes) -> str:
+    """Returns the suffix of a picture with its dot, by its head alone. Raises Unusable."""
+    with _open_picture(content) as image:
+        return _KINDS[str(image.format)][1]
+
+
 def check_picture(content: bytes) -> Picture:
-    """What a picture is, after all of it was unpacked once. Raises Unusable."""
+    """Unpacks a whole picture once and returns its facts. Raises Unusable."""
     with _open_picture(content) as image:
         try:
             image.load()

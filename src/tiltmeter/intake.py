@@ -22,7 +22,7 @@ MOST_DECLARED_BYTES = 16 * 2**20  # of a protocol, a taxonomy
 
 
 class NotTaken(OSError):
-    """Why a file is not read, in `strerror`."""
+    """Raised for a file that is not read, with the reason in `strerror`."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(errno.EINVAL, why, str(path))

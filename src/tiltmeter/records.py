@@ -74,9 +74,16 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def blob_name(content: bytes, suffix: str) -> str:
+    """Returns the name of a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and its
+    suffix with the dot.
+    """
+    return hashlib.sha256(content).hexdigest()[:32] + suffix
+
+
 class Sampling(NamedTuple):
-    """How a reply is drawn. Sent in full, recorded, and part of the signature; None is left to the
-    provider.
+    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None is
+    left to the provider.
     """
 
     temperature: float | None = 1.0
@@ -99,8 +106,9 @@ class Message(NamedTuple):
 class Trial(NamedTuple):
     """One prompt and one sample number: the unit that is generated once and resumed by.
 
-    context: the system prompt and the turns before the prompt. It follows from the protocol and
-             the run's settings, and is no column of the run's table.
+    context:  the system prompt and the turns before the prompt; pictures: blob names of those that
+              are shown with it. Both follow from the protocol and the run's settings, and are no
+              columns of the run's table.
     """
 
     id: str
@@ -112,16 +120,17 @@ class Trial(NamedTuple):
     begin: str
     sampling: Sampling
     context: tuple[Message, ...] = ()
+    pictures: tuple[str, ...] = ()
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The whole conversation that the subject is asked to answer."""
-        return (*self.context, Message("user", self.prompt))
+        return (*self.context, Message("user", self.prompt, self.pictures))
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a model, in no provider's words.
+    """A request to a model, in no provider's words.
 
     model:    `kind:name` of the model that is asked.
     begin:    a begun answer that the model is to continue, or "".
@@ -185,7 +194,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, once, and what it cost. Its texts are whole: any file can hold them.
+    """A model's reply, and its cost. Its texts are whole: any file can hold them.
 
     alternatives: for each generated position the tokens offered with their log-probabilities.
     usage:        (prompt tokens, completion tokens) as the server said, or None.
@@ -255,8 +264,8 @@ class Reply:
 
 
 class Output(NamedTuple):
-    """What the subject returned for a trial (an output's id is its trial's). ended, thought: as of
-    the reply.
+    """A subject's reply to a trial (an output's id is its trial's). ended, thought: as of the
+    reply.
     """
 
     trial: str
@@ -269,7 +278,7 @@ class Output(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What an annotator said of one attribute of an output.
+    """An annotator's value for one attribute of an output.
 
     position: 0, or the rank where an attribute has several values (ten picked words).
     weight:   1, or a probability where the value was not drawn but read from log-probabilities.
@@ -319,7 +328,7 @@ class Answered:
 
     @property
     def task(self) -> str:
-        """What a judge is shown as what the subject was asked."""
+        """The subject's task, as a judge is shown it."""
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
@@ -371,7 +380,7 @@ class NamedCell(TypedDict):
 
 
 class CellClaim(TypedDict):
-    """Which cells a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
+    """The cells that a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
 
     named: the strongest first, one per attribute; empty if the claim is not rejected, or if it is
     and no cell by itself is ("pictures differ; in which attribute cannot be said"). largest: the
@@ -521,11 +530,16 @@ class Estimate:
         )
 
     @property
+    def deciding_p(self) -> float | None:
+        """The adjusted p, or p if it is not adjusted; None if no test was made."""
+        return self.p if self.p_adjusted is None else self.p_adjusted
+
+    @property
     def stars(self) -> str | None:
-        """`***` below .001, `**` below .01, `*` below .05 of the adjusted p, or of p where it is
-        not adjusted; "" above, and None where no test was made.
+        """`***` below .001, `**` below .01, `*` below .05 of the deciding p; "" above, and None if
+        no test was made.
         """
-        p = self.p if self.p_adjusted is None else self.p_adjusted
+        p = self.deciding_p
         return None if p is None else next((text for bound, text in STARS if p < bound), "")
 
     @classmethod

@@ -165,7 +165,7 @@ def printed_numbers(source: str) -> tuple[PrintedNumber, ...]:
 
 
 def declaration(name: str) -> dict[str, Any]:
-    """What the file of a protocol that ships says, without its tables."""
+    """Returns the declarations in the file of a protocol that ships, without its tables."""
     return tomllib.loads((_HOME / name / "protocol.toml").read_text("utf-8"))
 
 
@@ -175,7 +175,7 @@ def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
     the release.
     """
     file = _HOME / release.protocol / "protocol.toml"
-    return load(file, instrument_kind, texts=release.texts(path))
+    return load(file, instrument_kind, texts=release.texts(path), shown=path)
 
 
 def protocol(name: str | Path | Protocol) -> Protocol:
@@ -290,7 +290,7 @@ def is_model(name: str) -> bool:
 
 
 def model_entry(kind: str) -> Any:
-    """What is registered for a kind of model, a `ModelKind` or a plain factory.
+    """Returns the entry of a kind of model, a `ModelKind` or a plain factory.
 
     `models.kinds` reads it; it is untyped here since no room here imports a room that it names.
     """
@@ -300,8 +300,8 @@ def model_entry(kind: str) -> Any:
 
 
 def instrument_kind(kind: str, name: str = "") -> InstrumentKind:
-    """What is known of a kind of instrument, built in or of another package. ProtocolError if there
-    is none, which says in which instrument it is named.
+    """Returns the facts of a kind of instrument, built in or of another package. ProtocolError if
+    there is none, which says in which instrument it is named.
     """
     try:
         found = _find(INSTRUMENTS, "instruments", kind, "instrument kind")
@@ -336,8 +336,8 @@ def schema_for_editors() -> dict[str, Json]:
 
 
 def measure(kind: str) -> MeasureKind:
-    """What is known of a kind of measure, built in or of another package. UnknownName if there is
-    none.
+    """Returns the facts of a kind of measure, built in or of another package. UnknownName if there
+    is none.
     """
     return measure_kind(kind)
 
@@ -354,7 +354,7 @@ def importer(protocol: str) -> Callable[..., Any]:
 
 
 def _find(table: dict[str, str], group: str, name: str, what: str) -> Any:
-    """What is registered under a name in a table or by an entry point. UnknownName for neither."""
+    """Returns the entry of a name in a table or by an entry point. UnknownName for neither."""
     if name in table:
         module, _, attribute = table[name].partition(":")
         return getattr(import_module(module), attribute)

@@ -104,7 +104,7 @@ def without(secrets: Sequence[str], text: str) -> str:
 
 
 def without_bytes(secret: str, content: bytes) -> bytes:
-    """What came from a server without a key; the content itself if it holds none."""
+    """Cuts a key out of a server's bytes; returns the same bytes if they hold none."""
     if not secret or not any(
         sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs
     ):

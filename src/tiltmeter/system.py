@@ -1,5 +1,5 @@
-"""What differs between Linux, macOS and Windows, each with something for the others beside it; no
-other file of this package calls it.
+"""Everything that depends on the operating system (Linux, macOS, Windows); no other module may call
+these functions of the system.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_alive(process: int) -> bool:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

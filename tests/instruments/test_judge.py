@@ -115,7 +115,7 @@ def test_a_judge_that_refuses_or_fails_is_asked_again_and_then_unresolved(reply:
 
 def shown(item: Answered) -> tuple[str, str]:
     """The question, and what of it stands between the marks of the answer."""
-    asked = question(item, LISTED)
+    asked = question(item, LISTED).content
     mark = asked.partition("The code is ")[2].partition(".")[0]
     opening, closing = f"<answer {mark}>\n", f"\n</answer {mark}>"
     assert asked.count(opening) == asked.count(closing) == 1
@@ -179,7 +179,8 @@ def test_the_rules_come_before_what_differs() -> None:
     common.
     """
     first, second = (
-        question(answered(text, prompt=task), LISTED) for text, task in (("she", "A"), ("he", "B"))
+        question(answered(text, prompt=task), LISTED).content
+        for text, task in (("she", "A"), ("he", "B"))
     )
     rules, code, _ = first.partition("\nThe code is ")
     assert second.startswith(rules + code)
@@ -188,7 +189,7 @@ def test_the_rules_come_before_what_differs() -> None:
 
 def test_half_characters_can_be_asked_about() -> None:
     """A file of answers may hold lone surrogates, which no request can carry."""
-    json.dumps(question(answered("she \ud83d"), LISTED), ensure_ascii=False).encode()
+    json.dumps(question(answered("she \ud83d"), LISTED).content, ensure_ascii=False).encode()
     labels, asked = drive(
         ChoiceJudge(spec(), JUDGE).steps(answered("\udcff")), saying("\ud800", "she")
     )

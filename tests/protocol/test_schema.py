@@ -72,7 +72,8 @@ def schemas(found: Any) -> Iterator[dict[str, Any]]:
     [
         (  # controls are written out when a file is read
             "",
-            {f.name for f in fields(Protocol)} - {"inline", "source", "definition", "notes"}
+            {f.name for f in fields(Protocol)}
+            - {"inline", "source", "definition", "notes", "picture_names", "picture_folder"}
             | {"controls"},
         ),
         ("mode", {f.name for f in fields(Mode)} - {"name"} | {"aside"}),  # its name in 0.1

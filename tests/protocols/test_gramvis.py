@@ -22,10 +22,10 @@ from tests import forging
 from tests.serving import planted_server
 from tests.shared import published
 from tiltmeter import api, registry
-from tiltmeter import protocol as protocols
 from tiltmeter.api.start import init
 from tiltmeter.cli import group, main
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
+from tiltmeter.protocol.design.crosstab import crosstab
 from tiltmeter.protocols.gramvis.counts import COLUMNS
 from tiltmeter.records import Estimate
 from tiltmeter.report.run_page import content
@@ -823,7 +823,7 @@ class TestAListOfOnesOwn:
         ][:12]
         own = registry.protocol(str(_copy_with(tmp_path, chosen)))
         assert tiltmeter.plan(own, model="planted:protocol=gramvis", samples=1).trials == 144
-        table = protocols.crosstab(own)
+        table = crosstab(own)
         assert table[0][2:] == ["personal_traits", "all"]
         assert sum(int(row[-1]) for row in table[1:]) == 12
 

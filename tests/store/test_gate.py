@@ -89,3 +89,61 @@ def test_merge_refuses_what_is_damaged(tmp_path: Path) -> None:
     with forging.changing(tmp_path / "two") as db:
         db.execute("UPDATE trials SET factors='5'")
     refused("damaged at trials.factors")
+
+
+OWN = """name = "mine"
+title = "Two"
+question = "Is it so?"
+limits = ["It is a test."]
+prompt = "Say {word}."
+factors = ["word"]
+item = "word"
+[[tables]]
+rows = [{ word = "nurse" }, { word = "smith" }]
+[modes.sampled]
+samples = 1
+max_tokens = 9
+[[instruments]]
+name = "choice"
+kind = "choice"
+attribute = "decision"
+[instruments.forms.en]
+yes = ["yes"]
+no = ["no"]
+[[measures]]
+name = "yes"
+kind = "share"
+attribute = "decision"
+values = ["yes"]
+among = ["yes", "no"]
+text = "share of yes"
+"""
+
+
+def test_a_protocol_that_a_stranger_names_is_not_read(tmp_path: Path) -> None:
+    """Until the run is trusted; one that the user made is read as its file is now."""
+    path = tmp_path / "audit.toml"
+    path.write_text(OWN, "utf-8")
+    run = tmp_path / "run"
+    assert api.run(path, f"planted:protocol={path}", run).notes == []
+    path.write_text(OWN.replace('"Two"', '"Three"'), "utf-8")
+    assert api.open_run(run).protocol.title == "Three"
+
+    with forging.changing(run) as db:
+        db.execute("UPDATE meta SET value='\"0000000000000000\"' WHERE key='origin'")
+    read = api.open_run(run)
+    assert read.protocol.title == "Two"
+    assert "audit.toml was not looked at" in read.notes[0] and "--trust" in read.notes[0]
+    api.jobs(run, trust=True)
+    assert api.open_run(run).protocol.title == "Three"
+
+
+def test_a_batch_that_a_stranger_names_is_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k1234567890")
+    run = with_batch(tmp_path / "run", "batch_1")
+    with pytest.raises(UsageError, match=r"did not hand in .*batch_1.* --trust"):
+        api.label(run, base_urls={"openai": "http://127.0.0.1:9/v1"})
+    with pytest.raises(UsageError, match=r"did not hand in .*batch_1.* --trust"):
+        api.cancel_jobs(run, base_urls={"openai": "http://127.0.0.1:9/v1"})

@@ -38,7 +38,7 @@ SHOWN = 12  # pairs that are printed before anything is asked
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Whether the pairs may be sent. dry_run: False stops before; yes: True without a question."""
+    """The consent to send pairs. dry_run: False stops before; yes: True without a question."""
 
     dry_run: bool = False
     yes: bool = False

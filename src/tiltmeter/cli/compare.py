@@ -43,16 +43,14 @@ def command(
 
     from .. import api
     from ..analyse.whole_run.signature import RULES
-    from ..report.render import comparison_screen
+    from ..report.render import document_screen
     from ..report.render.fit_terminal import height
     from ..report.several_runs import changes
+    from ..report.several_runs.comparison import build
 
     comparison = api.compare(*run, margin=margin)
     named, names = changes.with_names(comparison, dict(labels))
-    if as_json or out is not None:
-        from ..report.several_runs.comparison import build
-
-        page = build(named, names)
+    page = build(named, names, full)
     if out is not None:
         from ..report.render import runs_page
 
@@ -84,5 +82,5 @@ def command(
         click.echo(line, err=True)
     console = Console()
     taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
-    comparison_screen.print_comparison(named, names, console, full, taken)
+    document_screen.print_document(page, console, full, taken)
     return 0

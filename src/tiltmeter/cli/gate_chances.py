@@ -1,4 +1,6 @@
-"""What a plan says of a gate: how likely claims without a tilt pass, and what it takes."""
+"""A plan's part about a gate: how likely claims without a tilt are to pass, and the size they
+need.
+"""
 
 from __future__ import annotations
 

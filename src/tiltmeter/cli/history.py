@@ -38,7 +38,7 @@ def command(
 
     from .. import api
     from ..analyse.whole_run.signature import RULES
-    from ..report.render import history_screen, runs_page
+    from ..report.render import document_screen, runs_page
     from ..report.several_runs import history
 
     history_of_runs = api.history(*run, margin=margin)
@@ -50,4 +50,4 @@ def command(
         first = {"headline": page.headline, "lede": list(page.lede), "rules": RULES}
         echo_json(first | history_of_runs.as_dict())
         return
-    history_screen.print_history(page, Console(), full)
+    document_screen.print_document(page, Console(), full)

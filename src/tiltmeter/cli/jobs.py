@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.option(
     "--trust",
     is_flag=True,
-    help="Read what a run of somebody else names outside its folder: a file of a batch, a model of "
-    "another kind.",
+    help="Read what a run of somebody else names: its protocol's file, from now on; with --cancel "
+    "a batch, its file, a model of another kind.",
 )
 @click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach
@@ -43,7 +43,7 @@ def command(
     from .. import api
     from ..report.page_model.sanitize import visible
 
-    jobs = api.cancel_jobs(run, trust=trust, **options) if cancel else api.jobs(run)
+    jobs = api.cancel_jobs(run, trust=trust, **options) if cancel else api.jobs(run, trust=trust)
     if money:
         return _show_money(run, as_json)
     if as_json:

@@ -225,13 +225,15 @@ def _list(title: str, lines: Sequence[str], worth: int) -> Section:
 
 
 def _data(lines: Sequence[str]) -> Section:
-    """Where published data that the protocol reads is to be had; in brief that there is some."""
+    """Names the sources of published data that the protocol reads; in brief only that it needs
+    some.
+    """
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
     return _list("Published data", lines, 1)._replace(brief=brief)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:
-    from ..protocol import crosstab
+    from ..protocol.design.crosstab import crosstab
 
     table = crosstab(declared)
     if table:

@@ -25,8 +25,7 @@ ASSETS = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things are, of a server or of files: addresses of a picture (small, whole), of an
-    output, of a page.
+    """The addresses on a server or of files: of a picture (small, whole), of an output, of a page.
 
     inline: style and script stand in the page and are allowed by their hash.
     """
@@ -113,7 +112,9 @@ def _environment() -> Environment:
 
 
 def _make_visible(value: T) -> T | str:
-    """What a template inserts: a text with its hidden characters written out, all else as it is."""
+    """Prepares a value for a template: a text with its hidden characters written out, all else as
+    it is.
+    """
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

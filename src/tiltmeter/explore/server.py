@@ -157,7 +157,7 @@ class Explorer:
         return response(await self.read(self._reports.page, index, run, study))
 
     async def correctable(self, request: Request) -> Response:
-        """What can be corrected of an output; 403 where nobody gave a name."""
+        """Lists the labels of an output that can be corrected; 403 if nobody gave a name."""
         run, output = request.path_params["run"], request.path_params["trial"]
         source = self._index_of(run).sources[run]
         if run not in self._correctors:
@@ -204,14 +204,16 @@ class Explorer:
         return Response(found, media_type=media_type, headers=LASTING | shown)
 
     async def state(self, request: Request) -> Response:
-        """How many outputs there are, for a page that waits for more."""
+        """Counts the outputs, for a page that waits for more."""
         view = View.parse(request.query_params)
         index = self.indices[view.study] if view.study < len(self.indices) else self.indices[0]
         return JSONResponse({"outputs": await self.read(_outputs, index)})
 
     @staticmethod
     def places(view: View) -> rendering.Places:
-        """Where things are on this server; an output's address says from which view it is."""
+        """Returns the addresses on this server; that of an output names the view it is seen
+        from.
+        """
         shown = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",

@@ -154,6 +154,9 @@ class _Writer:
         if found.view.show == "wall" and found.view.tab != ALL:
             self._files |= {card.key: name for card in cards}
         details = {card.key: detail(self._index, card.run, card.id) for card in cards}
+        for one in details.values():
+            for name in one.shown:
+                self._picture(one.run, name)
         text = rendering.grid(
             found, self._places, self._studies, None, details, links, links["sheet"]
         )

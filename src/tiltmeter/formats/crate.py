@@ -40,8 +40,9 @@ OPEN = "to be filled in"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a folder is. made: when the run ended, ISO 8601; signatures: those of its numbers;
-    models: what was audited; files: {path: what it is}; rows: the SHA-256 of the run's rows.
+    """The facts that describe a folder. made: when the run ended, ISO 8601; signatures: those of
+    its numbers; models: what was audited; files: {path: what it is}; rows: the SHA-256 of the run's
+    rows.
     """
 
     name: str

@@ -31,7 +31,7 @@ def card(content: Content, languages: Sequence[str], rows: int, texts: bool, ima
 
 
 def path_of(table: str) -> str:
-    """Where a table lies in the folder."""
+    """Returns the path of a table inside the folder."""
     return f"data/{table}.parquet"
 
 

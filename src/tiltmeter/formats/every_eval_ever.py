@@ -37,7 +37,7 @@ _DETAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What all results of one model share.
+    """The facts that all results of one model share.
 
     subject: its name, without folders; created: when this is written, Unix seconds, another one for
     each model of a run; ended: when the run ended, ISO 8601 or ""; parts: its trials by mode;
@@ -264,7 +264,7 @@ def _instance(
 
 
 def describe_instances(evaluation: Evaluation, sha256: str, rows: int) -> dict[str, Json]:
-    """What the JSON says of the file of labels; empty where that has no row."""
+    """Describes the file of labels for the JSON; empty if that file has no row."""
     if not rows:
         return {}
     return {

@@ -26,7 +26,7 @@ _METRICS = ("value", "low", "high", "p_adjusted")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What one log is of: a model in one mode.
+    """One log: a model in one mode.
 
     subject: its name, without folders; part: its trials; begun, ended: ISO 8601; claims: its
     verdicts in the mode, as JSON.
@@ -157,7 +157,7 @@ def _score(labels: AttributeLabels) -> tuple[str, dict[str, Json]]:
 
 
 def _summary(row: Mapping[str, Json], sample: Sample) -> dict[str, Json]:
-    """What the list of samples shows of one."""
+    """Returns the entry of one sample in the list of samples."""
     shown = ("id", "epoch", "target", "metadata", "scores")
     failed = {"error": sample.output.text} if "error" in row else {}
     return {

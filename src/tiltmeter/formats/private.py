@@ -1,4 +1,4 @@
-"""What leaves a run for a stranger: people under a number, without folders and addresses."""
+"""A run made fit for strangers: people become numbers, folders and addresses go."""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ _REPLY_CHARACTERS = 0  # of a call's own texts: the output has them
 
 @dataclass(frozen=True, slots=True)
 class AttributeLabels:
-    """What one annotator says of one attribute of an output: (value, weight) by position. A weight
-    other than 1 is a probability, or of people 1 / (the probability that the output was picked).
+    """The labels of one attribute of an output by one annotator: (value, weight) by position. A
+    weight other than 1 is a probability, or of people 1 / (the probability that the output was
+    picked).
     """
 
     annotator: str

@@ -164,7 +164,7 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """How often a document to be completed, or the manifest's licence, is still open."""
+    """Counts the places that a document, or the manifest's licence, still leaves open."""
     for name in (*TO_COMPLETE, MANIFEST):
         if name in listed or name == MANIFEST:
             text = (folder / name).read_text("utf-8", errors="replace")

@@ -39,7 +39,7 @@ def levels_of(claim: Mapping[str, Json]) -> list[str]:
 
 
 def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
-    """What the run was of."""
+    """Returns the settings of the run."""
     return {
         "protocol": f"{protocol.name}/{protocol.version}",
         "data": protocol.digest,

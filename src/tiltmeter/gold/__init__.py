@@ -1,4 +1,4 @@
-"""What people say of outputs, set beside what judges said (intake.py takes in files of it).
+"""Labels by people, set beside those of judges (intake.py takes in files of them).
 
 Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in
 place of an earlier one; both are kept. `weight` of such a label is 1/(the probability that its
@@ -160,7 +160,9 @@ def has_gold(store: Store) -> bool:
 
 
 def annotators(store: Store) -> set[str]:
-    """Who labelled by hand; somebody's decisions where people disagreed are no other person's."""
+    """Returns the people who labelled by hand; decisions about disagreements count as no other
+    person's.
+    """
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
 
 

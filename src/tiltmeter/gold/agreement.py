@@ -1,4 +1,4 @@
-"""How far annotators agree: people with an annotator, people with one another, annotators, and the
+"""Agreement of annotators: people with an annotator, people with one another, annotators, and the
 votes of a panel. Gwet's AC1 and Krippendorff's α of all, Cohen's κ and raw agreement of every two.
 """
 

@@ -217,7 +217,7 @@ class Task:
 
 
 def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample) -> Task:
-    """What one person is to label of a sample."""
+    """Opens a person's task: the part of a sample to label."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]
     known = choices(store, protocol, attribute)
@@ -231,8 +231,8 @@ def _skips(store: Store, protocol: Protocol, attribute: str) -> frozenset[str]:
 
 
 def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
-    """What people disagree on, with what each of them said, in an order that says nothing of who.
-    UsageError where nothing is.
+    """Opens a task of the items on which people disagree, with their labels in an order that hides
+    the authors. UsageError where nothing is.
 
     attribute: "" for the first on which people disagree.
     """

@@ -1,4 +1,4 @@
-"""What a person says of an item, and how it is kept.
+"""A person's answers about an item, and how they are stored.
 
 A value is a label of `human:NAME`, as an imported one is; a skip is no label. All else (skips,
 notes, marks in the text) is an artefact for each annotator and attribute.
@@ -34,7 +34,7 @@ _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 
 
 class State(NamedTuple):
-    """What a person has said of an item so far; a value and a reason to skip exclude each other.
+    """A person's answers about an item so far; a value and a reason to skip exclude each other.
 
     marks: whose each marked word of the text is, as PLACE:WHOSE with blanks between. opened: "1"
     where the prompt, which was folded away, was opened before or after the answer.
@@ -63,7 +63,7 @@ class Choice(NamedTuple):
 
 
 class Wording(TypedDict):
-    """What the annotation page says of reasons to skip, and of the marks of a taxonomy. closed:
+    """The annotation page's words for reasons to skip, and for the marks of a taxonomy. closed:
     what can be said beside the values of a closed list; colours: what those of a palette mean.
     """
 

@@ -22,7 +22,7 @@ _NO_VOTES = frozenset(OUTCOMES) - {BOTH, NEITHER, OTHER}  # a refusal is a vote 
 
 @dataclass(frozen=True, slots=True)
 class PanelAccuracy:
-    """How many of a panel's labels, or of one judge's votes, are what people say.
+    """The number of a panel's labels, or of one judge's votes, that agree with people.
 
     who: how many judges agreed, or a judge's name; judge: True for one judge's own votes.
     """

@@ -31,8 +31,8 @@ RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 
 @dataclass(frozen=True, slots=True)
 class AddedGold:
-    """What an import did. blank: rows of a sheet without a value; replaced: answers that take the
-    place of earlier ones; ambiguous: rows that say so, kept as skips.
+    """The counts of an import. blank: rows of a sheet without a value; replaced: answers that take
+    the place of earlier ones; ambiguous: rows that say so, kept as skips.
     """
 
     labels: int
@@ -109,7 +109,9 @@ def _text_of(row: RawRow, *names: str) -> str:
 
 
 class _Lists:
-    """What a row may name: attributes, their values, and no annotator that is a machine."""
+    """The names that a row may use: attributes, their values, and no annotator that is a
+    machine.
+    """
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol = store, protocol

@@ -1,4 +1,4 @@
-"""What people may say of an attribute: its whole list, whichever of the values a judge has used.
+"""The values that people may give an attribute: its whole list, whichever of them a judge has used.
 
 A closed list is one of the protocol's settings, the palette of a colour, or a list of the run's
 taxonomy. Beside its values people may say that the output does not show the attribute

@@ -1,4 +1,4 @@
-"""Who annotates: names, who said what, on what people disagree, and how far they are."""
+"""People who annotate: their names, labels, disagreements and progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .answers import MOST_CHARACTERS, WORK, State, read_notes, read_states
 
 
 class Progress(NamedTuple):
-    """How far somebody is. skipped: reason → how many."""
+    """A person's progress. skipped: reason → how many."""
 
     annotator: str
     attribute: str

@@ -1,4 +1,4 @@
-"""What people think of a taxonomy that a model found: each value of each attribute appropriate,
+"""Reviews by people of a taxonomy that a model made: each value of each attribute is appropriate,
 inappropriate or ambiguous.
 
 The SODA paper has its attributes checked in this way (818 of 820 appropriate). The marks of a
@@ -51,7 +51,7 @@ class TaxonomyValue:
 
 @dataclass(frozen=True, slots=True)
 class MarkShare:
-    """How many values of the run's taxonomy a person gave one mark, and their share over
+    """The number of values of the run's taxonomy with one mark of a person, and their share over
     attributes.
     """
 
@@ -133,7 +133,7 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
 
 
 def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
-    """How far everybody is who has begun."""
+    """Yields the progress of each person who has begun."""
     found = marks(store)
     known = taxonomy_values(store, protocol) if found else {}
     for annotator, said in found.items():

@@ -1,4 +1,4 @@
-"""What people are to annotate: outputs of a run, picked so that what they say can be weighed.
+"""Sheets for people to annotate: outputs of a run, picked so that their labels can be weighted.
 
 A sample is drawn within conditions: at random, and beside that among the outputs on which
 annotators disagree. Within a condition those on which they disagree, and those on which they agree,

@@ -145,7 +145,7 @@ def check(store: Store, protocol: Protocol) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """What the numbers of a confusion matrix stand for: classes of the truth, answers (the classes
+    """The meaning of a confusion matrix's indices: classes of the truth, answers (the classes
     first), items.
     """
 
@@ -226,7 +226,9 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[s
 
 
 def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Sequence[GoldPair]]) -> str:
-    """What the protocol holds the factor's levels against, else the first level."""
+    """Returns the level that the protocol compares the factor's levels with, else the first
+    level.
+    """
     named = [
         (measure.contrast or {}).get("baseline", "")
         for measure in protocol.measures

@@ -46,7 +46,7 @@ class WholeOutputTask:
         return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]
 
     def choices_of(self, item: str) -> tuple[Choice, ...]:
-        """What can be said of an item."""
+        """Returns the values that an item may be given."""
         output, _, attribute = item.partition(" ")
         return self.lists[output][attribute]
 
@@ -75,7 +75,7 @@ class WholeOutputTask:
 def open_whole_outputs(
     store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample
 ) -> WholeOutputTask:
-    """What one person is to label of a sample that was drawn for all attributes."""
+    """Opens a person's task: the part of a sample, drawn for all attributes, to label."""
     known: dict[str, tuple[Choice, ...]] = {}
     listed: dict[str, dict[str, tuple[Choice, ...]]] = {}
     for output, found in attributes_of_outputs(store, protocol, list(drawn["outputs"])).items():

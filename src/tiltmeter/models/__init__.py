@@ -36,7 +36,7 @@ class Price(NamedTuple):
     reserve: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
-        """What so many tokens and pictures cost, in US dollars."""
+        """Computes the cost of so many tokens and pictures, in US dollars."""
         return (
             self.prompt * prompt_tokens + self.completion * completion_tokens
         ) / 1e6 + self.picture * pictures
@@ -62,7 +62,9 @@ class Price(NamedTuple):
         )
 
     def cost(self, request: Request, reply: Reply) -> float | None:
-        """What a reply cost, or None where it does not say what it used and that matters."""
+        """Computes the cost of a reply; None if it matters what the reply used and it does not say
+        so.
+        """
         drawn = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):
             return None
@@ -78,6 +80,7 @@ class Model:
 
     makes:   what comes out, "text" or "pictures" or both.
     servers: how many share its calls.
+    sees:    False if it is known to read no pictures.
     """
 
     name: str
@@ -88,11 +91,12 @@ class Model:
     batch: int = 1  # requests that it works on as one
     reserve: int = 0  # tokens that it may think beside the limit of an answer
     makes: tuple[str, ...] = ("text",)
+    sees: bool = True
 
     @property
     def fingerprint(self) -> str:
-        """What tells the open model from one with other weights, libraries or devices; "" where
-        only its replies say so.
+        """The identity of an open model's weights, libraries and devices; "" if only its replies
+        say so.
         """
         return ""
 
@@ -104,13 +108,18 @@ class Model:
 
     @property
     def progress(self) -> str:
-        """What is to be shown beside a stage's progress, "" for nothing."""
+        """The text beside a stage's progress, "" for none."""
         return ""
 
     def check(self, request: Request) -> None:
-        """Raises Incapable where a model that writes is asked for a picture, or one that draws for
-        text.
+        """Raises Incapable if a model that writes is asked for a picture, one that draws for text,
+        or one that sees none is shown a picture.
         """
+        if not self.sees and any(message.pictures for message in request.messages):
+            raise Incapable(
+                f"{self.name} reads no pictures, and is to be shown some. Name a vision model, for "
+                "instance openai:gpt-4.1-mini"
+            )
         if request.size and "pictures" not in self.makes:
             raise Incapable(
                 f"{self.name} writes text, and pictures are asked for. Name a model that draws, "
@@ -138,7 +147,7 @@ class Model:
             self.price = self.price._replace(reserve=tokens)
 
     async def describe(self) -> dict[str, Json]:
-        """What is known of how it is reached and asked, for the record of a run; of an open
+        """Describes the way to the model and its settings, for the record of a run; of an open
         model.
         """
         return {}

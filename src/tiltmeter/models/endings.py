@@ -1,4 +1,6 @@
-"""Why replies ended, in the words of providers and servers, and how much of them was reasoning."""
+"""Reasons why replies ended, in the words of providers and servers, and the share of reasoning in
+them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _ENDED = {reason: ended for ended, reasons in _REASONS.items() for reason in rea
 
 
 def ended_by(reason: str) -> str:
-    """Why a reply ended (as of `Reply.ended`), from a provider's `finish_reason`."""
+    """Translates a provider's `finish_reason` into `Reply.ended`."""
     return _ENDED.get(reason.lower(), UNKNOWN)
 
 

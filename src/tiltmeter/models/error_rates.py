@@ -15,7 +15,7 @@ from .kinds import known_kind
 
 
 class Rate(NamedTuple):
-    """How often a judge is right about something: a share with the ends of its 95 % interval.
+    """The share of cases in which a judge is right, with the ends of its 95 % interval.
 
     pictures, people: of how many.
     brief:            True if it stands in notes.
@@ -31,7 +31,7 @@ class Rate(NamedTuple):
 
 
 class ErrorRates(NamedTuple):
-    """What was measured of a judge.
+    """The measured errors of a judge.
 
     on:      what it was measured on, as the end of a sentence.
     method:  the judge's rule; a rule that changed since has another name.

@@ -71,6 +71,7 @@ class ModelKind:
     executes:     True if a model of it runs somebody's code: it is made only where the person who
                   runs the audit named it.
     templated:    True if its weights bring a chat template, which adds tokens to a prompt.
+    sees:         False if none of its models is shown pictures.
     on_workers: True if its models may be in processes of their own (--workers), where they have no
                 provider; False of answers that exist already.
     """
@@ -93,6 +94,7 @@ class ModelKind:
     executes: bool = False
     templated: bool = False
     on_workers: bool = True
+    sees: bool = True
 
     @property
     def is_served(self) -> bool:
@@ -153,13 +155,21 @@ def all_kinds() -> list[ModelKind]:
 
 
 def makes(name: str) -> tuple[str, ...]:
-    """What comes out of a model, as in `Model.makes`: by its kind or its row in the table; both
-    where only its server knows.
+    """Returns the media that a model makes, as in `Model.makes`: by its kind or its row in the
+    table; both if only its server knows.
     """
     by_kind, row = kind_of(name).makes, table.find(name)
     if len(by_kind) == 1 or row is None or row.own:
         return by_kind
     return (PICTURES,) if row.modality == "image" else (TEXT,)
+
+
+def sees(name: str) -> bool:
+    """Returns False for a model that is known to read no pictures, by its kind or by its row in the
+    table; True if only its server knows.
+    """
+    row = table.find(name)
+    return kind_of(name).sees and (row is None or row.takes.get("vision") is not False)
 
 
 def full_name(name: str) -> str:

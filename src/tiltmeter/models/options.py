@@ -1,4 +1,4 @@
-"""How one model is reached: what every kind is given."""
+"""The options that every kind of model is given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ReadFactors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How one model is reached, as `stages.connect` settles it. A kind takes what concerns it.
+    """The options of one model, as `stages.connect` settles them. A kind takes what concerns it.
 
     base_url:     another server than the kind's own, or "".
     price:        what the user or the table says that it costs; None where neither does.

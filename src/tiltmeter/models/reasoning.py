@@ -1,4 +1,4 @@
-"""How much a model is to think before it answers: what is asked for, and how endpoints are told.
+"""The amount of thinking before an answer: how it is asked for, and how endpoints are told.
 
 An effort is a word that providers have (none, minimal, low, medium, high, …); "none" switches
 reasoning off and "" says nothing of it. Looked up in November 2026: the efforts of OpenAI in its

@@ -1,5 +1,5 @@
-"""How long providers keep the results of batches: dated entries of models.toml, which a user's own
-file overrides.
+"""The time for which providers keep the results of batches: dated entries of models.toml, which a
+user's own file overrides.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Listed:
 
     @property
     def omitted(self) -> tuple[str, ...]:
-        """What the model is known to refuse, in the dialects' words."""
+        """The parameters that the model is known to refuse, in the dialects' words."""
         refused = tuple(
             word
             for name, words in _LEFT_OUT.items()
@@ -151,7 +151,7 @@ class Listed:
 
 
 def own_file() -> Path:
-    """Where a user's rows are looked for, whether or not the file is there."""
+    """Returns the path of a user's rows; the file need not exist."""
     named = os.environ.get(VARIABLE, "").strip()
     if named:
         return Path(named)

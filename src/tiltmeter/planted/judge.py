@@ -54,11 +54,10 @@ class Judge:
         """
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
-        if pictures:
-            return self._look_at(request, pictures, draws)
         shown = shown_to(request)
         if not shown:
-            return None
+            audited = self._tilt is not None and self._tilt.protocol.pictures
+            return self._look_at(request, pictures, draws) if pictures and not audited else None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
             return self._negotiate(request, shown["answer"], labels, draws)

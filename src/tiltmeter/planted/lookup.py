@@ -10,21 +10,28 @@ from ..protocol import Protocol
 from ..protocol.design.tables import Row
 from ..records import Message, Request
 
+NAME_DIGITS = 32  # of the hash that names a picture
+
 
 def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
-    """The rows of the design by their prompts and, with turns before them, by all that is said."""
+    """The rows of the design by their prompts and, with turns or pictures before them, by all that
+    is said and shown.
+    """
     found = {protocol.prompt_text(cell): cell for cell in protocol.cells}
-    if protocol.system or protocol.turns:
+    if protocol.system or protocol.turns or protocol.pictures:
         for cell in protocol.cells:
-            asked = (*protocol.context(cell), Message("user", protocol.prompt_text(cell)))
-            found[_join(asked)] = cell
+            asked = Message("user", protocol.prompt_text(cell), protocol.shown_with(cell))
+            found[_join((*protocol.context(cell), asked))] = cell
     return found
 
 
-def texts_of(request: Request) -> Iterable[str]:
-    """What a request may be looked up by, the whole conversation first."""
+def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
+    """What a request may be looked up by, the whole conversation first; `whole`: by nothing else,
+    since pictures tell rows apart.
+    """
     yield _join(request.messages)
-    yield from (message.content for message in reversed(request.messages))
+    if not whole:
+        yield from (message.content for message in reversed(request.messages))
 
 
 def asked_of(request: Request) -> str:
@@ -43,4 +50,8 @@ def tails(text: str) -> Iterable[str]:
 
 
 def _join(messages: Iterable[Message]) -> str:
-    return "\n".join(message.content for message in messages)
+    return "\n".join(
+        text
+        for message in messages
+        for text in (*(name[:NAME_DIGITS] for name in message.pictures), message.content)
+    )

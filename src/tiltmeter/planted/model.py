@@ -74,7 +74,7 @@ class Planted(Model):
     ) -> None:
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.tilt = spoken_by(settings)
-        self._timeout = timeout
+        self._timeout, self.sees = timeout, not settings.blind
         # Of a protocol file the name and not the path, so that the draws are the same wherever it
         # lies.
         known = replace(settings, protocol=self.tilt.protocol.name)
@@ -189,7 +189,7 @@ class Planted(Model):
 
     def _cell(self, request: Request) -> Mapping[str, str]:
         """The cell of a prompt, which must be the protocol's."""
-        for words in texts_of(request):
+        for words in texts_of(request, bool(self.tilt.protocol.pictures)):
             if words in self.tilt.cells:
                 return self.tilt.cells[words]
         raise self._unknown(request)
@@ -206,7 +206,7 @@ class Planted(Model):
         own.
         """
         assert isinstance(self.tilt, Tilt)
-        for words in texts_of(request):
+        for words in texts_of(request, bool(self.tilt.protocol.pictures)):
             known = self._met.get(words)
             if known is None and words in self.tilt.cells:
                 known = know(self.tilt, self.tilt.cells[words], asked_of(request))

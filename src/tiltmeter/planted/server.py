@@ -159,6 +159,8 @@ class Server:
                 f"allowed: {self.settings.most}"
             )
             return _error(request, 400, said)
+        if self.settings.blind and any(message.pictures for message in asked.messages):
+            return _error(request, 400, "This model does not support image inputs.")
         broken = self._broken(request)
         if broken is not None:
             return broken

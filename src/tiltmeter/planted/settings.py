@@ -102,6 +102,7 @@ SWITCHES = {
     "lie": "a usage that cannot be",
     "nologprobs": "log-probabilities are asked for and left out",
     "firstbyte": "tokens are single bytes, so a form's first token need not be a character",
+    "blind": "no pictures are read, and one that is shown is an error",
     "echo": "a begun answer is repeated in the reply",
     "fast": "the same bytes for every request, for benchmarks of clients (server only)",
 }
@@ -158,6 +159,7 @@ class Settings:
     lie: bool = False
     nologprobs: bool = False
     firstbyte: bool = False
+    blind: bool = False
     echo: bool = False
     fast: bool = False
 

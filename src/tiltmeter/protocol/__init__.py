@@ -12,10 +12,10 @@ classes).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Unpack
 from warnings import warn
 
@@ -62,6 +62,8 @@ class Protocol:
     system:   the system prompt, and turns: what was said before the prompt, as (role, text); with
               slots as the prompt has.
     judges_see_system: True if judges are shown the system prompt before the prompt.
+    pictures: the paths of the pictures that are shown with the prompt, with slots; picture_names:
+              the blob name of each path; picture_folder: where the files lie, None in a run.
     apart:    factors whose levels are never pooled where a run holds several.
     titles: {factor or attribute: {level or value: what a person reads in its place}}.
     annotation: {attribute: what people are asked of it, and whether they see the prompt}.
@@ -110,6 +112,9 @@ class Protocol:
     system: str = ""
     turns: tuple[Message, ...] = ()
     judges_see_system: bool = False
+    pictures: tuple[str, ...] = ()
+    picture_names: Mapping[str, str] = field(default_factory=dict)
+    picture_folder: Path | None = field(default=None, compare=False)
     thresholds: tuple[str, ...] = ()
     stop: StopKeys | None = None
     cue_words: str = ""
@@ -189,6 +194,7 @@ class Protocol:
             self.item,
             {name: _digest_settings(mode) for name, mode in self.modes.items()},
             *((self.system, self.turns) if self.system or self.turns else ()),
+            *((self.pictures, self.picture_names) if self.pictures else ()),
         )[:16]
 
     @cached_property
@@ -269,6 +275,11 @@ class Protocol:
         spoken = (turn for turn in turns if turn.content)  # conversations differ in length
         return (*((Message("system", told),) if told else ()), *spoken)
 
+    def shown_with(self, cell: Row) -> tuple[str, ...]:
+        """Returns the blob names of the pictures that are shown with a cell's prompt."""
+        paths = (fill(text, cell, self.source) for text in self.pictures)
+        return tuple(self.picture_names[path] for path in paths if path)
+
     def answer_start(self, mode: Mode, cell: Row) -> str:
         """The begun answer of a mode for one cell; it may have slots as the prompt has, for each
         language its own.
@@ -325,26 +336,3 @@ def few_items(protocol: Protocol) -> bool:
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS
-
-
-def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a
-    header row.
-    """
-    if not protocol.crosstab:
-        return []
-    rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
-    items = {
-        cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
-    }.values()
-    there = dict.fromkeys(cell[column] for cell in items)
-    levels = [level for level in protocol.crosstab.get("levels", there) if level in there]
-    counts: dict[tuple[str, ...], Counter[str]] = {}
-    for cell in items:
-        counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
-    table = [[*rows, *levels, "all"]]
-    table += [
-        [*key, *(str(count[level]) for level in levels), str(count.total())]
-        for key, count in counts.items()
-    ]
-    return table

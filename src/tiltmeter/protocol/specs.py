@@ -137,6 +137,7 @@ class Variant:
     several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as
     papers do.
     intervals: False where the authors gave none.
+    adjust:    False if the authors adjusted no p: p, stars and verdicts are raw then.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     headline:  its headline measures where they are others than by default.
     reads:     {attribute: another that is counted in its place, where the run has it}.
@@ -150,6 +151,7 @@ class Variant:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     several: str = "alone"
     intervals: bool = True
+    adjust: bool = True
     measures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     headline: tuple[str, ...] = ()

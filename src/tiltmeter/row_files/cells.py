@@ -12,8 +12,8 @@ _LONGEST_NAME, _MOST_NAMES = 40, 12  # of columns in a message: what is longer m
 
 
 class BadTable(UsageError):
-    """What is no table; the message begins with the line and says what is wrong with it. It never
-    has the text of a row.
+    """Raised for a file that is no table; the message begins with the line and says what is wrong
+    with it. It never has the text of a row.
     """
 
 

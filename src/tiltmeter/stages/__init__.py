@@ -1,3 +1,3 @@
-"""What a run goes through: plan, generate, label, discover, import; and the engine that asks for
+"""The stages of a run: plan, generate, label, discover, import; and the engine that asks for
 them.
 """

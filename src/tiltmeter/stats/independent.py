@@ -42,7 +42,7 @@ def difference(
 
 
 def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: int) -> Test:
-    """Whether two shares differ: all ways to deal the outputs to the two sides, two-sided by the
+    """Tests if two shares differ: all ways to deal the outputs to the two sides, two-sided by the
     size of the difference.
 
     The successes of side a are hypergeometric, so no draw is needed. By hand: 2 of 2 against 0 of

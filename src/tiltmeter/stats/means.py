@@ -144,7 +144,7 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0
 def slope(
     *, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidence: float = 0.95
 ) -> Interval:
-    """How much a share rises with a reference share from item to item: 1 as the reference does,
+    """Estimates the rise of a share with a reference share over items: 1 as the reference does,
     above 1 more, 0 not at all.
 
     Arrays: shape (C,), one entry an item; shares p_i = x_i/n_i. Formula: least squares of p_i on

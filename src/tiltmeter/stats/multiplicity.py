@@ -47,8 +47,8 @@ def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Whether so few items could show anything: the smallest p of their test, the level α/m that
-    one of ``tests`` has to pass, and the items that it takes.
+    """The reach of a test on few items: its smallest p, the level α/m that one of ``tests`` has to
+    pass, and the number of items that it takes.
     """
 
     items: int

@@ -210,7 +210,7 @@ def other_kinds(share: Interval) -> Caution | None:
 
 
 def sizes_follow(alike: float, limits: tuple[float, float]) -> Caution | None:
-    """What to say where sizes hang on the share: the share with every item counted alike lies
+    """Returns a caution if sizes hang on the share: the share with every item counted alike lies
     outside of Wilson's limits.
 
     Coverage may then be as low as .3, and no mark tells these tables from others.

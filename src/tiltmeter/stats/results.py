@@ -1,4 +1,4 @@
-"""What a measure with its uncertainty looks like: two frozen rows, no behaviour.
+"""A measure with its uncertainty: two frozen rows, no behaviour.
 
 ``None`` always means "not measured", and then ``note`` says why. It never means 0.
 """
@@ -13,7 +13,7 @@ FEW_GOLD = 10  # gold labels of a class below which coverage left 95 ± 3 in doc
 
 
 class Caution(NamedTuple):
-    """What to mind about an interval: a code for programs, a text for people."""
+    """A caution about an interval: a code for programs, a text for people."""
 
     code: str
     text: str
@@ -90,7 +90,7 @@ def join_notes(*notes: str | None) -> str | None:
 
 
 def count_of(number: float, noun: str) -> str:
-    """How many of what: 1 item, 2,000 items."""
+    """Writes a number with its noun: 1 item, 2,000 items."""
     return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
 
 

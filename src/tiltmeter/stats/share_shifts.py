@@ -1,4 +1,4 @@
-"""What an observed shift is in shares: items differ more the nearer their share is to one half."""
+"""An observed shift in units of shares: items differ more the nearer their share is to one half."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
-    """How far a share is from the value ``null`` where ``observed_shift`` finds ``shift``.
+    """Computes the distance of a share from the value ``null`` at which ``observed_shift`` finds
+    ``shift``.
 
     As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
     ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so

@@ -11,16 +11,15 @@ import re
 import shutil
 import threading
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
-from .. import intake
+from .. import images, intake
 from ..errors import StoreError
+from ..records import blob_name
 from .database import translate_errors
 
 FOLDER = "blobs"
 NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
-MOST_BYTES = 64 * 2**20  # of a picture
 
 
 class ChangedFile(StoreError):
@@ -44,8 +43,8 @@ def read_blob(run: Path, name: str) -> bytes:
         )
     path = place_of(run, name)
     with translate_errors(path):
-        content = intake.read_bytes(path, MOST_BYTES)
-    if not name.startswith(_digest(content)):
+        content = intake.read_bytes(path, images.MOST_BYTES)
+    if not name.startswith(blob_name(content, ".")):
         raise ChangedFile(
             f"{path} is not what was stored: its content was changed. Restore it from a copy."
         )
@@ -58,7 +57,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
     It is written beside its place, synced and then renamed, so that a name stands for whole content
     also after a power cut.
     """
-    name = _digest(content) + suffix
+    name = blob_name(content, suffix)
     path = place_of(run, name)
     with translate_errors(path):
         if path.is_file() and path.stat().st_size == len(content):
@@ -110,7 +109,3 @@ def _copy(old: Path, new: Path) -> None:
     except OSError:
         new.unlink(missing_ok=True)
         raise
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:32]

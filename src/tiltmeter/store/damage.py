@@ -130,6 +130,7 @@ def _setting(db: sqlite3.Connection) -> str:
     kinds: dict[str, tuple[type, ...]] = {
         "frozen": (dict,),
         "source": (str,),
+        "origin": (str,),
         "definition": (dict, type(None)),
         "imports": (list,),
         "given": (dict, type(None)),

@@ -105,7 +105,7 @@ class Change:
         return GAP if "baseline" in (spec.contrast or {}) else LEVEL
 
     def slots(self) -> dict[str, str]:
-        """What stands in the place of each slot."""
+        """Returns the text of each slot."""
         spec = self.spec
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]

@@ -53,7 +53,7 @@ ASKED = {"begin": "begun answer", "temperature": "temperature", "system": "syste
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """What differs between runs, a row for each measure and group that they share."""
+    """The differences between runs, a row for each measure and group that they share."""
 
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
@@ -152,7 +152,7 @@ def refuse_twice(stores: Sequence[Store]) -> None:
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
-    """What runs are called: the names given, or of their folders; their paths where two are the
+    """Returns the names of runs: those given, or of their folders; their paths if two are the
     same.
     """
     names = names or [Path(store.folder).name for store in stores]
@@ -272,7 +272,9 @@ def _refuse_two(first: Part, second: Part) -> None:
 
 
 def pair_warnings(pair: Pair) -> Iterator[str]:
-    """What changed behind the name of a model, and what one of the two alone has."""
+    """Yields the changes behind the name of a model, and the trials that only one of the two
+    has.
+    """
     first, second = pair
     yield from served_models.between(
         served_models.read_served(first.store),

@@ -1,4 +1,4 @@
-"""How far the label distributions of two runs lie apart, with outputs shuffled between the runs
+"""The distance between the label distributions of two runs, with outputs shuffled between the runs
 inside each level of the measure's factor.
 """
 

@@ -79,7 +79,7 @@ def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
 
 
 def strength(p_adjusted: float) -> str:
-    """How strongly an adjusted p speaks against no difference."""
+    """Grades an adjusted p as evidence against no difference."""
     return "weak" if p_adjusted >= WEAK else "clear" if p_adjusted < CLEAR else "plain"
 
 
@@ -143,7 +143,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
 
 
 def _rest(words: Sequence[Word]) -> str:
-    """What the other headline differences are."""
+    """Summarises the other headline differences."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
         return f"{changed} of {len(words)} comparisons differ."
@@ -187,7 +187,7 @@ def _chance(lead: ComparisonRow) -> str:
 
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
-    """What else differs between the runs."""
+    """Yields the other differences between the runs."""
     told = [
         f"{one.what} {shorten(one.before or 'none', LONGEST)} → "
         f"{shorten(one.after or 'none', LONGEST)}"

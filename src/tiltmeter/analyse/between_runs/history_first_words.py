@@ -53,7 +53,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[Step], last: Step) -> str:
-    """What the other steps and the other numbers of this step are."""
+    """Summarises the other steps and the other numbers of this step."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     later = any(step.first > last.first for step in compared)

@@ -1,4 +1,4 @@
-"""What a notebook shows of a comparison: the headline measures, with what to know of them."""
+"""A comparison in a notebook: the headline measures, with their cautions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a comparison of two runs begins with and ends in: two subjects side by side in one stratum,
-and the rows made of them.
+"""The two ends of a comparison of runs: two subjects side by side in one stratum, and the rows made
+of them.
 """
 
 from __future__ import annotations

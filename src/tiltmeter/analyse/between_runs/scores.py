@@ -49,7 +49,7 @@ class ScorePair:
 
     @property
     def measure(self) -> MeasureSpec:
-        """What is compared."""
+        """The compared measure."""
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
@@ -141,7 +141,7 @@ class _TwoCells:
 
     @property
     def condition(self) -> Mapping[str, str]:
-        """Which cell it is."""
+        """The condition of the cell."""
         return self.first.condition
 
     @cached_property

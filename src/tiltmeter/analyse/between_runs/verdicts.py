@@ -1,5 +1,5 @@
-"""What is said of each headline difference between two runs: judged as the claims of one run are
-(`verdicts.judge`), with what bears on either run beside it, and held to the margin.
+"""Verdicts of headline differences between two runs: judged as the claims of one run are
+(`verdicts.judge`), with the facts about either run, and held to the margin.
 """
 
 from __future__ import annotations
@@ -23,12 +23,7 @@ from .paired_runs import FACTOR, ComparisonRow, Part
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
-SENTENCE: SentenceKeys = {
-    "tilt": LEVELS + "{what} differs by {value}.",
-    "none": LEVELS + "no difference in {what} was found at this n.",
-    "undecided": LEVELS + "whether {what} differs is undecided.",
-    "unsettled": LEVELS + "which way {what} differs cannot be said.",
-}
+SENTENCE: SentenceKeys = {"tilt": LEVELS + "{what} differs by {value}."}
 LEFT_OPEN = ("open_at_level", "open_at_baseline")  # slots that hold for runs as for levels
 # of a claim of many cells that names one
 NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_share}."
@@ -43,7 +38,7 @@ class Pair(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two are called."""
+        """The names of the two runs."""
         return self.first.name, self.second.name
 
 
@@ -105,7 +100,7 @@ def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
         unit=unit,
         contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
         text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
-        sentence={**SENTENCE, "tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
+        sentence={"tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 
 
@@ -121,7 +116,9 @@ def _levels(claim: Claim) -> str:
 
 
 def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Background:
-    """What bears on either of two runs: their gold, their plans, and what is labelled."""
+    """Reads the facts about either of two runs: their gold, their plans, and the labelled
+    attributes.
+    """
     subject = pair.second.subject
     known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
     plans = [known[part.name].of_plan(part.subject) for part in pair]
@@ -139,7 +136,7 @@ def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Bac
 def _gold(
     protocol: Protocol, pair: Pair, known: Mapping[str, Background]
 ) -> dict[background.Key, GoldFacts]:
-    """What the gold of either run says of a judge, and whether its errors differ between them."""
+    """Reads the gold of either run about a judge, and tests if its errors differ between them."""
     pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
     facts: dict[background.Key, GoldFacts] = {}
     for key in dict.fromkeys(key for one in known.values() for key in one.gold):

@@ -105,8 +105,11 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     """The rows of one variant with p as their claim has it, and p adjusted in its family.
 
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
-    without a test has none of them; nor has a raw row that a corrected one replaces.
+    without a test has none of them; nor has a raw row that a corrected one replaces, nor any row of
+    a variant whose authors adjusted nothing.
     """
+    if rows and not protocol.variants[rows[0].variant].adjust:
+        return list(rows)
     specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}

@@ -170,7 +170,7 @@ def _by_interval(
     if row.value is None:
         return Outcome(threshold, row, "inconclusive", None, None)
     if low is None or high is None:
-        p = row.p if row.p_adjusted is None else row.p_adjusted
+        p = row.deciding_p
         sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"
         return Outcome(threshold, row, "shown" if sure else "inconclusive", None, None)
     return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)

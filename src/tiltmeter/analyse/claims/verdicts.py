@@ -293,7 +293,7 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
 def _misses_more(claim: Claim) -> bool:
     """True if more counts neither way at one of the levels that a claim compares."""
     row = claim.missing
-    p = None if row is None else row.p if row.p_adjusted is None else row.p_adjusted
+    p = None if row is None else row.deciding_p
     return p is not None and p < ALPHA
 
 

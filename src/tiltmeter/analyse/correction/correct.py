@@ -39,8 +39,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What counts: the hits; the denominator, () for all values but those in `without`; the cluster
-    of items that share one.
+    """The meaning of a count: the hits; the denominator, () for all values but those in `without`;
+    the cluster of items that share one.
     """
 
     hits: Collection[str]
@@ -49,7 +49,7 @@ class Sense:
     shared: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, value: str) -> bool:
-        """Whether a label with this value is in the denominator."""
+        """True if a label with this value is in the denominator."""
         return value in self.among if self.among else value not in self.without
 
 
@@ -209,13 +209,13 @@ def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
 
 
 def gold_of(side: Side) -> float:
-    """How many gold labels a side has."""
+    """Counts the gold labels of a side."""
     return sum(number for cells in side.labels.values() for number in cells.values())
 
 
 def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
-    """Whether a side has gold enough to be corrected by it: of hits and of the rest of the
-    denominator, or, where it is random, in all (error rates need both classes, a mean does not).
+    """True if a side has enough gold to be corrected by it: of hits and of the rest of the
+    denominator, or, if it is random, in all (error rates need both classes, a mean does not).
     """
     if random:
         return gold_of(side) >= 2 * FEW_GOLD
@@ -228,7 +228,7 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """How much of the gold has a truth or an answer that is not in the denominator, where it is
+    """Writes the amount of gold with a truth or an answer outside the denominator, if it is
     much.
     """
     cells = [

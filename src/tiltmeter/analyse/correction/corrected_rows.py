@@ -1,5 +1,5 @@
-"""What gold makes of a share or a difference: a row `MEASURE_corrected` beside each that an
-annotator with gold has.
+"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each that an annotator
+with gold has.
 
 Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
 so that it is cut into the same groups over the same items by the same code. Which correction:
@@ -80,7 +80,7 @@ def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
 
 
 def _voices(table: Table, attribute: str) -> list[str]:
-    """Whose labels of an attribute are taken alone."""
+    """Lists the annotators whose labels of an attribute are taken alone."""
     end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
     own = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
     return [name.removeprefix(COUNTED).removesuffix(end) for name in own]

@@ -122,8 +122,8 @@ class Table:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """What is counted, with what that adds to the condition: the declared values, or each value
-        by itself.
+        """Lists the counted values, each with its addition to the condition: the declared values,
+        or each value by itself.
         """
         if measure.values != (EVERY,):
             return [({}, measure.values)]

@@ -37,8 +37,8 @@ class PromptCounts:
 
 
 def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts | None:
-    """What each prompt of both runs has in the second less in the first; None if they have fewer
-    than two in common, or a side none.
+    """Subtracts the first run's counts from the second's for each prompt of both; None if they have
+    fewer than two in common, or a side none.
     """
     earlier = {place: n for n, place in enumerate(first.places)}
     pairs = [(earlier[p], n) for n, p in enumerate(second.places) if p in earlier]

@@ -1,4 +1,4 @@
-"""What is put together and what is kept apart before measures are computed.
+"""Items that are put together or kept apart before measures are computed.
 
 A cell of the design whose item column holds several items (`de:wache|fr:garde`) was asked once for
 all of them: a control that they share. Its labels count for each of these items, and the items are

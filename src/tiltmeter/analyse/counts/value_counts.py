@@ -103,7 +103,7 @@ def codes_with_values(
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
-    """How often each value occurs in each group, over the values that occur in any."""
+    """Counts each value in each group, over the values that occur in any."""
     known = [group_of(group).column(attribute).known for group in groups]
     seen = sorted({value for one in known for value in one})
     return [[one.get(value, 0) for value in seen] for one in known]
@@ -117,7 +117,7 @@ def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
 
 
 def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
-    """How many outputs have a value of an attribute."""
+    """Counts the outputs that have a value of an attribute."""
     return float(sum(sum(group_of(side).column(name).known.values()) for side in sides))
 
 

@@ -120,7 +120,7 @@ def _places_by_annotator(
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
-    """What is kept for an annotator, else for its instrument."""
+    """Reads the artefact of an annotator, else of its instrument."""
     return (
         store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
     )
@@ -176,7 +176,7 @@ class BaseAndGroups:
 
     @property
     def size(self) -> int:
-        """How many outputs there are in all."""
+        """The number of outputs."""
         return len(self.base) + sum(map(len, self.groups.values()))
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
@@ -271,8 +271,8 @@ def _split(
 def notes(
     found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
 ) -> str:
-    """Why something is missing or not to be leaned on: empty and small groups, outputs without a
-    value.
+    """Explains a missing number or one not to be leaned on: empty and small groups, outputs without
+    a value.
     """
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
     small = [

@@ -147,9 +147,13 @@ def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
             f"{against} of these below 0"
         )
         condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
-        yield replace(
-            _mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast
-        )
+        mean = _mean(measure, condition, values, sum(row.n for row in rows), note)
+        row = replace(mean, contrast=contrast)
+        if table.variant.intervals or len(values) < 2:
+            yield row
+        else:  # the paper names no test; this one gives its stars
+            test = association.paired_t(differences=np.array(values))
+            yield replace(row, p=test.p, test="t over cells")
         yield _significant_cells(measure, condition, contrast, rows)
 
 
@@ -183,23 +187,32 @@ def _significant_cells(
 
 
 def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean of the items' shares, an undefined share counted as 0, as published.
+    """The unweighted mean of the items' shares of the first value, an undefined share counted as 0,
+    and of a second value the rest, as published.
 
     The items are those of the group with any level of the contrast's factor: a word may have no
     output in one language.
-    By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375.
+    By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375, of the other value .625.
     """
     factor = (measure.contrast or {})["factor"]
     wide = [name for name in by if name != factor]
     sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
     for cut in table.cuts(measure, by):
         size = sizes[tuple((name, cut.condition[name]) for name in wide)]
-        hits, among = cut.sum(measure.values), cut.sum(measure.among)
+        hits, among = cut.sum(measure.values[:1]), cut.sum(measure.among)
         shares = hits[among > 0] / among[among > 0]
         none = size - shares.size
         note = f"{none} of {size} words have no share and count as 0" if none else ""
         values = [*shares.tolist(), *([0.0] * none)]
-        yield replace(_mean(measure, cut.condition, values, among.sum(), note), clusters=size)
+        first = _mean(measure, cut.condition, values, among.sum(), note)
+        for value in measure.values:
+            share = (
+                first.value
+                if value == measure.values[0] or first.value is None
+                else 1 - first.value
+            )
+            condition = {**first.condition, measure.attribute: value}
+            yield replace(first, condition=condition, value=share, clusters=size)
 
 
 def item_sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:

@@ -1,4 +1,4 @@
-"""How far the label distributions of the levels of a factor lie apart."""
+"""The distance between the label distributions of a factor's levels."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def _between_levels(table: Table, measure: MeasureSpec) -> Iterator[Estimate]:
 
 
 def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
-    """How the divergence that shuffling finds with 80 % power follows from the level of the test:
-    one of so many groups moves towards the rarest value, the others are as all levels together.
-    Every group has as many outputs as a level has, by their harmonic mean.
+    """Returns a function from the test's level to the divergence that shuffling finds with 80 %
+    power: one of so many groups moves towards the rarest value, the others are as all levels
+    together. Every group has as many outputs as a level has, by their harmonic mean.
     """
     pooled = np.bincount(np.concatenate(list(codes.values()))[:, 0])
     shares = pooled[pooled > 0]

@@ -196,7 +196,7 @@ def with_studentised_shuffle(
 
 
 def shift_as_odds(shift: float) -> float | None:
-    """What a share of one half and a shift is in odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
+    """Converts a shift from a share of one half into odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
     return 2 * shift / (0.5 - shift) if shift < 0.5 else None
 
 

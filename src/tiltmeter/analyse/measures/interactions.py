@@ -1,5 +1,5 @@
-"""Whether a difference hangs on the level of a factor that is no question of the protocol: what
-can reverse it.
+"""Differences that hang on the level of a factor outside the protocol's question, which can reverse
+them.
 """
 
 from __future__ import annotations

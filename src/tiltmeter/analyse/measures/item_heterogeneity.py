@@ -1,5 +1,5 @@
-"""Whether the items of a headline claim differ more than chance lets them: what a mean near no tilt
-does not say, where a cue moves half of the items up and the other half down.
+"""A test if the items of a headline claim differ by more than chance, which a mean near no tilt
+hides if a cue moves half of the items up and the other half down.
 
 Asked of answers that were drawn and have one label each. Read probabilities have no chance in them,
 and several labels of an answer hang together: of these nothing is said.

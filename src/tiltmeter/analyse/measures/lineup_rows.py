@@ -23,8 +23,6 @@ from ..counts.count_table import Floats, Key, Table
 from .cue_word_rows import LIKE
 from .estimate_rows import by_t, finite, with_test
 
-_LINEUP = "lineup of candidates"  # a column that no table has
-
 
 @dataclass(frozen=True)
 class Lineups:

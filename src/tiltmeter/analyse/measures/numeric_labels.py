@@ -85,6 +85,9 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
             estimate,
             contrast={factor: f"{level} − {baseline}"},
             note=join_notes(estimate.note or None, a.note or b.note) or "",
+            sides={"level": _pooled(a), "baseline": _pooled(b)}
+            if a.n.any() and b.n.any()
+            else None,
         )
         both = (na > 0) & (nb > 0)
         if both.any():
@@ -95,6 +98,10 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
             yield with_shuffled_items(
                 estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
             )
+
+
+def _pooled(side: Sums) -> float:
+    return float(side.sums.sum() / side.n.sum())
 
 
 def mean_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

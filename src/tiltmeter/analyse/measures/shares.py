@@ -64,7 +64,7 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
 
 def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
-    """What a shift of the items' differences from a value is in shares of the group."""
+    """Converts a shift of per-item differences into a shift of the group's share."""
     total = float(group.among.sum())
     share = float(group.hits.sum()) / total if total else null
     return lambda shift: shift_from_value(shift=shift, share=share, null=null)
@@ -159,9 +159,9 @@ def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
 def _missing_of_pair(
     pair: Pair, group: Group, measure: MeasureSpec, table: Table
 ) -> Iterator[Estimate]:
-    """How much more of the one level than of the other is in no denominator, where something is:
-    refusals that fall on one group are a difference too, and the shares of the rest know nothing
-    of them.
+    """Estimates the difference between two levels in the share outside every denominator, if there
+    is any: refusals that fall on one group are a difference too, and the shares of the rest know
+    nothing of them.
     """
     a, b = pair.missing
     if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
@@ -230,7 +230,7 @@ def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
-    """How often each label occurs among all; what is no answer has a rate too. Many answers (texts)
+    """Estimates the rate of each label among all; non-answers have a rate too. Many answers (texts)
     are left out.
 
     None for an attribute with several labels an answer (ten picked words): a rate of labels is no

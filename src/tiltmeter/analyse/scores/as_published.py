@@ -1,4 +1,4 @@
-"""What the paper's authors computed: the distances of the paper, and the scores of their released
+"""The scores of the paper's authors: the distances of the paper, and the scores of their released
 code.
 """
 

@@ -1,5 +1,5 @@
-"""How concentrated the values of each prompt are (VAC), where all are the same, and where the
-commonest is another.
+"""The concentration of the values of each prompt (VAC), prompts on which all agree, and prompts
+with another commonest value.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
                     "group": group,
                     "attribute": name,
                 }
-                yield row_of(
+                row = row_of(
                     measure,
                     about,
                     {name: f"{old} → {new}"},
@@ -152,6 +152,7 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
                     outcomes=value_counts(outputs, name),
                     note=f"{old} has {old_share:.2f} of the base prompt's",
                 )
+                yield replace(row, sides={"level": new_share, "baseline": old_share})
 
 
 def _more_than_base(

@@ -39,8 +39,8 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 
 
 def note_of(table: Table, pooled: bool = False) -> Callable[[Estimate], str | None]:
-    """What is to be said of each row: which subjects are together, and on what attributes were
-    chosen.
+    """Returns a function that writes a row's note: the subjects that are together, and the
+    attributes that were chosen.
     """
     found, stratum = table.labelled_outputs(), table.stratum
     several = found.subjects(stratum) if pooled else []

@@ -28,9 +28,9 @@ METHOD = "largest cell or mean divergence, rows permuted inside each"
 
 @dataclass(frozen=True)
 class Compared:
-    """What a claim compares. parts: object by object, as the test takes them; objects: their names;
-    names: of the groups. The first is the base if `based`; else two groups are held against each
-    other, and of more each against its others.
+    """The two sides of a claim. parts: object by object, as the test takes them; objects: their
+    names; names: of the groups. The first is the base if `based`; else two groups are held against
+    each other, and of more each against its others.
     """
 
     parts: Sequence[Part]

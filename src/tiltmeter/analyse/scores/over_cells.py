@@ -51,7 +51,7 @@ class _Cells:
         return self.table.variant.name == PUBLISHED
 
     def condition(self, by: Sequence[str], place: Place | None) -> dict[str, str]:
-        """What a row speaks of: a group of a dimension; {} where it speaks of all."""
+        """Returns the condition of a row: a group of a dimension; {} if it speaks of all."""
         contrast = self.measure.contrast or {}
         names = (contrast["within"], contrast["factor"])
         levels = zip(names, place or (), strict=False)
@@ -250,7 +250,7 @@ def _outputs(sides: Sequence[Sequence[Sequence[Values]]]) -> float:
 
 
 def _with_value(sides: Sequence[Sequence[Sequence[Values]]], name: str) -> float:
-    """How many outputs have a value of an attribute."""
+    """Counts the outputs that have a value of an attribute."""
     return sum(count_with_value(groups, name) for groups in sides)
 
 

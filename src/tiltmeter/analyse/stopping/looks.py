@@ -30,7 +30,7 @@ Counts = Sequence[Sequence[float]]
 
 
 class StoredSums(TypedDict, total=False):
-    """What a claim had at a look: hits and outcomes by item and condition, cumulated; or the
+    """The counts of a claim at a look: hits and outcomes by item and condition, cumulated; or the
     outputs of the groups in this look's rounds alone; or the p of a test without flips, and of cue
     words the part of its variance that would be left at the last look.
     """
@@ -155,7 +155,7 @@ def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Seque
 def _decisions(
     plan: StoppingPlan, made: Sequence[Look], sums: Mapping[str, StoredSums]
 ) -> dict[str, Decision]:
-    """What follows from the sums of a look and of those before it."""
+    """Decides each claim by the sums of a look and of those before it."""
     decisions: dict[str, Decision] = {}
     for family in plan.families:
         before = [look.sums for look in made]
@@ -256,7 +256,7 @@ def _decide(
 def _path(
     claim: PlannedClaim, looks: Sequence[StoredSums]
 ) -> ItemPaths | OutputBlocks | PlainTests:
-    """What a claim has by the last of these looks."""
+    """Returns a claim's counts up to the last of these looks."""
     if claim.statistic in ("plain", "words"):
         return PlainTests([one["p"] for one in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":

@@ -1,4 +1,4 @@
-"""What is fixed before the first output of a run that stops early, and stored with its hash."""
+"""The plan of a run that stops early, fixed before the first output and stored with its hash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Statistic = Literal["items", "outputs", "plain", "words"]
 
 
 def key_of(row: Estimate) -> str:
-    """What tells a claim from others: measure, subject, instrument, condition and contrast."""
+    """Returns the identity of a claim: measure, subject, instrument, condition and contrast."""
     place = sorted(row.condition.items()), sorted((row.contrast or {}).items())
     return canonical([row.measure, row.subject, row.instrument, *place])
 
@@ -115,7 +115,7 @@ class StoppingPlan:
 
     @property
     def told_moves(self) -> str:
-        """Which looks were moved to a balanced round, in a sentence; "" where none was."""
+        """The looks that were moved to a balanced round, in a sentence; "" if none was."""
         moves = zip(self.asked_looks, self.moved_looks, strict=True)
         pairs = [f"{wanted} to {at}" for wanted, at in moves if wanted != at]
         if not pairs:

@@ -1,4 +1,4 @@
-"""How far a run that stops early has come, and what it has saved."""
+"""The progress of a run that stops early, and its savings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Progress:
 
     @property
     def saved_dollars(self) -> float:
-        """What those would have cost, at what they cost so far; 0 where no price is known."""
+        """The cost of the calls that were saved, at the price so far; 0 if no price is known."""
         return self.spent * self.saved_outputs / self.outputs if self.outputs else 0.0
 
     def badge(self) -> str:
@@ -66,7 +66,7 @@ class Progress:
         return f"stopped at {look}, {100 * self.saved_share:.0f} % saved"
 
     def sentence(self) -> str:
-        """Where the run stands, in one sentence."""
+        """Describes the progress of the run in one sentence."""
         looks, number = len(self.plan.looks), len(self.made)
         asked = f"{self.outputs:,} of {self.plan.outputs:,} answers"
         if not self.is_over:

@@ -1,5 +1,5 @@
-"""What the labels of a run say of each claim: sums by item and condition, or whole outputs by
-group. They are cut out of the same tables as the report's estimates.
+"""The labels of a run, summed for each claim: by item and condition, or whole outputs by group.
+They are cut out of the same tables as the report's estimates.
 """
 
 from __future__ import annotations

@@ -120,12 +120,16 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool
-    over some of its parts.
+    """Yields (pooled factors, levels, rows) of every stratum, then of every pooled stratum that a
+    measure asks for.
     """
-    for over in dict.fromkeys(((), *(measure.over for measure in _measures(protocol, variant)))):
+    chosen = list(_measures(protocol, variant))
+    shown = {cell.measure for layout in variant.tables for cell in layout.cells}
+    printed = {measure.over for measure in chosen if measure.name in shown}
+    for over in dict.fromkeys(((), *(measure.over for measure in chosen))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
-        if over and all(frame[name].n_unique() < 2 for name in over if name in frame.columns):
+        one = all(frame[name].n_unique() < 2 for name in over if name in frame.columns)
+        if over and one and over not in printed:  # a paper's table has its means of one cell too
             continue
         for key, part in frame.group_by(names, maintain_order=True):
             subjects = TOGETHER.join(part["subject"].unique().sort())

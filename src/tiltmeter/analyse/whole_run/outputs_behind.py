@@ -126,7 +126,7 @@ class LabelRows:
         return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
 
     def count_outputs(self, query: OutputQuery, places: Mask) -> int:
-        """How many outputs have a label that a query counts in these places."""
+        """Counts the outputs with a label that a query counts in these places."""
         alike = self.alike(query)
         if self._is_apart:
             return int(alike.outputs[places].sum())
@@ -152,13 +152,13 @@ class LabelRows:
 
 
 def criteria(query: OutputQuery) -> Criteria:
-    """What a query asks of a label, wherever it stands."""
+    """Returns a query's criteria for a label, wherever it stands."""
     return query.attribute, query.among, query.without, query.counts == "numbers"
 
 
 class Shown(NamedTuple):
-    """What a query counted. total: of outputs; here: (output, its labels) of some of them; labels:
-    equal for queries that counted the same labels.
+    """The outputs that a query counted. total: of outputs; here: (output, its labels) of some of
+    them; labels: equal for queries that counted the same labels.
     """
 
     total: int
@@ -175,7 +175,9 @@ class SomeLabels(NamedTuple):
 
 @dataclass
 class Counted:
-    """What the queries of one run select. Labels are read once for an annotator and attribute."""
+    """The outputs behind the queries of one run. Labels are read once for an annotator and
+    attribute.
+    """
 
     store: Store
     protocol: Protocol
@@ -200,7 +202,9 @@ class Counted:
         return found["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
-        """What was counted, and its part in some outputs: the same ones in every call."""
+        """Returns the outputs that were counted, and those of them among some: the same ones in
+        every call.
+        """
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
@@ -218,7 +222,7 @@ class Counted:
         return self._shown[key]
 
     def n(self, query: OutputQuery) -> float:
-        """What the estimate's n must be: the sum of weights, or the number of what is counted."""
+        """Computes the estimate's n: the sum of weights, or the number of things counted."""
         rows = self.labels(query)
         factors = dict.fromkeys((*self.protocol.factors, self.protocol.item))
         if query.counts in ("labels", "numbers"):
@@ -270,7 +274,7 @@ class Counted:
         return self._rows[key]
 
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
-        """What an annotator said of some attributes, or of all; picked from all where those were
+        """Reads an annotator's labels of some attributes, or of all; picked from all if those were
         read already.
         """
         if annotator in self._all:

@@ -1,6 +1,4 @@
-"""What must be known of a run before its divergences are read: attributes that do not apply, groups
-of few outputs.
-"""
+"""Warnings about a run's divergences: attributes that do not apply, groups of few outputs."""
 
 from __future__ import annotations
 

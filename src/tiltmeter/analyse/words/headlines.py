@@ -149,8 +149,13 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """Both raw shares in per cent: a reference as it is, since one in eight is 12.5 %."""
     found = {}
+    means = spec.kind == "mean_difference"
     for name, value in (row.sides or {}).items():
         slot = {"level": "share", "baseline": "other_share"}.get(name, name)
+        if means:
+            found[slot] = numerals.plain(value)
+            found["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
+            continue
         exact = spec.reference and slot == "other_share"
         found[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
     return found
@@ -159,7 +164,7 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
 def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str]:
     factor = (spec.contrast or {}).get("factor", "")
     return {
-        "attribute": wording.title(protocol, "attribute", found.attribute),
+        "attribute": wording.title(protocol, "attribute", found.attribute).replace("_", " "),
         "changed": wording.title(protocol, found.attribute, found.value),
         "changed_in": wording.title(protocol, factor, found.level),
         "share": numerals.percent(found.share.value),

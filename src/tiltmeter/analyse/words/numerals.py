@@ -8,7 +8,7 @@ measured is a dash, never 0.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 NOTHING = "—"
 MINUS = "−"
@@ -18,9 +18,10 @@ DIVERGENCES = ("share of 1 bit", "distance", "concentration")
 _NEAR = 1e-9  # sums of rounded probabilities
 
 
-def fixed_decimals(value: float, places: int) -> str:
-    """A fixed number of decimals, halves away from zero, with a true minus."""
-    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
+    """A fixed number of decimals with a true minus; halves away from zero, or to the even digit."""
+    how = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
+    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), how)
     text = f"{abs(rounded):,f}"
     return MINUS + text if rounded < 0 else text
 

@@ -98,7 +98,7 @@ def without_article(text: str) -> str:
 
 def chance(row: Estimate) -> str:
     """`adjusted p = .013 (Holm, 12 claims)`."""
-    p = row.p if row.p_adjusted is None else row.p_adjusted
+    p = row.deciding_p
     text = numerals.chance(p)
     sign = "" if text[0] in "<>" else "= "
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:

@@ -1,4 +1,4 @@
-"""What `doctor` looks at: this machine, optional parts, the built-in model, keys, the user's table,
+"""The checks of `doctor`: this machine, optional parts, the built-in model, keys, the user's table,
 and models on request.
 
 A key's value is never shown, and nothing is fetched: a model is asked one question only where that
@@ -111,14 +111,14 @@ def _version(module: str) -> str:
 
 
 def _checks(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
-    """What each kind has checked of itself, where its modules are installed."""
+    """Runs the checks of each kind whose modules are installed."""
     for kind in kinds:
         if all(find_spec(module) is not None for module in kind.modules):
             yield from kind.check()
 
 
 def _keys(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
-    """Whether the environment has a key for each provider; a key is never shown."""
+    """Checks that the environment has a key for each provider; a key is never shown."""
     for provider in (kind.provider for kind in kinds if kind.provider):
         names = [name for name in provider.keys if os.environ.get(name, "").strip()]
         if not names:

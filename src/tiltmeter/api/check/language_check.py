@@ -38,8 +38,9 @@ class Planted(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """How one instrument reads the sentences of a pack. lost: without a label that counts; wrong:
-    with another label that counts; first_lost: the first of either; file: where it is mended.
+    """The rates at which one instrument reads the sentences of a pack. lost: without a label that
+    counts; wrong: with another label that counts; first_lost: the first of either; file: where it
+    is mended.
     """
 
     instrument: str

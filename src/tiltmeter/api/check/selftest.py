@@ -145,7 +145,7 @@ def _is_as_planted(row: Estimate, expected: Expectation, planted: float | None) 
 
 
 def _compare_accuracy(audit: PlantedAudit, gold: PlantedGold, accuracy: float, run: Run) -> Check:
-    """Whether the report card of the noisy judge holds the accuracy that was planted."""
+    """Checks that the report card of the noisy judge holds the accuracy that was planted."""
     with Store(run.folder) as store:
         cards = validation.validate(store, run.protocol).cards
     rows = [

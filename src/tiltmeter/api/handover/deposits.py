@@ -64,8 +64,8 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
 
 
 def check_folder(folder: Path | str) -> FolderCheck:
-    """What a folder of `export_audit` or `export_crate` is found to be, each file as it was written
-    or sealed. UsageError names what was changed, is missing or was added.
+    """Checks each file of a folder of `export_audit` or `export_crate` against the file as it was
+    written or sealed. UsageError names what was changed, is missing or was added.
     """
     from ...formats import seals
 

@@ -1,4 +1,6 @@
-"""What of a run is told to other tools, without names of people, folders, addresses and keys."""
+"""The facts of a run that other tools are told, without names of people, folders, addresses and
+keys.
+"""
 
 from __future__ import annotations
 

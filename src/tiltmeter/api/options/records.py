@@ -361,8 +361,8 @@ class BatchOptions(TypedDict, total=False):
     trust: Annotated[
         bool,
         Option(
-            help="Read what a run of somebody else names outside its folder: a file of a batch, a "
-            "model of another kind."
+            help="Read what a run of somebody else names: its protocol's file, a batch and its "
+            "file, a model of another kind."
         ),
     ]
     poll: Annotated[

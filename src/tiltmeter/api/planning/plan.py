@@ -1,4 +1,4 @@
-"""What a run would do, before it does: trials, calls, money, and what it could detect."""
+"""A plan of a run: trials, calls, money, and detectable differences."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple, Unpack
 from ... import registry
 from ...errors import Incapable
 from ...models import Model
-from ...models.kinds import makes
+from ...models.kinds import makes, sees
 from ...protocol import Protocol, told_by
 from ...protocol.design import prompt_pairs
-from ...records import Request, Sampling, Trial
+from ...records import Message, Request, Sampling, Trial
 from ...stages.engine.limits import Limits
 from ...stages.planning import cost
 from ...stages.planning import plan as planning
@@ -28,7 +28,7 @@ OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of 
 
 
 class Assumed(NamedTuple):
-    """What a plan supposes of items, and the difference that is wanted, None for none."""
+    """The assumptions of a plan about items, and the difference that is wanted, None for none."""
 
     icc: float
     correlation: float
@@ -47,7 +47,7 @@ def plan(
     variant: str = "default",
     **options: Unpack[PlanOptions],
 ) -> Plan:
-    """What a run would do; nothing is asked, and no key is needed.
+    """Plans a run; nothing is asked, and no key is needed.
 
     icc:    how alike the outputs of one item are, from 0 to 1; .2 where it is not given.
     detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
@@ -122,7 +122,7 @@ def _plan(
 
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
-    """What is known of a model, with its batches where it is asked in them."""
+    """Describes a model, with its batches if it is asked in them."""
     known = connect.describe(name)
     if in_batches:
         known["batch"] = connect.describe_batch(name)
@@ -132,7 +132,7 @@ def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
 def _trials(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], for_discovery: bool
 ) -> int:
-    """How many trials there are in the modes that are measured, or in those for discovery."""
+    """Counts the trials in the modes that are measured, or in those for discovery."""
     return sum(
         number
         for modes in counted.values()
@@ -144,16 +144,17 @@ def _trials(
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """What a run would say of a model that draws and is asked for text, or the reverse."""
+    """Lists a run's complaints about a model that draws and is asked for text, or the reverse."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }
+    shown = (Message("user", "", declared.pictures),) if declared.pictures else ()
     refusals = []
     for name, size in sorted(requests | {(judge, "") for judge in judges}):
         model = Model()
-        model.name, model.makes = name, makes(name)
+        model.name, model.makes, model.sees = name, makes(name), sees(name)
         try:
-            model.check(Request(name, (), Sampling(), size=size))
+            model.check(Request(name, shown, Sampling(), size=size))
         except Incapable as error:
             refusals.append(str(error))
     return list(dict.fromkeys(refusals))

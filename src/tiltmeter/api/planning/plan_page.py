@@ -28,7 +28,7 @@ DESIGN = ("measure", "of", "items", "outputs each", "detectable")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """What a run would do. Nothing was asked for it.
+    """The plan of a run. Nothing was asked for it.
 
     subjects:      {subject: {mode: trials}}.
     trials:        how many are measured; for_discovery: how many are drawn for an instrument to
@@ -105,7 +105,7 @@ def _line(plan: Plan) -> str:
 
 
 def _money(plan: Plan) -> str:
-    """What the calls are expected to cost, in US dollars."""
+    """Writes the expected cost of the calls, in US dollars."""
     unknown = plan.totals["price_unknown"]
     if unknown:
         return f"cost unknown (no price for {', '.join(unknown)})"

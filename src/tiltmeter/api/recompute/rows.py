@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 
 from ...errors import TiltmeterError
 from ...protocol import Protocol
@@ -24,6 +23,7 @@ from ...records import (
     content_id,
     digest,
 )
+from ...stages.planning.plan import seed_of
 from ...stages.steps.generate import is_cut_and_empty
 from ...store import Store
 from ...store.queries import calls, label_sets, settings
@@ -107,8 +107,9 @@ class TrialCheck:
         levels = tuple(trial.factors.get(name, "") for name in self._names)
         cell = self._cells.get(levels)
         context = () if cell is None else protocol.context(cell, self._system)
+        shown = () if cell is None else protocol.shown_with(cell)
         asked = (protocol.name, trial.subject, trial.mode, trial.factors, trial.sample)
-        drawn = (trial.prompt, trial.begin, trial.sampling, *((context,) if context else ()))
+        drawn = (trial.prompt, trial.begin, trial.sampling, *filter(None, (context, shown)))
         if content_id(*asked, *drawn) != trial.id:
             yield "a trial is not the one that its id names"
         if cell is not None and protocol.prompt_text(cell) != trial.prompt:
@@ -117,11 +118,10 @@ class TrialCheck:
             yield "an output rests on the call of another model"
         if request.nonce != f"{trial.id}/{trial.sample}":
             yield "an output rests on the call of another trial"
-        if not request.messages or request.messages[-1][1] != trial.prompt:
+        if not request.messages or list(request.messages[-1][1:]) != [trial.prompt, [*shown]]:
             yield "a trial was asked with another prompt than it has"
         apart = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
-        text = f"{apart}{self._seed}/{trial.sample}/{trial.prompt}"
-        seed = int(sha256(text.encode()).hexdigest()[:7], 16)
+        seed = seed_of(f"{apart}{self._seed}/{trial.sample}/{trial.prompt}", shown)
         if self._seed is not None and trial.sampling.seed != seed:
             yield "a trial was not drawn with the run's seed"
 

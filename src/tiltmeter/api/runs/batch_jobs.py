@@ -11,6 +11,7 @@ from ...records import Json
 from ...stages.batches.steps import Batching, Steps
 from ...stages.engine.open_models import Models
 from ...stages.engine.run_coroutine import wait_for
+from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.queries import batches
 from ...store.queries import money as ledger
@@ -50,8 +51,10 @@ class Job:
         return asdict(self)
 
 
-def jobs(folder: Path | str) -> list[Job]:
-    """The batches of a run as it knows them, oldest first. Nothing is asked."""
+def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
+    """The batches of a run as it knows them, oldest first. Nothing is asked. trust: as in `run`."""
+    if trust:
+        protocol_snapshot.trust(folder)
     with Store(folder) as store:
         return [_job(row, len(batches.keys_of(store, row.key))) for row in batches.rows(store)]
 
@@ -69,6 +72,8 @@ def cancel_jobs(
     then; the next `run` or `label` takes in the rest. What was done is kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)
+    if trust:
+        protocol_snapshot.trust(folder)
     connect, limits = arguments.connect(options), arguments.limits(options)
 
     async def work() -> None:

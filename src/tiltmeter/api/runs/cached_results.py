@@ -74,8 +74,8 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 def warnings_if_finished(
     folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
-    """What labelling warned of where a run was finished by just this audit and nothing changed
-    since; None where there may be something to ask.
+    """Returns the warnings of labelling if this very audit finished the run and nothing changed
+    since; None if there may be something to ask.
     """
     if not folder.exists():
         return None

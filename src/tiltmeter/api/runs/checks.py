@@ -141,14 +141,14 @@ def _batches_out(store: Store) -> str:
 
 
 def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
-    """What is to be known of people who label without a judge."""
+    """Lists the cautions about people who label without a judge."""
     from ...gold import majority
 
     return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Where most of the probability cannot be read: a server that lists bytes or few
+    """Warns if most of the probability cannot be read: a server that lists bytes or few
     alternatives.
     """
     for row in estimates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -65,15 +66,16 @@ def run(
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
-    annotators(declared, asking.judges, asking.given)
+    readers = annotators(declared, asking.judges, asking.given)
     stopping = stopped_run.is_stopping(declared, options.get("stop"))
     plan = stopped_run.plan_of(Path(out), declared, choices, asking) if stopping else None
     warnings = cached_results.warnings_if_finished(Path(out), declared, choices, asking, stopping)
     if warnings is None:
-        check_models(declared, choices, asking.judges, asking.connect, Path(out))
+        check_models(declared, choices, asking.judges, asking.connect, Path(out), readers)
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
-    snapshot = protocol_snapshot.record(protocol, declared)
+    asked = partial(planning.cells, declared, choices)
+    snapshot = protocol_snapshot.record(protocol, declared, asked)
     piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None
     if asking.shard:
@@ -87,6 +89,8 @@ def run(
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
+            if declared.pictures:
+                protocol_snapshot.keep_pictures(store, declared, asked())
             freeze_margin(store, margin)
             stopped = (
                 None if plan is None else stopped_run.open_stopped(store, declared, choices, plan)
@@ -113,8 +117,8 @@ def run(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """What answers nothing and what is missing of answers that exist already. UsageError where none
-    of them fits.
+    """Lists the existing answers that match no trial, and the trials without one. UsageError where
+    none of them fits.
     """
     found = list(match_answers.matches(protocol, choices, connect))
     for match in found:
@@ -134,6 +138,8 @@ def label(
     watch and taxonomy as in `run`.
     """
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
+    if options.get("trust"):
+        protocol_snapshot.trust(folder)
     opened = Run(folder)
     protocol = arguments.judged_by(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from ... import registry
@@ -23,9 +24,12 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
     declared = importing.protocol_to_import(protocol, Path(path))
     given = importing.read_given(protocol, declared, Path(path))
     with Store(out, create=True, writing=True) as store:
-        record = protocol_snapshot.record(protocol, declared)
+        used = partial(importing.cells_of, declared, given)
+        record = protocol_snapshot.record(protocol, declared, used)
         added = importing.write_rows(store, declared, record.source, given)
         store.put("definition", record.definition)
+        if declared.pictures:
+            protocol_snapshot.keep_pictures(store, declared, used())
     opened = Run(out)
     if given.note:
         opened.notes.append(f"{path}: {given.note}")

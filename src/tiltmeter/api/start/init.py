@@ -152,7 +152,7 @@ def write_schema(path: Path) -> Path:
 
 
 def next_steps(target: Path) -> list[str]:
-    """What to type after a protocol was written."""
+    """Lists the commands to type after a protocol was written."""
     protocol = registry.protocol(str(target))
     kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"

@@ -1,5 +1,5 @@
-"""Which words the prompts of a table offer as answers, in any language, and how answers with them
-would be read.
+"""The words that the prompts of a table offer as answers, in any language, and how answers with
+them would be read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _APOSTROPHES = "'’"
 
 
 class Quoted(NamedTuple):
-    """What stands between quotation marks in a prompt."""
+    """A text between quotation marks in a prompt."""
 
     text: str
     begin: int
@@ -89,8 +89,8 @@ def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
 
 
 def begun_answer(code: str) -> str:
-    """How an answer begins that goes on with the word chosen, by the language's pack: "Die Antwort
-    lautet „"; "" if the pack has none.
+    """Returns the beginning of an answer that goes on with the word chosen, by the language's pack:
+    "Die Antwort lautet „"; "" if the pack has none.
     """
     begins = re.compile(rf"([^{{}}]{{3,}}[{_OPENING}])[\s\u202f]*{{form}}")
     answers = (answer.reply for answer in pack(code).answers if answer.instrument == "choice")

@@ -39,8 +39,8 @@ LENGTH = "length"  # what --measure can name
 
 @dataclass(frozen=True)
 class PromptColumns:
-    """What the columns of a table of prompts are, and the words that every prompt offers: none if
-    the length of answers is measured.
+    """The columns of a table of prompts, and the words that every prompt offers: none if the length
+    of answers is measured.
 
     rows: those that are to be written down, with a column for the item if the table has none; none
     if a protocol can name the table itself. language: its code, "" if it is not known. tabled: True
@@ -59,7 +59,7 @@ class PromptColumns:
 
     @property
     def measured(self) -> str:
-        """What an audit of the table measures, as the beginning of a question."""
+        """The measured thing, as the beginning of a question."""
         if not self.offered:
             return "How many words does an answer have"
         words = [f"‘{word}’" for word in self.offered]
@@ -78,8 +78,8 @@ class PromptColumns:
 
 @dataclass(frozen=True)
 class Named:
-    """What somebody says of a table: its columns ("" for what is to be told), the sheet of a
-    spreadsheet, the words that are offered, what is measured ("" or LENGTH).
+    """A person's description of a table: its columns ("" for those to be told), the sheet of a
+    spreadsheet, the words that are offered, the thing measured ("" or LENGTH).
     """
 
     prompt: str = ""
@@ -275,9 +275,9 @@ def _with_items(
 
 
 def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
-    """What each prompt is about: its words without those that only some values of the cue have,
-    and without those of every prompt. None unless each value has the same words of its own, as
-    often, in what is left of every prompt: then no pair is guessed.
+    """Returns the subject matter of each prompt: its words without those that only some values of
+    the cue have, and without those of every prompt. None unless each value has the same words of
+    its own, as often, in what is left of every prompt: then no pair is guessed.
     """
     words = [_TOKENS.findall(row[prompt]) for row in rows]
     levels: dict[str, set[str]] = defaultdict(set)

@@ -58,15 +58,14 @@ class StoppingRow:
 
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
-    """What `plan --stop` says. looks: rounds after which is looked; moves: which of them were moved
-    to a balanced round, in a sentence. claims: of all families; items:
-    the fewest of a claim, None where outputs are what is permuted; items_needed: without which the
-    first look decides nothing by itself; decidable: how many claims each look can be the first to
-    decide by itself, and how many none can. fixed_rounds: of a shorter run without looks, held
-    beside. items_gain: by how much the standard error falls with twice the items and half the
-    samples of each, at the same calls. saves: True if a tenth of the calls or more is expected to
-    be saved. words_limit: the cue words, in plain words, if they are most of what is not known at
-    the end, else "".
+    """The forecast of `plan --stop`. looks: rounds after which is looked; moves: which of them were
+    moved to a balanced round, in a sentence. claims: of all families; items: the fewest of a claim,
+    None where outputs are what is permuted; items_needed: without which the first look decides
+    nothing by itself; decidable: how many claims each look can be the first to decide by itself,
+    and how many none can. fixed_rounds: of a shorter run without looks, held beside. items_gain: by
+    how much the standard error falls with twice the items and half the samples of each, at the same
+    calls. saves: True if a tenth of the calls or more is expected to be saved. words_limit: the cue
+    words, in plain words, if they are most of what is not known at the end, else "".
     """
 
     looks: tuple[int, ...]
@@ -180,7 +179,7 @@ def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
 
 
 def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
-    """How many groups of outputs a divergence holds against each other."""
+    """Counts the groups of outputs that a divergence compares."""
     return max(len(claim.levels.get((measure.contrast or {}).get("factor", ""), ())), 2)
 
 
@@ -214,8 +213,9 @@ def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple
 def _conditions(
     claims: Sequence[PlannedClaim], trials: Iterable[Trial]
 ) -> tuple[Flags, Floats, Counter[str]]:
-    """Which calls each claim uses, shape (m, kinds of calls); how many there are of each in one
-    sample; and how many each claim counts, by its calls. What no claim counts is asked with all.
+    """Maps claims to calls: the use of each kind of calls, shape (m, kinds of calls); the number of
+    each in one sample; and the number that each claim counts, by its calls. What no claim counts is
+    asked with all.
     """
     kinds = {claim.calls: claim for claim in claims}
     together: Counter[frozenset[str]] = Counter()
@@ -262,7 +262,7 @@ def _rows(
 
 
 def _nearest_half(looks: Sequence[int]) -> int:
-    """Which look is nearest to half of the run, the last left out; of two the later."""
+    """Returns the look nearest to half of the run, the last left out; of two the later."""
     return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
 
 

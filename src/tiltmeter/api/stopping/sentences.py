@@ -1,5 +1,5 @@
-"""What is said of a run that stops early before it is run: a table and sentences, for the terminal
-and for a notebook.
+"""A run that stops early, described before it is run: a table and sentences, for the terminal and
+for a notebook.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _truth(row: StoppingRow, wanted: float | None) -> str:
 
 
 def heading(forecast: StoppingForecast) -> str:
-    """What stands above the table."""
+    """Returns the heading of the table."""
     *first, last = forecast.looks
     return (
         f"With --stop, {count_of(forecast.claims, 'claim')}, looks after "
@@ -55,7 +55,7 @@ def heading(forecast: StoppingForecast) -> str:
 
 
 def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
-    """What stands below it."""
+    """Yields the sentences below the table."""
     money = f", about ${totals['cost']:,.2f}" if totals["cost"] else ""
     yield (
         f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."

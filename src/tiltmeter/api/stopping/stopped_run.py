@@ -229,7 +229,7 @@ def _choices(choices: Choices) -> dict[str, Json]:
 
 
 def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
-    """What is fixed before the first output. UsageError where there is but one look."""
+    """Fixes the plan before the first output. UsageError where there is but one look."""
     from ...analyse.stopping.claims import planned_families, with_widening
     from ...analyse.stopping.plan import StoppingPlan
 
@@ -268,7 +268,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
 
 
 def _outputs(protocol: Protocol, choices: Choices) -> int:
-    """How many outputs the whole plan has, without those that are drawn for discovery."""
+    """Counts the outputs of the whole plan, without those that are drawn for discovery."""
     return sum(
         number
         for modes in planning.count(protocol, choices).values()

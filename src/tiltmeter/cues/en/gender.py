@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..matched import Picker
 from ..records import Cue, like
 from . import pronouns
-from .given_names import Given, genders_of, given_names
+from .given_names import Given, any_of, genders_of, given_names, is_a_place
 from .tables import MAN, OTHER, WOMAN, names, not_cues, words
 from .tokens import WORD, inside
 
@@ -17,9 +17,16 @@ from .tokens import WORD, inside
 _TITLES = {"mr": (MAN, "ms"), "ms": (WOMAN, "mr"), "mrs": (WOMAN, "mr"), "miss": (WOMAN, "mr")}
 _TITLE = re.compile(r"\b(mr|mrs|ms|miss)\b(?=\.?\s+[^\W\d_])", re.IGNORECASE)
 _CONTRACTION = re.compile(r"[’']")
+_ANOTHERS = re.compile(r"\b(?:his|her) $", re.IGNORECASE)
 _NAMED_SO = re.compile(
     r"\b(Father|Mother|Sister|Brother|Lady|Lord|Sir|King|Queen|Prince|Princess) ([A-Z][a-z]+)"
 )
+
+_PRONOUNS = frozenset(any_of("pronouns").split("|"))
+_ANIMAL = re.compile(rf"\b(?:{any_of('animals')})\b", re.IGNORECASE)
+_ROLE = re.compile(r"\b[a-z]{3,}(man|woman)\b")
+_NO_ROLES = frozenset(any_of("no_roles").split("|"))
+_WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]+\b(?! [A-Z])")
 
 
 def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[list[Cue], str]:
@@ -101,6 +108,8 @@ def _words(
             row.when and row.gender not in genders and row.other not in lower
         ):
             continue
+        if row.when and _ANOTHERS.search(text[: match.start()]):
+            continue  # "his landlord": the pronoun is another person's
         if row.when and _CONTRACTION.match(text[match.end() :]) and row.gender not in genders:
             continue
         other = row.other
@@ -141,6 +150,12 @@ def _pronouns(
 def _doubt(text: str, cues: Sequence[Cue]) -> str:
     """Names a reason if the words of a text do not agree."""
     starts = {cue.start for cue in cues}
+    if word := _word_left_as_it_is(text, cues):
+        return f"a word for one gender that is not known: “{word}”"
+    if word := _perhaps_a_name(text, cues):
+        return f"perhaps a name: “{word}”"
+    if (animal := _ANIMAL.search(text)) and not _tells_a_person(text, cues):
+        return f"perhaps an animal or a thing: “{animal.group()}”"
     for hit in _NAMED_SO.finditer(text):
         if hit.start() in starts and hit[2].lower() not in names().gender:
             return f"a title that is part of a name: “{hit.group()}”"
@@ -149,6 +164,43 @@ def _doubt(text: str, cues: Sequence[Cue]) -> str:
         if name is not None and name.group != cue.group:
             return f"title and name disagree: “{text[cue.start : name.end]}”"
     return ""
+
+
+def _word_left_as_it_is(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a word such as “tollman” beside a cue of its gender, "" if there is none."""
+    taken = [(cue.start, cue.end) for cue in cues]
+    genders = {cue.group for cue in cues}
+    for hit in _ROLE.finditer(text):
+        gender = WOMAN if hit[1] == "woman" else MAN
+        if gender in genders and hit.group() not in _NO_ROLES and not inside(hit.start(), taken):
+            return hit.group()
+    return ""
+
+
+def _perhaps_a_name(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a capitalised word within a sentence that may be a name of a cue's gender, and was
+    not read as one; "" if there is none.
+    """
+    if any(cue.person for cue in cues):
+        return ""
+    table, genders = names(), {cue.group for cue in cues}
+    for hit in _WITHIN.finditer(text):
+        low = hit.group().lower()
+        if low in table.evidence and table.gender.get(low) in genders and not is_a_place(text, hit):
+            return hit.group()
+    return ""
+
+
+def _tells_a_person(text: str, cues: Sequence[Cue]) -> bool:
+    """True if a title, a word for a person or a name that is not an animal's is among the cues."""
+    return any(
+        not re.search(
+            rf"{_ANIMAL.pattern},? (?:is )?(?:called |named )?{re.escape(cue.person)}", text, re.I
+        )
+        if cue.person
+        else cue.same.lower() not in _PRONOUNS
+        for cue in cues
+    )
 
 
 def _titled_name(text: str, title: Cue, cues: Sequence[Cue]) -> Cue | None:

@@ -20,20 +20,22 @@ def _before(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(alternatives)})\s*$", re.IGNORECASE)
 
 
-def _any_of(name: str) -> str:
+def any_of(name: str) -> str:
+    """Returns the words of a list of contexts as alternatives of a pattern."""
     return "|".join(_CONTEXT[name].split())
 
 
-_TITLE = _before(rf"\b(?:{_any_of('titles')})\.?\s")
-_TITLE_OF_GIVEN = _before(rf"\b(?:{_any_of('titles_of_given_names')})\s")
+_TITLE = _before(rf"\b(?:{any_of('titles')})\.?\s")
+_TITLE_OF_GIVEN = _before(rf"\b(?:{any_of('titles_of_given_names')})\s")
 _SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
 _CLOSED = _before(rf"\b(?:{_CONTEXT['closings']}),\s")  # on the line of a name that ends the text
 _INTRODUCED = _before(
     rf"(?:{_CONTEXT['introductions']})\s",
-    rf"(?:{_any_of('fields')})\"?\s*:\s*\"?",
-    rf"\b(?:{_any_of('kin')}),?\s",
+    rf"(?:{any_of('fields')})\"?\s*:\s*\"?",
+    rf"\b(?:{any_of('kin')}),?\s",
 )
-_ORGANISATION = re.compile(rf"(?:['’]s)? (?:{_any_of('organisations')})\b")
+_ORGANISATION = re.compile(rf"(?:['’]s)? (?:{any_of('organisations')})\b")
+_OF_A_THING = _before(rf"\b(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
 
 
@@ -95,6 +97,8 @@ def _stands_as_name(
     if _TITLE.search(head) and not _TITLE_OF_GIVEN.search(head):
         # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
         return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
+    if _OF_A_THING.search(head):
+        return False
     if low in table.evidence:
         return capital and _has_evidence(text, match, gender, genders, word)
     if not capital:
@@ -151,18 +155,16 @@ def _has_evidence(
         return True
     if _INTRODUCED.search(head) and not re.match(r"\s+\d|-\w", tail):
         return True
-    place = low in _LISTS["places"]
-    if before.lower() in _LISTS["before_places"] or (
-        place and re.match(r",? [A-Z][a-z]+(?:[,.]|$)", tail)
-    ):
+    if is_a_place(text, match):
         return False
+    place = low in _LISTS["places"]
     if gender not in genders:
         return False
     following = re.match(r"\s+([^\W\d_]+)", tail)
     verb = following[1].lower() if following else ""
     if verb in _LISTS["verbs"] or re.match(r"['’]s\b", tail):
         return not (low == "may" or (low == "will" and verb == "never"))
-    surname = bool(re.match(r" [A-Z][a-zà-ÿ]+", tail))
+    surname = bool(re.match(r" [A-Z](?:[a-zà-ÿ]+|\.)", tail))
     return not place and (before.lower() in _LISTS["object_of"] or surname)
 
 
@@ -178,3 +180,12 @@ def genders_of(tokens: Sequence[str]) -> frozenset[str]:
         elif token in table and not table[token].when:
             found.add(table[token].gender)
     return frozenset(found)
+
+
+def is_a_place(text: str, match: re.Match[str]) -> bool:
+    """True if the words around a name say that it is a place's."""
+    before = re.search(r"([^\W\d_]+)\s+$", text[: match.start()])
+    return (before[1].lower() if before else "") in _LISTS["before_places"] or bool(
+        match.group().lower() in _LISTS["places"]
+        and re.match(r",? [A-Z][a-z]+(?:[,.]|$)", text[match.end() :])
+    )

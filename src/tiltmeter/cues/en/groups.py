@@ -14,7 +14,9 @@ from .given_names import given_names
 from .tables import names
 from .tokens import WORD, inside
 
-_DATA = tomllib.loads((Path(__file__).parent / "groups.toml").read_text("utf-8"))
+_TABLE = tomllib.loads((Path(__file__).parent / "groups.toml").read_text("utf-8"))
+_ALONE: Mapping[str, str] = _TABLE.pop("alone")
+_DATA: Mapping[str, str] = _TABLE
 _PERSON = f"(?:{re.sub(chr(10), '', _DATA['people'])})"
 _SUBJECT = rf"(?:{_DATA['subjects']}|{_PERSON},? (?:is|are|who is))"
 # a word or two between an adjective and its noun: "a Black first-year student"
@@ -36,7 +38,9 @@ def _age(word: str) -> tuple[str, str, str]:
 
 def _religion(word: str) -> tuple[str, str, str]:
     name = word.capitalize()
-    return (name, "Muslim", "Muslim") if name == "Christian" else (name, "Christian", "Christian")
+    if name in ("Christian", "Catholic", "Mormon"):
+        return "Christian", "Muslim", "Muslim"
+    return name, "Christian", "Christian"
 
 
 def _orientation(word: str) -> tuple[str, str, str]:
@@ -59,11 +63,16 @@ _GROUPS: Mapping[str, Callable[[str], tuple[str, str, str]]] = {
 }
 _AGE = re.compile(
     r"\b([6-9]\d)(?=[- ]years?[- ]old\b|[- ]?(?:yo|y/o)\b)"
-    rf"|\b(?:{_DATA['aged']}|{_PERSON} is) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))",
+    rf"|\b(?:{_DATA['aged']}|{_PERSON} is) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))"
+    rf"|\b(?:{_PERSON}|[A-Z][a-z]+)(?:, ?| \()([6-9]\d)(?=[,)])",
     re.IGNORECASE,
 )
 _THING = re.compile(rf"\b(?:{_DATA['things']})\b[^.?!]{{0,20}}$", re.IGNORECASE)
 _OTHER_AGE = "27"
+_PERSONS = {"wheelchair user": "person", "wheelchair users": "people"}
+_CONDITION = re.compile(
+    rf"\b({'|'.join(_PERSONS)})\b|(?<= )(?:{_DATA['conditions']})\b", re.IGNORECASE
+)
 _COMMON = ("straight", "young", "older")  # words that mostly speak of something else
 
 
@@ -98,6 +107,8 @@ def find(
 ) -> tuple[list[Cue], str]:
     """Finds the cues of an attribute in a text. Returns a reason too if one is not sure."""
     cues = {cue.start: cue for cue in _adjectives(text, spans, attribute)}
+    if attribute == "disability":
+        cues |= {cue.start: cue for cue in _conditions(text)}
     if attribute == "race":
         cues |= {cue.start: cue for cue in _names(text, spans, picker)}
     if attribute == "age":
@@ -105,6 +116,8 @@ def find(
     ordered = [cues[start] for start in sorted(cues)]
     if attribute == "disability" and not ordered and _patterns(attribute)[1].search(text):
         return [], "the word cannot be left out"
+    if hit := _about_group(attribute).search(text):
+        return ordered, f"the question is about a group: “{hit.group().strip()}”"
     groups = {(cue.group, cue.other) for cue in ordered}
     if len(groups) > 1 and attribute in ("religion", "disability", "age", "orientation"):
         return ordered, "people of several groups"
@@ -130,8 +143,31 @@ def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> 
             yield Cue(start, end, group, other, text[start:end], new)
 
 
+@lru_cache
+def _about_group(attribute: str) -> re.Pattern[str]:
+    """Returns a pattern of words that speak of a whole group."""
+    words, plurals = _DATA[attribute], _DATA["plurals"]
+    return re.compile(
+        rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )(?:(?:many|most|all|some|other) )?"
+        rf"(?:{words}) (?:\w+ )?(?:{plurals})\b"
+        rf"|\b(?:{_DATA['asked_of_one']}) (?:do |does |can )?an? (?:{words}) (?:{_PERSON})\b"
+        rf"|\b(?:{_ALONE[attribute]})\b(?! (?:[\w-]+ )?{_PERSON}\b)",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _conditions(text: str) -> Iterator[Cue]:
+    """Yields what names a disability behind a person, which is left out with the space before."""
+    for match in _CONDITION.finditer(text):
+        new = like(match[1], _PERSONS[match[1].lower()]) if match[1] else ""
+        start = match.start() if new else match.start() - 1
+        yield Cue(start, match.end(), "named", "left out", text[start : match.end()], new)
+
+
 def _is_name(text: str, word: str, end: int, attribute: str) -> bool:
     """True for a word that is part of a name: Christian Dior, Mr Black."""
+    if attribute == "orientation" and word == "Gay" and text[: end - 3].rstrip(" ")[-1:].isalnum():
+        return True  # a surname
     return bool(
         attribute in ("religion", "race")
         and word[:1].isupper()
@@ -159,7 +195,7 @@ def _names(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> Itera
 
 def _ages(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Cue]:
     for match in _AGE.finditer(text):
-        place = 1 if match[1] else 2
+        place = match.lastindex or 1
         start, end = match.span(place)
         if not inside(start, spans) and not _THING.search(text[:start]):
             yield Cue(start, end, "older", "younger", match[place], _OTHER_AGE)

@@ -41,7 +41,7 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 
 @dataclass(frozen=True, slots=True)
 class DeskTask:
-    """What somebody wants to do: label a sample, decide where people disagree, or review the run's
+    """A person's task: label a sample, decide disagreements of people, or review the run's
     taxonomy.
     """
 
@@ -112,14 +112,14 @@ class Desk:
         )
 
     async def item(self, request: Request) -> Response:
-        """What is shown of one item."""
+        """Sends one item."""
         found = await self._thread.read(
             shown_item, self.source, self.task, request.path_params["item"], self.cells
         )
         return JSONResponse(found)
 
     async def end(self, request: Request) -> Response:
-        """What is said when all items are done. 409 before."""
+        """Sends the page after the last item. 409 before."""
         states = await self._thread.read(self.task.states)
         if not all(states.get(item, State()).done for item in self.order):
             return JSONResponse({"error": "Not all items are done."}, 409)
@@ -130,7 +130,7 @@ class Desk:
         return JSONResponse(said)
 
     async def reading(self, request: Request) -> Response:
-        """What the protocol makes of marks that somebody put on an answer's pronouns."""
+        """Sends the protocol's reading of the marks that somebody put on an answer's pronouns."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]

@@ -1,5 +1,5 @@
-"""What the annotation page says when all items are done: how far people and judges agree, what a
-correction still needs, and what to type next. Not before, so that nobody is told what a judge said.
+"""The end of an annotation: the agreement of people and judges, the labels that a correction still
+needs, and the next command. Not before, so that nobody is told what a judge said.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
 
 
 def _needs(source: Source) -> Iterator[str]:
-    """What gold says of each headline claim, and how many more labels it takes; a claim that gold
-    corrects as it is needs none. Where it corrects no number at all, why.
+    """Yields the gold's result for each headline claim, and the number of labels that it still
+    needs; a claim that gold corrects as it is needs none. Where it corrects no number at all, why.
     """
     rows = estimates(source.store, source.protocol)
     background = read_background(source.store, source.protocol, rows)

@@ -1,5 +1,5 @@
-"""What the annotation page shows of one item: prompt, answer or picture, what others said, and of a
-taxonomy the attribute with its values and pictures. Every text is safe to look at.
+"""One item of the annotation page: prompt, answer or picture, labels of others, and of a taxonomy
+the attribute with its values and pictures. Every text is safe to look at.
 """
 
 from __future__ import annotations
@@ -47,20 +47,23 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
 
 
 class Block(TypedDict):
-    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked."""
+    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked; pictures: the
+    addresses of those that were shown with a prompt.
+    """
 
     title: str
     text: str
     kind: str
     language: str
+    pictures: NotRequired[list[str]]
     pieces: NotRequired[tuple[pronoun_marks.MarkedPiece, ...]]
 
 
 class ShownItem(TypedDict):
-    """What the page gets of an item. picture: its address, damage: why there is none; voices: what
-    others said. Where all attributes of an output are asked: question, the attribute; choices, what
-    can be said of it; beside, the items of the same output. Of a taxonomy: table, the values of the
-    attribute; samples, pictures that have one of them.
+    """The data of an item for the page. picture: its address, damage: why there is none; voices:
+    what others said. Where all attributes of an output are asked: question, the attribute; choices,
+    what can be said of it; beside, the items of the same output. Of a taxonomy: table, the values
+    of the attribute; samples, pictures that have one of them.
     """
 
     table: NotRequired[list[dict[str, str]]]
@@ -107,6 +110,8 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     name, _, damage = picture(source.store, output.blob, output.outcome)
     kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
     blocks = [_block("Prompt", trial.prompt, kind, language)]
+    if shown := _shown_with(source.protocol, trial.factors):
+        blocks[0]["pictures"] = [f"/blobs/{one}" for one in shown]
     if trial.begin:
         blocks.append(_block("The answer was begun with", trial.begin, kind, language))
     if output.text or not output.blob:
@@ -114,6 +119,15 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     if cell := _cell(source, cells, trial.factors):
         blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
     return _as_shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
+
+
+def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
+    """The pictures that were shown with the prompt of these levels."""
+    names = (*protocol.factors, protocol.item)
+    for cell in protocol.cells if protocol.pictures else ():
+        if all(cell[name] == levels.get(name) for name in names):
+            return protocol.shown_with(cell)
+    return ()
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:

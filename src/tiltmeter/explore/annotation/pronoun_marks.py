@@ -58,8 +58,8 @@ def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
-    """What the marks make of an output; "" until each pronoun is marked, and where neopronouns are
-    to be compared.
+    """Returns the value that the marks give an output; "" until each pronoun is marked, and if
+    neopronouns are to be compared.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
     found = _pronouns(cell, output)

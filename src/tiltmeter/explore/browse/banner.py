@@ -1,4 +1,4 @@
-"""Which number somebody came from, in words: what its query counts."""
+"""The number that a visitor came from, in words: the outputs that its query counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """What is said above the outputs of a query; None without one. outputs: how many it names."""
+    """Returns the line above the outputs of a query; None without one. outputs: how many it
+    names.
+    """
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)

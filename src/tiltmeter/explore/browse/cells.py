@@ -82,7 +82,7 @@ def columns(
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which rows and which samples of each cell (first, last; from 1) a page has."""
+    """The rows of a page and the samples of each cell (first, last; from 1)."""
 
     rows: tuple[str, ...]
     first: int
@@ -159,7 +159,7 @@ def bars(
     rows: Sequence[str],
     colours: Mapping[str, str],
 ) -> dict[CellKey, tuple[Bar, ...]]:
-    """What was said in each cell of some rows, whatever the filters leave of it."""
+    """Returns the labels of each cell of some rows as bars, whatever the filters leave of it."""
     counts = index.table.cell_values(
         view.rows, view.columns, rows, selected, (view.attribute, NONE)
     )

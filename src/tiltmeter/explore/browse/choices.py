@@ -1,4 +1,4 @@
-"""What can be chosen on a page: items, values, outcomes and the levels of further factors."""
+"""The choices on a page: items, values, outcomes and the levels of further factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often one value was said in each cell: k of n, the share with its interval, and p against the
+"""The frequency of one value in each cell: k of n, the share with its interval, and p against the
 baseline. Of single outputs, so each cell says what is in it; numbers over items are the report's.
 """
 

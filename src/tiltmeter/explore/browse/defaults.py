@@ -1,4 +1,4 @@
-"""What a view leaves open: which factor is columns, rows and items, which attribute, which mode."""
+"""The defaults of a view: the factors for columns, rows and items, the attribute, the mode."""
 
 from __future__ import annotations
 

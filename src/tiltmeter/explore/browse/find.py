@@ -1,5 +1,5 @@
-"""What can be found in a static explorer without a server: the words of all outputs, and the
-outputs of every number, as one page that a script of its own searches.
+"""The search page of a static explorer, which needs no server: the words of all outputs, and the
+outputs of every number, searched by a script of its own.
 """
 
 from __future__ import annotations

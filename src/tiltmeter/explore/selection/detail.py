@@ -55,7 +55,8 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Detail:
     """picture: the name of a blob, "" where there is none; damage: why it cannot be shown; paired:
-    (level, output) of the same prompt at the other levels of the factor that is `compared`.
+    (level, output) of the same prompt at the other levels of the factor that is `compared`; shown:
+    the blobs of the pictures that were shown with the prompt.
     """
 
     run: int
@@ -82,6 +83,7 @@ class Detail:
     language: str
     compared: str
     paired: tuple[tuple[str, str], ...]
+    shown: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -147,6 +149,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
         levels.get("language", ""),
         index.contrasted,
         tuple(_pairs_of(index, run, output)),
+        source.protocol.shown_with(cell) if cell else (),
     )
 
 

@@ -1,5 +1,5 @@
-"""What can be looked at: the outputs of runs of one protocol, as a table of ids, levels and labels
-in memory (store/output_table.py).
+"""The outputs of runs of one protocol, as a table of ids, levels and labels in memory
+(store/output_table.py).
 
 Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
 written to. A run that is still going is read again when it has changed. Of an attribute's labels
@@ -100,7 +100,7 @@ class Index:
         return self._values[attribute]
 
     def title(self, name: str, level: str) -> str:
-        """What a person reads in place of a level of a factor, a value or a model."""
+        """Returns the title of a level of a factor, a value or a model."""
         if name != SUBJECT:
             return wording.title(self.protocol, name, level)
         model = level if level in self.names else level.rpartition(" (")[0]  # without its run

@@ -33,7 +33,7 @@ class Piece:
 
     @property
     def said(self) -> str:
-        """What the mark means, in words."""
+        """The meaning of the mark, in words."""
         words = (
             [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
         )

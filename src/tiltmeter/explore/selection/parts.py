@@ -1,4 +1,4 @@
-"""What a page of the explorer is made of, as plain dataclasses."""
+"""The parts of an explorer page, as plain dataclasses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody looks at, as it stands in the address: factors, filters, order, page, sizes."""
+"""A view, as it stands in the address: factors, filters, order, page, sizes."""
 
 from __future__ import annotations
 

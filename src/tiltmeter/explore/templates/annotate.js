@@ -108,12 +108,14 @@ async function show(place) {
     const text = made("pre", block.pieces ? "" : block.text, { className: block.kind, dir: "auto", tabIndex: 0 });
     if (block.pieces) text.append(...block.pieces.map((piece) => piece.begin === undefined ? piece.text : pronoun(piece)));
     if (block.language) text.lang = block.language;
-    if (folded) box.append(unfolding(block.title, text, item));
+    const home = folded ? unfolding(block.title, text, item) : box;
+    if (folded) box.append(home);
     else box.append(made("h2", block.title), text);
+    for (const address of block.pictures || []) await pictured(home, address, "A picture that was shown with the prompt");
   }
   if (data.table) box.append(tabled(data));
   if (data.damage) box.append(made("p", data.damage + " It can be skipped.", { className: "warning" }));
-  if (data.picture) await pictured(box, data.picture);
+  if (data.picture) await pictured(box, data.picture, "The picture to be judged");
   heard(data.voices || []);
   if (data.choices) asked(data);
   marked();
@@ -155,8 +157,8 @@ function tabled({ table, samples }) {  // a taxonomy: the values of one attribut
   return box;
 }
 
-async function pictured(box, address) {
-  const image = Object.assign(new Image(), { src: address, alt: "The picture to be judged" });
+async function pictured(box, address, alt) {
+  const image = Object.assign(new Image(), { src: address, alt });
   const figure = document.createElement("figure");
   figure.append(image);
   box.append(figure);

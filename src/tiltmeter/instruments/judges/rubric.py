@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
-from ...records import OUTCOMES, Answered, Steps
+from ...records import OUTCOMES, Answered, Message, Steps
 from .. import Judge, Settings
 from ..wording import Json, Texts, texts
 from .prompt import SAMPLING, mark, plain
@@ -89,14 +89,14 @@ class Rubric(Judge):
         words = [*self.settings["words"], *_texts().section("meanings").strings()]
         return [self.label(item, (yield from word_of(self, item, self._question(item), words)))]
 
-    def _question(self, item: Answered) -> str:
+    def _question(self, item: Answered) -> Message:
         wording, settings = _texts(), self.settings
         both = settings.get("shown") == BOTH
         asked, answer = plain(item.task), plain(item.trial.begin + item.output.text)
         code = mark(asked, answer) if both else mark(answer)
         meanings = {**settings["words"], **wording.section("meanings").strings()}
         task = wording.text("task").format(mark=code, task=asked) if both else ""
-        return wording.fill(
+        text = wording.fill(
             "ask",
             mark=code,
             task=task,
@@ -105,6 +105,7 @@ class Rubric(Judge):
             words=", ".join(meanings),
             meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()),
         )
+        return Message("user", text, item.trial.pictures if both else ())
 
 
 def _texts() -> Texts:

@@ -66,7 +66,7 @@ class ChoiceJudge(SecondJudge):
 
 
 def word_of(
-    by: Instrument, item: Answered, asked: str, words: Sequence[str]
+    by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
     """The word of a closed list that the judge of an instrument says of an output, or `unresolved`
     after ROUNDS replies.
@@ -82,14 +82,15 @@ def word_of(
             return UNRESOLVED, _texts().fill("again", words=", ".join(words))
         return word, ""
 
-    word, _ = yield from converse(Message("user", asked), request, read, ROUNDS)
+    word, _ = yield from converse(asked, request, read, ROUNDS)
     return word
 
 
-def question(item: Answered, listed: ClosedList) -> str:
-    """What the judge is asked about one answer."""
+def question(item: Answered, listed: ClosedList) -> Message:
+    """What the judge is asked about one answer, with the pictures that the subject was shown."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
-    return listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
+    asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
+    return Message("user", asked, item.trial.pictures)
 
 
 class ClosedList(NamedTuple):

@@ -94,7 +94,7 @@ class BlindJudge(SecondJudge):
         """Asks the judge for the value of the answer; returns one label."""
         listed, about = self._listed(item), self._first.about(item)
         task = " ".join(filter(None, (NOT_SHOWN, self._asked.question, about)))
-        blind = replace(item, trial=item.trial._replace(prompt=task), told="")
+        blind = replace(item, trial=item.trial._replace(prompt=task, pictures=()), told="")
         asked = question(blind, listed)
         return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]
 

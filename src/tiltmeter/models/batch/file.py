@@ -64,7 +64,7 @@ class FileBatches(OpenAIBatches):
             yield candidate
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """How many results are there."""
+        """Counts the results so far."""
         path, prefix, requests = _parts(remote)
         names = {line.custom_id async for line in _results(path)}
         done = sum(name.startswith(f"{prefix}-") for name in names)
@@ -86,7 +86,7 @@ class FileBatches(OpenAIBatches):
 
 
 def results_path(path: Path) -> Path:
-    """Where the results of a file are looked for: work.out.jsonl for work.jsonl."""
+    """Returns the path of a file's results: work.out.jsonl for work.jsonl."""
     return path.with_suffix(f".out{path.suffix}")
 
 

@@ -23,8 +23,8 @@ TAG = "tiltmeter"  # the name of our key among a batch's metadata
 
 
 class Bounds(NamedTuple):
-    """What one batch may have at most, and how long a provider keeps at it. tokens: that may be
-    queued for a model, None where the provider names none.
+    """The limits of one batch, and how long a provider keeps at it. tokens: that may be queued for
+    a model, None where the provider names none.
     """
 
     requests: int
@@ -34,9 +34,9 @@ class Bounds(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """What is handed in. key: our own, unique to this batch; file: its lines; file_id: the
-    provider's id of the uploaded file; since: when it was handed in, by the provider's clock
-    (UTC, ISO 8601); pictures: True if pictures are to come back.
+    """A batch as it is handed in. key: our own, unique to this batch; file: its lines; file_id: the
+    provider's id of the uploaded file; since: when it was handed in, by the provider's clock (UTC,
+    ISO 8601); pictures: True if pictures are to come back.
     """
 
     key: str
@@ -50,7 +50,7 @@ class Handed(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """How every custom_id of the batch begins."""
+        """The beginning of every custom_id of the batch."""
         return self.key[:PREFIX_CHARACTERS]
 
 
@@ -117,7 +117,7 @@ class BatchFormat(Protocol):
         """The batches of the account that may be this one, of which no receipt came."""
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """How a batch stands. ModelError where the provider does not know it."""
+        """Looks up the state of a batch. ModelError where the provider does not know it."""
 
     def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """The results of a batch that has ended, as they stream in, in any order."""

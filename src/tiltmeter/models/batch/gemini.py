@@ -94,7 +94,9 @@ def _inline(handed: Handed) -> Json:
 
 
 def _about(body: Json) -> Mapping[str, Json]:
-    """What is said of a batch: the metadata of a long-running operation, or the body itself."""
+    """Returns the facts about a batch: the metadata of a long-running operation, or the body
+    itself.
+    """
     return object_at(body, "metadata") or object_at(body)
 
 

@@ -103,7 +103,7 @@ class Wire:
             return await self._send(url, content, {**self._headers, **rest})
 
     def read(self, parse: Callable[[Json], T], body: Json) -> T:
-        """What a good body says. ModelError if it is not what the format knows."""
+        """Reads a good body. ModelError if it is not what the format knows."""
         try:
             return parse(body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:

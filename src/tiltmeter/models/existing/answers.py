@@ -222,7 +222,7 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """What to type where a column is missing: that another one is meant."""
+    """Says what to type if a column is missing: that another one is meant."""
     folded = {name.casefold(): name for name in data}
     meant = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
     if not meant:

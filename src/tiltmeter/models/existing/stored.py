@@ -40,7 +40,9 @@ from .readers import read_lines
 
 
 class Stored(Model):
-    """What all share: no price, and a count of what was asked in vain."""
+    """The common part of models whose answers exist: no price, and a count of requests without an
+    answer.
+    """
 
     price = FREE
     parallel = 1000
@@ -101,7 +103,7 @@ class AnswerFile(Stored):
 
 
 def wanted_by(request: Request, factors: ReadFactors | None) -> Wanted:
-    """What a request of a subject looks for."""
+    """Returns the description of the answer that a subject's request looks for."""
     trial, sample = trial_and_sample(request)
     prompt = request.messages[-1].content
     return Wanted(trial, prompt, sample, lambda: factors(trial) if factors else {})
@@ -131,7 +133,7 @@ class Replay(Stored):
         self._store.close()
 
     def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
-        """What was asked → (key, nonce) of each call that answered it."""
+        """Indexes calls by their request: request → (key, nonce) of each call that answered it."""
         model = self._model or self._only_subject()
         known = calls.models(self._store)
         if model not in known:

@@ -76,11 +76,13 @@ class Exchange:
 
     @property
     def omitted(self) -> frozenset[str]:
-        """What the model is known to refuse."""
+        """The parameters that the model is known to refuse."""
         return self._omitted
 
     def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
-        """What would be sent; omitted: in place of what the model is known to refuse."""
+        """Builds the request; omitted: replaces the parameters that the model is known to
+        refuse.
+        """
         return self._dialect.build(
             request, self._omitted if omitted is None else frozenset(omitted)
         )
@@ -90,7 +92,9 @@ class Exchange:
         return has_key(self._dialect.build(request, self._omitted).body, name)
 
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
-        """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
+        """Sends a request and returns the result of `read` on the reply's body, or a policy
+        refusal; any other error is raised.
+        """
         while True:
             for turn in request.messages:
                 if turn.pictures:
@@ -112,7 +116,7 @@ class Exchange:
     def read(
         self, request: Request, wanted: HttpRequest, answer: Answer, read: Callable[[Json], T]
     ) -> Got[T] | Reply | None:
-        """What an answer means, as of `send`; None where it refuses a parameter, which is left out
+        """Interprets an answer, as of `send`; None if it refuses a parameter, which is left out
         from now on.
         """
         if 200 <= answer.status < 300:
@@ -189,7 +193,7 @@ class HttpModel(Model):
             writing.reserve = tokens
 
     async def describe(self) -> dict[str, Json]:
-        """What its server says of itself, if that is one of one's own, and what is asked of it."""
+        """Describes the server, if it is one's own, and the settings it is asked with."""
         writing: object = self._dialects.get("text")
         if not isinstance(writing, Describing):
             return {}
@@ -267,7 +271,8 @@ class HttpModel(Model):
 def usage_if_possible(
     prompt: int | None, completion: int | None, request: Request, reserve: int = 0
 ) -> tuple[int, int] | None:
-    """What a server says it used, or None where that cannot be: then the worst case is counted.
+    """Returns the usage that a server reports, or None if it is impossible: then the worst case is
+    counted.
 
     A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn,
     1,024 in all). reserve: tokens that were asked for beside the answer's, for thoughts.
@@ -300,8 +305,8 @@ def _inside(body: Json) -> int:
 
 
 def status_by_message(status: int, body: Json) -> tuple[int, None]:
-    """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other
-    errors do.
+    """Returns the status that OpenAI and compatible servers mean: an empty account answers 429 or
+    400, as other errors do.
     """
     said = message(body)
     return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None

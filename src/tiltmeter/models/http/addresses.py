@@ -1,4 +1,4 @@
-"""Which addresses are gone to, and through which proxy."""
+"""The addresses that may be connected to, and the proxy on the way."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def public_socket(address: AddrInfoType) -> socket.socket:
 
 
 def public(address: str) -> bool:
-    """Whether an IP address is one of the internet: not loopback, private, link-local, reserved,
-    nor such a one inside IPv6.
+    """True for an IP address of the internet: not loopback, private, link-local, reserved, nor such
+    a one inside IPv6.
     """
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):

@@ -1,4 +1,4 @@
-"""What headers say of a server's limits: when to come back, how many calls and tokens are left."""
+"""A server's limits by its headers: when to come back, and the calls and tokens that are left."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SHORTEST_S = 0.05  # until a limit is whole again: what is shorter limits nothin
 
 
 class Allowance:
-    """What the last reply said is left. What remains is spread evenly over the time until it is
-    whole again: where it is filled up steadily (a bucket) that settles at the rate of filling with
-    half of it left, and where it is filled at once (so many per minute) nothing is left over.
+    """The allowance that the last reply reported. What remains is spread evenly over the time until
+    it is whole again: where it is filled up steadily (a bucket) that settles at the rate of filling
+    with half of it left, and where it is filled at once (so many per minute) nothing is left over.
     """
 
     def __init__(self) -> None:

@@ -51,7 +51,7 @@ _NESTED = f"JSON that is nested more than {MOST_NESTED} deep"
 
 
 def _depth(body: Json) -> int:
-    """How deep arrays and objects stand in one another, at most one more than MOST_NESTED."""
+    """Measures how deep arrays and objects are nested, at most one more than MOST_NESTED."""
     level: list[Json] = [body]
     for depth in range(MOST_NESTED + 1):
         inner: list[Json] = []
@@ -67,7 +67,7 @@ def _depth(body: Json) -> int:
 
 
 def at(body: Json, *keys: Key) -> Json:
-    """What lies under keys and places, or None. By hand: at({"a": [1, 2]}, "a", 1) is 2."""
+    """Returns the value under keys and places, or None. By hand: at({"a": [1, 2]}, "a", 1) is 2."""
     for key in keys:
         if isinstance(key, str):
             body = body.get(key) if isinstance(body, dict) else None
@@ -123,7 +123,7 @@ def has_key(body: Json, key: str) -> bool:
 
 
 def message(body: Json) -> str:
-    """What an error body says, in the shapes that servers use."""
+    """Returns the text of an error body, in the shapes that servers use."""
     if not isinstance(body, dict):
         return ""
     error = body.get("error", body)

@@ -65,7 +65,7 @@ class TooLong(ModelError):
 
 
 class Answer(NamedTuple):
-    """What came back. `body` is its JSON, or None where it is none (`fault` says why)."""
+    """An HTTP answer. `body` is its JSON, or None where it is none (`fault` says why)."""
 
     status: int
     headers: Mapping[str, str]
@@ -152,7 +152,7 @@ class Connection:
         )
 
     def own(self, url: str) -> bool:
-        """Whether a URL is on the host of the base URL."""
+        """True if a URL is on the host of the base URL."""
         return urlsplit(url).hostname == urlsplit(self.base).hostname
 
     async def send(
@@ -218,7 +218,7 @@ class Connection:
         return bytes(grown)
 
     def without_key(self, content: bytes) -> bytes:
-        """What came, with the key cut out before anything reads it."""
+        """Cuts the key out of the bytes received, before anything reads them."""
         if len(self.key) < SHORTEST_KEY:
             return content
         return without_bytes(self.key, content)
@@ -227,8 +227,8 @@ class Connection:
         return self.clean(content[:SHOWN_RAW].decode("utf-8", "replace"))
 
     def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
-        """What a failed connection means. Before the first reply of all, an address that does not
-        answer is a wrong one.
+        """Returns the error that a failed connection stands for. Before the first reply of all, an
+        address that does not answer is a wrong one.
         """
         aiohttp = self._aiohttp
         said = self.clean(plain(str(error))) or type(error).__name__
@@ -296,7 +296,7 @@ class Connection:
             raise self._lost(url, error, method == "POST") from None
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
-        """What a good status brought; ModelError where it is not what the dialect knows."""
+        """Parses the body of a good status; ModelError if the dialect does not know its form."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
                 f"{self.base} answers with a web page, not with an API. The base URL of most "
@@ -325,7 +325,7 @@ class Connection:
             ) from None
 
     def error_text(self, answer: Answer) -> str:
-        """What an error says, in a line."""
+        """Returns an error's text in one line."""
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:

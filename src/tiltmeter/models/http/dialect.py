@@ -1,4 +1,4 @@
-"""What a provider's dialect says: how a request is sent, what a reply and an error mean."""
+"""A provider's dialect: how a request is sent, what a reply and an error mean."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _AS_ASKED = {CHAT, "max_tokens", "logprobs"}
 
 
 def left_out(omitted: Collection[str]) -> list[str]:
-    """What an endpoint is asked without, in order, of what its model is known to refuse."""
+    """Lists, in order, the endpoint's parameters that its model is known to refuse."""
     return sorted(set(omitted) - _AS_ASKED)
 
 
 class HttpRequest(NamedTuple):
-    """What is sent. omitted: what the request asks for and the body leaves out, since the model
-    refuses it.
+    """A request as it is sent. omitted: what the request asks for and the body leaves out, since
+    the model refuses it.
     """
 
     path: str
@@ -33,10 +33,10 @@ class HttpRequest(NamedTuple):
 
 
 class Speech(Protocol):
-    """What every dialect has: how a request is put, and what an error means."""
+    """The common part of all dialects: how a request is put, and what an error means."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent, without the parameters in `omitted`."""
+        """Builds the request without the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """The reply where an error status is a policy refusal, a result and not an error; else
@@ -68,7 +68,7 @@ class Describing(Protocol):
     """A dialect that knows how to ask a server about itself."""
 
     async def describe(self, connection: Connection) -> dict[str, Json]:
-        """What the server says."""
+        """Describes the server in its own words."""
 
 
 class Translating(Speech, Protocol):

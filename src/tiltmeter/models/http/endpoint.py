@@ -1,5 +1,5 @@
-"""What a server of one's own says of itself: which server, which weights, which template, and the
-system prompt that the template puts before every conversation without being told.
+"""A self-hosted server in its own words: its kind, weights, template, and the system prompt that
+the template puts before every conversation without being told.
 
 llama.cpp answers /props and /apply-template, vLLM /version, /tokenize and /detokenize, Ollama
 /api/version and /api/show. What none of them says is "unknown", and is not asked of providers.
@@ -111,7 +111,9 @@ async def _ollama(
 
 
 def hidden_prompt(prompt: str) -> str:
-    """What a template says before the user's first message, without its marks and roles. Pure."""
+    """Returns the text that a template puts before the user's first message, without its marks and
+    roles. Pure.
+    """
     before = _HEADED.sub(r"\1", prompt.partition(MARK)[0])
     text = _ROLE.sub("", _CONTROL.sub("\n", before))
     return "\n".join(line for line in map(str.strip, text.splitlines()) if line)

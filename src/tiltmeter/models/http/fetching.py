@@ -34,7 +34,9 @@ class Link(NamedTuple):
 
 
 class Unfetched(Exception):
-    """Why an address brings no picture, as the end of a sentence; asking it again is no use."""
+    """Raised if an address brings no picture; the message ends a sentence; asking again is no
+    use.
+    """
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
@@ -51,7 +53,7 @@ async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str
 
 
 def loss_reason(error: Exception) -> str:
-    """Why a picture that was drawn is not there, for its outcome."""
+    """Explains, for its outcome, why a picture that was drawn is missing."""
     return (
         f"the picture was drawn and {error}"
         if isinstance(error, Unfetched)
@@ -60,7 +62,7 @@ def loss_reason(error: Exception) -> str:
 
 
 async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
-    """What lies at an address.
+    """Fetches the content of an address.
 
     Raises Unfetched where it is not there (any more), TransientError where it may be later,
     ModelError where it may not be asked.

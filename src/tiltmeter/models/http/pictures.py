@@ -70,7 +70,7 @@ def _prepare(name: str, read: ReadBlob, longest: int) -> Picture:
 
 
 async def off_the_loop(build: Callable[[], T]) -> T:
-    """What `build` returns, which prepares pictures: reading and encoding one takes up to a quarter
-    of a second, in which the loop goes on with other calls.
+    """Runs `build`, which prepares pictures, in a thread: reading and encoding one takes up to a
+    quarter of a second, in which the loop goes on with other calls.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREADS, build)

@@ -60,9 +60,9 @@ class Idle(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is sent before a body: the bytes on both sides of its length. request: what the
-    connector makes a connection by; idle: connections that the request can be sent over, the one
-    that has waited longest first.
+    """The bytes before a body, on both sides of its length. request: what the connector makes a
+    connection by; idle: connections that the request can be sent over, the one that has waited
+    longest first.
     """
 
     request: ClientRequest
@@ -151,9 +151,9 @@ class Posting:
         most: int,
         read: Callable[[StreamReader, int], Awaitable[bytes]],
     ) -> Received | None:
-        """What came back; None where nothing was sent, and the session has to send it, or says what
-        is wrong. Raises what the session would. most: bytes that the reply may have; read: what
-        reads it where it does not come at once.
+        """Posts the data and returns the reply; None if nothing was sent, and the session has to
+        send it, or says what is wrong. Raises what the session would. most: bytes that the reply
+        may have; read: what reads it where it does not come at once.
         """
         head = self._head(url, headers)
         if head is None:

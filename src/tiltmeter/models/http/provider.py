@@ -1,4 +1,4 @@
-"""Where a provider is and which key it takes: what the kinds of models and `doctor` share."""
+"""The address of a provider and the key it takes, as models and `doctor` need them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Provider(NamedTuple):
     example: str
 
     def place(self, model: str, options: ModelOptions) -> Place:
-        """Where a model is. Raises UsageError or MissingKey with what to type."""
+        """Returns a model's address and key. Raises UsageError or MissingKey with what to type."""
         if not model:
             raise UsageError(f"Which model? Type for instance: --model {self.kind}:{self.example}")
         url = options.base_url or self.url
@@ -75,7 +75,7 @@ class Provider(NamedTuple):
 
 
 def on_this_machine(url: str) -> bool:
-    """Whether a base URL is a server of one's own, which costs nothing."""
+    """True if a base URL is a self-hosted server, which costs nothing."""
     try:
         return urlsplit(url).hostname in LOOPBACK
     except ValueError:

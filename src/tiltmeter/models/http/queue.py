@@ -34,7 +34,7 @@ LOOKS_UNTIL_LOST = 3
 
 
 class Next(NamedTuple):
-    """Where to look for the result of work that has ended."""
+    """The address of the result of work that has ended."""
 
     url: str
 
@@ -58,8 +58,8 @@ class QueueDialect(Speech, Protocol):
         """
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """What a look found: None while the work has not ended; ValueError where the body says
-        nothing of it.
+        """Reads the state of work: None while it has not ended; ValueError if the body does not
+        tell.
         """
 
 
@@ -176,8 +176,8 @@ class QueueModel(Queued):
             return replace(link.reply, outcome=ERROR, text=loss_reason(problem)) if again else None
 
     def _read_look(self, request: Request, answer: Answer) -> Reply | Link | Next | Missing | None:
-        """What an answer to a look means. Work that is gone, or that failed with an error status,
-        is an outcome.
+        """Interprets an answer about the state of work. Work that is gone, or that failed with an
+        error status, is an outcome.
         """
         meant, pause = self._exchange.translate_status(answer)
         if 200 <= meant < 300:

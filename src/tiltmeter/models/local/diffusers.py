@@ -230,7 +230,7 @@ class Diffusers(Model):
 
     @contextmanager
     def _translate_errors(self, doing: str) -> Iterator[None]:
-        """What the libraries raise, as a ModelError that says what to type."""
+        """Turns the libraries' errors into a ModelError that says what to type."""
         try:
             yield
         except TiltmeterError:
@@ -265,7 +265,7 @@ class Diffusers(Model):
 
 
 def _noise(seed: int | None) -> Any:
-    """What a picture's noise is drawn from; None for any."""
+    """Returns the generator of a picture's noise; None for any."""
     return None if seed is None else import_module("torch").Generator("cpu").manual_seed(seed)
 
 
@@ -285,7 +285,7 @@ def digest(folder: Path) -> str:
 
 
 def variant(name: Named) -> dict[str, str]:
-    """Which files of a repository are loaded, as an argument of the library."""
+    """Selects the files of a repository to load, as an argument of the library."""
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 

@@ -196,7 +196,7 @@ class LocalModel(HttpModel):
         return params
 
     async def _begins_in_thought(self) -> bool:
-        """Whether the model's template opens a thought that a begun answer would fall into."""
+        """True if the model's template opens a thought that a begun answer would fall into."""
         messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
         body = {
             "messages": messages,
@@ -289,6 +289,7 @@ BUILTIN = ModelKind(
     extra="builtin",
     templated=True,
     check=check_weights,
+    sees=False,
 )
 GGUF = ModelKind(
     "gguf",
@@ -299,4 +300,5 @@ GGUF = ModelKind(
     modules=("xllamacpp",),
     extra="builtin",
     templated=True,
+    sees=False,
 )

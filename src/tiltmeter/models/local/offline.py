@@ -66,7 +66,7 @@ class Offline(Model):
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}
 
     def question(self, request: Request) -> Question:
-        """What a request asks for. Incapable where it is anything that this judge does not
+        """Reads the question of a request. Incapable where it is anything that this judge does not
         answer.
         """
         raise NotImplementedError

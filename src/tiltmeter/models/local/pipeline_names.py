@@ -1,4 +1,4 @@
-"""What the name of a `diffusers:` model says: which pipeline, how it is loaded and called."""
+"""The parts of a `diffusers:` model's name: the pipeline, and how it is loaded and called."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 class Named(NamedTuple):
-    """What a name says. folder: None where the Hub is meant; call: arguments of the pipeline's
+    """The parts of a name. folder: None where the Hub is meant; call: arguments of the pipeline's
     call; batch: pictures that are drawn at a time.
     """
 
@@ -39,7 +39,7 @@ class Named(NamedTuple):
 
 
 def parse_name(name: str) -> Named:
-    """What a name says. Pure but for a look whether the folder is one. Raises UsageError."""
+    """Parses a name. Pure but for a look whether the folder is one. Raises UsageError."""
     where, settings = split_settings(name)
     if not where:
         raise UsageError(
@@ -77,7 +77,9 @@ def parse_name(name: str) -> Named:
 
 
 def _batch(text: str) -> int:
-    """How many pictures are drawn at a time. UsageError for what is no such number."""
+    """Parses the number of pictures that are drawn at a time. UsageError for what is no such
+    number.
+    """
     if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
         raise UsageError(
             f"diffusers: batch={text} is no number of pictures (1 to {MOST_AT_ONCE}). Type for "
@@ -108,8 +110,8 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def index(folder: Path) -> dict[str, Json]:
-    """What model_index.json says. Raises UsageError where the folder holds no pipeline that
-    diffusers has a class for.
+    """Reads model_index.json. Raises UsageError where the folder holds no pipeline that diffusers
+    has a class for.
     """
     try:
         found = json.loads((folder / INDEX).read_text(encoding="utf-8"))

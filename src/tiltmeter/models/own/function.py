@@ -240,4 +240,5 @@ KIND = ModelKind(
     price=FREE,
     identify=name_file,
     executes=True,
+    sees=False,
 )

@@ -59,7 +59,9 @@ class AnthropicMessages:
         return self.effort == NONE
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent; Incapable for log-probabilities, UsageError for a temperature above 1."""
+        """Builds the request; Incapable for log-probabilities, UsageError for a temperature above
+        1.
+        """
         if request.logprobs:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling

@@ -1,5 +1,5 @@
-"""What the dialects of pictures share: the prompt, the size in its forms, and settings that a
-person names.
+"""The common parts of the dialects of pictures: the prompt, the size in its forms, and settings
+that a person names.
 
 A model may be named with settings of its provider, `bfl:flux-2-pro?safety_tolerance=2`. They are
 sent as they are (numbers, true and false as such) and stand over what is sent otherwise. They are
@@ -78,14 +78,14 @@ def ratio(size: str) -> str:
 
 
 def is_policy(said: str) -> bool:
-    """Whether a failure is a filter's doing: then it is a refusal."""
+    """True if a filter caused the failure: then it is a refusal."""
     return bool(_POLICY.search(said))
 
 
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """What is sent of what is wanted, with the settings over it, and the names of what is left
+    """Returns the wanted parameters with the settings over them, and the names of those left
     out.
     """
     wanted = {
@@ -97,7 +97,7 @@ def leave_out(
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Which of some parameters an error says is not known or not taken, or "". One with a wrong
+    """Returns the parameter that an error calls unknown or unsupported, or "". One with a wrong
     value is not meant.
     """
     if not _NOT_TAKEN.search(said):

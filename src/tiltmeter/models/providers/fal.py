@@ -37,7 +37,7 @@ class FalQueue(QueuedPictures):
         self.headers = {"Authorization": f"Key {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent for one picture, with its size in pixels."""
+        """Builds the request for one picture, with its size in pixels."""
         width, height = pixels(request.size)
         wanted: dict[str, Json] = {
             "prompt": prompt(request),

@@ -93,7 +93,7 @@ class GeminiContent:
             self.headers["x-goog-api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent for text; a begun answer is never sent, and is named as left out."""
+        """Builds the request for text; a begun answer is never sent, and is named as left out."""
         config, left_out = self._config(request, omitted)
         if request.begin:
             left_out.append("begin")
@@ -116,7 +116,9 @@ class GeminiContent:
     def _config(
         self, request: Request, omitted: frozenset[str]
     ) -> tuple[dict[str, Json], list[str]]:
-        """How a reply is drawn and what form it has, and what of that is left out."""
+        """Returns the settings of drawing and of the reply's form, and the names of those left
+        out.
+        """
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -218,7 +220,7 @@ class GeminiContent:
 
 
 def thinking_config(model: str, effort: str) -> dict[str, Json]:
-    """What sets the thinking of a model; both ways at once are an error."""
+    """Returns the setting for a model's thinking; both ways at once are an error."""
     if not effort:
         return {}
     if effort == NONE:

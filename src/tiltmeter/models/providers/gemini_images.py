@@ -42,7 +42,7 @@ class GeminiPictures:
         self.refused, self.status = writing.refused, writing.status
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent for one picture: its ratio, and 2K or 4K where it is large."""
+        """Builds the request for one picture: its ratio, and 2K or 4K if it is large."""
         sampling, longest = request.sampling, max(pixels(request.size))
         larger = next((name for most, name in _LARGER if longest <= most), "4K")
         wanted: dict[str, Json] = {

@@ -33,7 +33,7 @@ class IdeogramGenerations(QueuedPictures):
         self.headers = {"Api-Key": key} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent for one picture, asynchronous and with the magic prompt off."""
+        """Builds the request for one picture, asynchronous and with the magic prompt off."""
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "size": request.size,

@@ -82,7 +82,7 @@ class OpenAIChat:
         return any(reasoning.is_off(value) for value in self._fields.values())
 
     async def describe(self, connection: Connection) -> dict[str, Json]:
-        """What a server of one's own says of itself, and what is asked of reasoning."""
+        """Describes a self-hosted server in its own words, with the reasoning asked for."""
         host = reasoning.host_of(connection.base)
         messages: list[Json] = [{"role": "user", "content": endpoint.MARK}]
         if self._no_system:
@@ -240,8 +240,9 @@ def _text(message: Json) -> str:
 
 
 def _thoughts(message: Json) -> str:
-    """What the model thought, where the server says it beside the text: `reasoning` with vLLM and
-    OpenRouter, `reasoning_content` with vLLM before, DeepSeek and llama.cpp, parts with Mistral.
+    """Returns the model's thoughts if the server sends them beside the text: `reasoning` with vLLM
+    and OpenRouter, `reasoning_content` with vLLM before, DeepSeek and llama.cpp, parts with
+    Mistral.
     """
     beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
     parts = (list_at(part, "thinking") for part in list_at(message, "content"))

@@ -1,4 +1,4 @@
-"""What providers share that take pictures in as work, to be looked at until it ends."""
+"""The common part of providers that take pictures in as work, to be looked at until it ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_WORK = 1_000  # at once, where a provider names no limit
 
 
 class QueuedPictures:
-    """What their dialects share. optional: parameters that can be left out."""
+    """The common part of their dialects. optional: parameters that can be left out."""
 
     optional: ClassVar[tuple[str, ...]]
 

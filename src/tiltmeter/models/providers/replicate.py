@@ -52,7 +52,7 @@ class ReplicatePredictions(QueuedPictures):
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent for one prediction, of the named version or of the model's latest."""
+        """Builds the request for one prediction, of the named version or of the model's latest."""
         width, height = pixels(request.size)
         wanted: dict[str, Json] = {
             "prompt": prompt(request),

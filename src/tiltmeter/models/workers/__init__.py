@@ -51,14 +51,14 @@ class Handle(Protocol):
         """Loads the model; waits for the machine where there is none yet."""
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
-        """What the model replies."""
+        """Returns the model's reply."""
 
     async def stop(self) -> None:
         """Closes the model, and ends the worker; also one that is gone."""
 
 
 class Cluster(Protocol):
-    """Where workers are started."""
+    """A place for workers to be started."""
 
     def start_worker(self, payload: bytes, gpus: float) -> Handle:
         """A worker that is not ready yet. payload: the model, as `pack` makes it."""

@@ -40,7 +40,7 @@ class _Ready:
 
 @dataclass(slots=True)
 class _Mark:
-    """What all workers must agree in, and who said it first."""
+    """A fact in which all workers must agree, and the worker who said it first."""
 
     text: str = ""
     machine: str = ""
@@ -89,7 +89,7 @@ class WorkerPool(Model):
 
     @property
     def progress(self) -> str:
-        """How many replies each worker has sent."""
+        """The number of replies of each worker."""
         counts = " · ".join(f"{one.answered:,}" for one in self._ready)
         lost = f" + {self._answered_by_lost:,} of lost ones" if self._answered_by_lost else ""
         return f"{len(self._ready)} of {self._workers.number} workers: {counts}{lost}"

@@ -152,7 +152,7 @@ class _Actor:
         return found
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
-        """What the model replies."""
+        """Returns the model's reply."""
         found: Reply | Refusal = await self._call(lambda: self._actor.ask.remote(request, pictures))
         return found
 

@@ -1,4 +1,4 @@
-"""What runs in a worker: a model, opened once and asked."""
+"""The program of a worker: a model, opened once and asked."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Refusal(NamedTuple):
 
     @classmethod
     def of(cls, error: TiltmeterError) -> Refusal:
-        """What is told of an error."""
+        """Makes a refusal of an error."""
         raw, wait = getattr(error, "raw", None), getattr(error, "retry_after", None)
         return cls(type(error).__name__, str(error), wait, raw, error.possibly_paid)
 
@@ -86,7 +86,7 @@ class Worker:
         return Started(platform.node(), self._model.fingerprint)
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
-        """What the model replies; an error of ours as what can be sent."""
+        """Returns the model's reply; an error of ours becomes a refusal that can be sent."""
         self._shown.contents.update(pictures)
         self._users.update(pictures.keys())
         try:

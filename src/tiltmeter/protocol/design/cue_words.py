@@ -16,7 +16,12 @@ from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
 from .. import MeasureSpec, Protocol
 from ..names import refuse_unknown
 from ..source.source_lines import SourceLocation
-from .thin_design import asked_columns, compared_factors, name_columns
+from .thin_design import (
+    asked_columns,
+    columns_of_pictures,
+    compared_factors,
+    name_columns,
+)
 
 NONE = "none"
 BY_WORD = "_by_word"  # ends the name of a measure
@@ -75,7 +80,7 @@ def _column(protocol: Protocol, factor: str) -> str:
     if protocol.cue_words:
         tables = [table[0] for table in protocol.tables if factor in table[0]]
         return protocol.cue_words if any(protocol.cue_words in row for row in tables) else ""
-    asked = asked_columns(protocol)
+    asked = asked_columns(protocol) - columns_of_pictures(protocol)
     return next((name for name in name_columns(protocol, factor) if name in asked), "")
 
 
@@ -120,7 +125,9 @@ def sentences(protocol: Protocol) -> Iterator[str]:
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
-    """What a ranking can say of the names of its candidates (`Group: Name; Group: Name`)."""
+    """Yields the sentence about the names of a ranking's candidates (`Group: Name; Group:
+    Name`).
+    """
     names: dict[str, dict[str, None]] = {}
     lineups: dict[str, set[str]] = {}
     column = lineup_column(protocol)

@@ -1,5 +1,5 @@
-"""Which of a protocol's shares are selection rates, and of which categories: what audits of
-employment tools tabulate.
+"""The shares of a protocol that are selection rates, and their categories, as audits of employment
+tools tabulate them.
 """
 
 from __future__ import annotations

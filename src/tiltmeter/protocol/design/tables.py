@@ -50,12 +50,15 @@ class Beside:
     kept them.
 
     texts: those that were read, so that all of a protocol can be kept. root: what no file lies
-    outside of, where that is not the folder.
+    outside of, where that is not the folder. pictures: the blob name of each picture that was read;
+    shown: the folder of pictures, if that is another.
     """
 
     folder: Path | None = None
     texts: dict[str, str] = field(default_factory=dict)
     root: Path | None = None
+    pictures: dict[str, str] = field(default_factory=dict)
+    shown: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
         """The rows of a file of CSV or of JSON lines, which may be compressed (.xz); a cell of JSON

@@ -45,14 +45,20 @@ def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """The columns that stand in a prompt, or in a column that does."""
+    """The columns that stand in a prompt, or in a column that does, or name a picture."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
+    texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
     asked = {slot for text in texts for slot in _SLOT.findall(text)}
     cells = [row for table in protocol.tables for row in table]
     return asked | {
         slot for row in cells for name in asked & row.keys() for slot in _SLOT.findall(row[name])
     }
+
+
+def columns_of_pictures(protocol: Protocol) -> set[str]:
+    """The columns that name a picture."""
+    return {slot for text in protocol.pictures for slot in _SLOT.findall(text)}
 
 
 def compared_factors(protocol: Protocol) -> list[str]:

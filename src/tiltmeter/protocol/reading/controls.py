@@ -19,8 +19,8 @@ KEY, TITLE, SLOT = "controls", "title", "{controls}"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
-    """What a file declares, with its controls written out. Raises ProtocolError for a table that is
-    not there or has no titles.
+    """Returns the declarations of a file, with its controls written out. Raises ProtocolError for a
+    table that is not there or has no titles.
     """
     file = data.get(KEY)
     if not isinstance(file, str):

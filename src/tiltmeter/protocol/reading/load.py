@@ -24,6 +24,7 @@ from ..source.json_schema import SchemaFault, fault
 from ..source.keys import FileKeys
 from ..source.source_lines import SourceLocation
 from . import controls, joins, parts, schema, validate
+from .pictures import read_pictures
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _SHIPPED = Path(__file__).parents[2] / "protocols"  # they share tables with one another
@@ -36,12 +37,13 @@ def load(
     kinds: Kinds | None = None,
     taken: Collection[str] = (),
     texts: Mapping[str, str] | None = None,
+    shown: Path | None = None,
 ) -> Protocol:
     """Reads and checks a protocol file.
 
     kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
     that it cannot have. texts: data files that do not lie beside it, by the names that it gives
-    them.
+    them. shown: the folder of its pictures, if they do not lie beside it.
     """
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
@@ -66,7 +68,10 @@ def load(
     return declare(
         data,
         Beside(
-            path.parent, dict(texts or {}), root=_SHIPPED if path.is_relative_to(_SHIPPED) else None
+            path.parent,
+            dict(texts or {}),
+            root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
+            shown=shown,
         ),
         SourceLocation(where, text, data),
         kinds,
@@ -85,7 +90,7 @@ def declare(
     """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
     `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
-    definition = {"declared": data, "files": beside.texts}
+    definition: dict[str, Json] = {"declared": data, "files": beside.texts}
     if isinstance(data.get(controls.KEY), str):
         data = controls.expand(data, beside, place)
     if not _has_its_shape(data):
@@ -100,6 +105,9 @@ def declare(
     protocol = _protocol(data, definition, beside, place)
     if not protocol.cells:
         joins.refuse_unjoined(protocol.tables, place)
+    if protocol.pictures:
+        read_pictures(protocol, beside, place)
+        definition["pictures"] = beside.pictures
     if not stored:
         joins.refuse_dropped(data["tables"], protocol.tables, beside, place)
     if kinds is None:
@@ -155,6 +163,9 @@ def _protocol(
         system=data.get("system", ""),
         turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),
         judges_see_system=data.get("judges_see_system", False),
+        pictures=tuple(data.get("pictures", ())),
+        picture_names=beside.pictures,
+        picture_folder=beside.shown or beside.folder,
         thresholds=tuple(data.get("thresholds", ())),
         stop=data.get("stop"),
         cue_words=data.get("cue_words", ""),
@@ -167,7 +178,9 @@ def _protocol(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """What a report must say of the languages whose options are looked for in sentences."""
+    """Lists the limits that a report must name of languages whose options are looked for in
+    sentences.
+    """
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())

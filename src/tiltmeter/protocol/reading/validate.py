@@ -101,7 +101,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
     seen: set[tuple[str, ...]] = set()
     condition = itemgetter(protocol.item, *protocol.factors)
     for prompt, cell in zip(prompts, protocol.cells, strict=True):
-        key = (prompt, *condition(cell))
+        key = ("" if protocol.pictures else prompt, *condition(cell))  # one picture a condition
         if key in seen:
             raise ProtocolError(
                 f"{place.at('tables')}: two rows make the same prompt in the same condition: "
@@ -364,6 +364,12 @@ def _variant(
     for number, table in enumerate(variant.tables):
         for name in table.measures:
             refuse_unknown("measure", name, measures, place.at("tables", number, "measures"))
+        for column, cell in enumerate(table.cells):
+            inside = place.at("tables", number, "cells", column)
+            if not cell.measure.startswith(tuple(f"{name}_" for name in measures)):
+                refuse_unknown("measure", cell.measure, measures, inside.at("measure"))
+            if cell.stars:
+                refuse_unknown("measure", cell.stars.measure, measures, inside.at("stars"))
     for name in variant.says:
         refuse_unknown("measure", name, measures, place.at("says"))
     for name, other in variant.reads.items():

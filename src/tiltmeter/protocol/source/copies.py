@@ -78,7 +78,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What `sources.toml` of a protocol says.
+    """The content of a protocol's `sources.toml`.
 
     package: the package of the protocol's functions; files: the sha256 of each path; tables: the
     function that makes each.

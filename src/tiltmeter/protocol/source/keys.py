@@ -77,10 +77,7 @@ class SentenceKeys(TypedDict, total=False):
     plain: str
     also: str
     strata: str
-    none: str
-    undecided: str
-    unsettled: str
-    reversed: str
+    places: str
     shown: str
     between: str
     over_time: str
@@ -135,11 +132,46 @@ class MeasureKeys(TypedDict, total=False):
     sentence: SentenceKeys
 
 
+class StarKeys(TypedDict, total=False):
+    """Stars of another measure's test beside a cell."""
+
+    measure: Required[str]
+    where: Levels
+    at: Levels
+    most: int
+
+
+class PaperCellKeys(TypedDict, total=False):
+    """A column of a paper's table, or one for each level of the axes in `each`."""
+
+    head: Required[Texts]
+    measure: Required[str]
+    each: Texts
+    where: Levels
+    less: Levels
+    show: Sequence[Literal["value", "stars", "interval", "p", "n", "se", "baseline", "level"]]
+    axis: str
+    stars: StarKeys
+    percent: bool
+    decimals: int
+    signed: bool
+    after: str
+
+
 class PaperTableKeys(TypedDict, total=False):
     """A table of a paper: estimates laid out as rows × columns."""
 
     title: Required[str]
-    measures: Required[Texts]
+    measures: Texts
+    cells: Sequence[PaperCellKeys]
+    names: Mapping[str, Mapping[str, str]]
+    split: Mapping[str, Mapping[str, str]]
+    continues: bool
+    count: str
+    leading_zero: bool
+    half_even: bool
+    mark_below: float
+    top: int
     rows: Texts
     columns: Texts
     show: Sequence[Literal["value", "stars", "interval", "p", "n"]]
@@ -147,6 +179,7 @@ class PaperTableKeys(TypedDict, total=False):
     percent: bool
     decimals: int
     leader: bool
+    column_leader: bool
     ranked: bool
 
 
@@ -156,6 +189,7 @@ class VariantKeys(TypedDict, total=False):
     where: Levels
     several: Literal["alone", "each"]
     intervals: bool
+    adjust: bool
     measures: Texts
     only: Texts
     headline: Texts
@@ -247,6 +281,7 @@ class _Keys(TypedDict, total=False):
     system: str
     turns: Sequence[TurnKeys]
     judges_see_system: bool
+    pictures: Texts
     crosstab: CrosstabKeys
     titles: Mapping[str, Mapping[str, str]]
     annotation: Mapping[str, AnnotationKeys]

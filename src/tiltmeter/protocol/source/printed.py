@@ -42,7 +42,7 @@ class PrintedNumber:
 
     @property
     def decimals(self) -> int:
-        """How many digits stand after the point."""
+        """The number of digits after the point."""
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:

@@ -157,7 +157,7 @@ def heat(
         told = spec.null is None or e.p is None or strata.significant(e)
         return Cell(
             level(e.value) if told else 0,
-            numerals.quantity(e.value, e.unit, reading.is_signed(spec, e), 2),
+            _words(spec, e.value, signed=reading.is_signed(spec, e)),
             numerals.count(e.n),
             _symbol(e, spec, leaders),
             query_of(audit.protocol, e).text(),
@@ -212,11 +212,11 @@ def scale_of(
         return max(-steps, min(steps, round((inner - base) / reach * steps)))
 
     def words(inner: float) -> str:
-        return strata.number(spec, math.exp(inner) if ratio else inner)
+        return _words(spec, math.exp(inner) if ratio else inner, signed=spec.signed)
 
     less, more = ("≤ ", "≥ ") if ratio or _is_difference(spec) else ("", "")
     ends = ((steps, more + words(base + reach)),)
-    null = strata.number(spec, spec.null) if spec.null is not None else words(base)
+    null = words(base)
     return level, (
         (-steps, less + words(base - reach)),
         (0, null),
@@ -225,6 +225,16 @@ def scale_of(
         (0, null),
         *ends,
     )
+
+
+def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
+    """A number as a cell has it: a share in per cent, a difference in points."""
+    if spec.unit != "share":
+        return numerals.quantity(value, spec.unit, signed, 2)
+    if not signed:
+        return numerals.percent(value)
+    sign = "" if not value else "+" if value > 0 else numerals.MINUS
+    return f"{sign}{numerals.fixed_decimals(abs(100 * value), numerals.point_places(value))}"
 
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
@@ -271,7 +281,7 @@ def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
     said = "In a cell: the value, and n under it."
     if spec.null is not None:
         said += (
-            f" ▲ ▼: above or below {strata.number(spec, spec.null)} after adjustment "
+            f" ▲ ▼: above or below {_words(spec, spec.null, signed=spec.signed)} after adjustment "
             f"({strata.level()}); "
         )
         said += "white without a symbol: no difference found at this n."

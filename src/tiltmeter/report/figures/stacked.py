@@ -213,7 +213,7 @@ def _colours(audit: Audit, rows: Sequence[Counted], parts: Sequence[str]) -> Ite
 
 def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
     shares = [
-        f"{part} {numerals.share(share, 2)}"
+        f"{part} {numerals.percent(share)}"
         for part, share in zip(parts, bar.shares, strict=True)
         if share > 0
     ]
@@ -267,7 +267,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
             made,
             left + share * (right - left),
             y + 18,
-            numerals.share(share, 2),
+            numerals.percent(share),
             "fig-tick" + {0: "", 0.5: " middle", 1: " end"}[share],
         )
     return ET.tostring(made, encoding="unicode")
@@ -287,7 +287,7 @@ def _draw_bar(
             query = bar.queries[number] if bar.queries and not whole else ""
             _piece(made, look, (x, y, wide, TALL), query)
         if wide >= ROOM and look.on is not None:
-            said = numerals.share(share, 2)
+            said = numerals.percent(share)
             text(made, x + wide / 2, y + 13.5, said, f"fig-in {look.on} middle")
         x += wide
 

@@ -76,7 +76,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         measure=spec.name,
         place=number,
         n=numerals.count(row.n),
-        p=numerals.chance(row.p if row.p_adjusted is None else row.p_adjusted),
+        p=numerals.chance(row.deciding_p),
         query=verdict.query.text(),
         language=row.condition.get("language", ""),
     )

@@ -9,6 +9,7 @@ from ...analyse.words import numerals, reading, sentences
 from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.first_sentence.clauses import NAMED, capital, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
+from ...analyse.words.first_sentence.tilts import place_name
 from ...stats.results import ALPHA
 from .ranking import Judged
 
@@ -31,9 +32,8 @@ def lede(spoken: Sequence[Judged]) -> Iterator[tuple[str, str]]:
     """
     room = CHARACTERS
     lead = spoken[0]
-    sizes = [
-        (_size(one, named=len(spoken) > 1), one.verdict.query.text()) for one in spoken[:NAMED]
-    ]
+    among = [one.verdict.facts for one in spoken]
+    sizes = [(_size(one, among), one.verdict.query.text()) for one in spoken[:NAMED]]
     texts = [*sizes, (_nuisances(lead), ""), *((text, "") for text in _cautions(lead))]
     seen: set[str] = set()
     for text, query in texts:
@@ -43,12 +43,13 @@ def lede(spoken: Sequence[Judged]) -> Iterator[tuple[str, str]]:
             yield text, query
 
 
-def _size(one: Judged, *, named: bool) -> str:
+def _size(one: Judged, among: Sequence[ClaimFacts]) -> str:
     """The difference with its interval, how large it is at least, and adjusted p."""
     facts, row = one.verdict.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
-    name = f"{facts.model}: " if named else ""
+    named = place_name(facts, among) if len(among) > 1 else ""
+    name = f"{capital(named)}: " if named else ""
     number = _number(facts)
     ends = _interval(facts)
     interval = f" ({100 * (row.confidence or 0.95):g} % interval {ends})" if ends else ""
@@ -59,6 +60,8 @@ def _size(one: Judged, *, named: bool) -> str:
 
 def _number(facts: ClaimFacts) -> str:
     row, value = facts.row, facts.row.value or 0.0
+    if "unit" in facts.slots:
+        return f"a difference of {numerals.plain(abs(value))}{facts.slots['unit']}"
     if _is_difference(facts):
         return f"a difference of {numerals.points(value)}"
     if row.unit == "share" and facts.spec.reference:
@@ -96,6 +99,8 @@ def _interval(facts: ClaimFacts) -> str:
         ends = sorted((-low, -high) if turned else (low, high))
         places = numerals.point_places(row.value) if reading.is_signed(facts.spec, row) else 0
         return " to ".join(numerals.fixed_decimals(100 * end, places) for end in ends)
+    if "unit" in facts.slots and (row.value or 0.0) < 0:
+        low, high = -high, -low
     if row.unit in numerals.RATIOS and min(low, row.value or 0.0) > 0:
         ends = sorted((1 / low, 1 / high) if (row.value or 1.0) < 1 else (low, high))
         return " to ".join(numerals.odds(end, 1) for end in ends)
@@ -121,7 +126,7 @@ def _least(one: Judged) -> str:
 
 def _chance(facts: ClaimFacts) -> str:
     row = facts.row
-    p = row.p if row.p_adjusted is None else row.p_adjusted
+    p = row.deciding_p
     if p is None:
         return ""
     text = numerals.chance(p)

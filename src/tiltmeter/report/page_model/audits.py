@@ -38,7 +38,9 @@ class Audit:
         return self._specs.get(measure)
 
     def attribute(self, estimate: Estimate) -> str:
-        """Which labels an estimate counts; those of the first instrument where nothing says it."""
+        """Returns the attribute whose labels an estimate counts; that of the first instrument if
+        nothing names it.
+        """
         spec = self.spec(estimate.measure)
         own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
         return own or next((one.attribute for one in self.protocol.instruments), "")
@@ -91,7 +93,7 @@ class Audit:
 
     @cached_property
     def _bare(self) -> Counter[str]:
-        """How many annotators have a name, without their hash."""
+        """The number of annotators per name without a hash."""
         return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
@@ -153,7 +155,7 @@ class Audit:
         return shared
 
     def is_sampled(self, estimate: Estimate) -> bool:
-        """Whether outputs were sampled, not read from probabilities."""
+        """True if outputs were sampled, not read from probabilities."""
         mode = self.protocol.modes.get(estimate.condition.get("mode", ""))
         return mode is None or not mode.logprobs
 

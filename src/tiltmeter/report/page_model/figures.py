@@ -1,4 +1,4 @@
-"""What figures are made of: frozen rows of text and numbers, of which `figures.draw` makes SVG."""
+"""The data of figures: frozen rows of text and numbers, which `figures.draw` turns into SVG."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What every drawing has; its kind is its class, and `figures.draw` turns it into SVG.
+    """The common fields of figures; the class is the kind, and `figures.draw` turns it into SVG.
 
     text:  the same in words, for those who do not see it.
     note:  the key: what the shapes, lines and symbols mean.

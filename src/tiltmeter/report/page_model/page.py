@@ -1,5 +1,4 @@
-"""What a report is made of: frozen rows of text and numbers, with no layout. Made by
-`content.build`.
+"""The data of a report: frozen rows of text and numbers, with no layout. Made by `content.build`.
 
 A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
 stands beside a number for its signature, which is written out in full under the table or figure and
@@ -296,7 +295,7 @@ class Content:
 
     @property
     def more_findings(self) -> int:
-        """How many headline numbers there are beside `findings`."""
+        """The number of headline numbers beside `findings`."""
         return len(self.every_finding) - len(self.findings)
 
 

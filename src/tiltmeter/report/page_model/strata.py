@@ -1,6 +1,4 @@
-"""What every drawing needs to know of estimates: how strata are named and split over figures,
-marks, tables, words.
-"""
+"""The strata of a figure: their names, their split over several figures, marks, tables, words."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
 
 
 def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
-    """What the strata of these estimates differ in: `model, language`."""
+    """Names the parts in which the strata of these estimates differ: `model, language`."""
     parts = [audit.differing_levels(e) for e in estimates]
     return (
         ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1)
@@ -80,7 +78,7 @@ def marks(audit: Audit, estimates: Iterable[Estimate]) -> Pairs:
 
 
 def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:
-    """Where `tables` has the numbers of a grouping."""
+    """Returns the id of the table with the numbers of a grouping."""
     return audits.slug(prefix, spec.name, *(grouping if grouping in audit.fine(spec.name) else ()))
 
 
@@ -97,8 +95,8 @@ def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") ->
 
 
 def significant(estimate: Estimate) -> bool:
-    """Whether a test was made and holds after adjustment."""
-    return estimate.p_adjusted is not None and estimate.p_adjusted < ALPHA
+    """True if a test was made and holds, after adjustment unless nothing is adjusted."""
+    return estimate.deciding_p is not None and estimate.deciding_p < ALPHA
 
 
 def level() -> str:

@@ -1,5 +1,5 @@
-"""What fits the height of a terminal: of several ways to print something, from everything to very
-little, the first that does. Where there is no terminal (a pipe, a file), everything.
+"""Printing to the height of a terminal: of several attempts, from everything to very little, the
+first that fits. Where there is no terminal (a pipe, a file), everything.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
 
 
 def shared_parts() -> dict[str, str]:
-    """What every page is rendered with: the style sheet, the script, and the policy for them."""
+    """Returns the variables of every page: the style sheet, the script, and the policy for them."""
     from markupsafe import Markup
 
     style, script = Markup(_asset("style.css")), Markup(_asset("report.js"))

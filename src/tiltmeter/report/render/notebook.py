@@ -1,5 +1,5 @@
-"""What a notebook shows of a run: its figures, and a short summary. What came from elsewhere is
-escaped and made visible.
+"""A run in a notebook: its figures, and a short summary. What came from elsewhere is escaped and
+made visible.
 
 A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do
 not touch.

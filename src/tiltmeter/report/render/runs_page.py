@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..several_runs.comparison import ComparisonPage
-from ..several_runs.history import HistoryPage
-from ..several_runs.prompts import Example
+from ..page_model.document import Document, Example
 from . import html, markdown
 
-RunsPage = HistoryPage | ComparisonPage
 
-
-def write_page(page: RunsPage, path: Path | str) -> None:
+def write_page(page: Document, path: Path | str) -> None:
     """Writes the page as one HTML file that opens from disk and loads nothing; as Markdown if the
     path ends in .md.
     """
@@ -27,12 +23,12 @@ def write_page(page: RunsPage, path: Path | str) -> None:
     html.write_whole(target, text)
 
 
-def as_markdown(page: RunsPage) -> str:
+def as_markdown(page: Document) -> str:
     """The same words and numbers in Markdown, without the figure."""
     return "\n".join(_lines(page)) + "\n"
 
 
-def _lines(page: RunsPage) -> Iterator[str]:
+def _lines(page: Document) -> Iterator[str]:
     escape = markdown.escape
     yield f"# {escape(page.title)}\n"
     yield f"**{escape(page.headline)}** {escape(' '.join(page.lede))}\n"

@@ -24,7 +24,7 @@ SIGNATURES = 2  # that fit; of more the rest has them
 
 
 class Room(NamedTuple):
-    """What of a screen is printed: so many findings, cautions and sentences below the first.
+    """The limits of a screen: the numbers of findings, cautions and sentences below the first.
     limits: what not to conclude.
     """
 
@@ -123,7 +123,9 @@ def _name(content: Content, finding: Finding) -> str:
 
 
 def _cautions(content: Content, most: int) -> Iterator[str]:
-    """What the first screen has not said yet, each once; beyond so many their number alone."""
+    """Yields the cautions that the first screen has not given yet, each once; beyond so many their
+    number alone.
+    """
     told = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:
@@ -141,7 +143,7 @@ def _cautions(content: Content, most: int) -> Iterator[str]:
 
 
 def _rest(content: Content, console: Console, run: str, room: Room) -> None:
-    """Where everything else is, and the signatures where they fit."""
+    """Prints the commands for everything else, and the signatures if they fit."""
     tables = [table for section in content.sections for table in section.tables]
     rows = sum(len(table.rows) for table in tables)
     more = content.more_findings + len(content.findings) - room.findings

@@ -1,4 +1,6 @@
-"""How many outputs rules labelled, and how many the judge that was asked where they were unsure."""
+"""The numbers of outputs that rules labelled, and that a judge labelled when the rules were
+unsure.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class Shares(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Who labelled how many, in words."""
+        """The division of labels between rules and judge, in words."""
         unsure = "unsure" if self.sure is None else f"less sure than {self.sure:g}"
         in_vain = f", {self.left_open:,} by neither: it gave no usable answer"
         return (
@@ -46,7 +48,7 @@ class Shares(NamedTuple):
 
     @property
     def options(self) -> Iterator[str]:
-        """What was typed beside the judge."""
+        """The options that were typed beside the judge."""
         yield "--judge-for unsure"
         if self.sure is not None:
             yield f"--sure {self.sure:g}"
@@ -69,7 +71,9 @@ def shares(store: Store) -> list[Shares]:
 
 
 def limits(store: Store) -> Iterator[str]:
-    """What rests on rules and a judge together; nothing where none labelled so."""
+    """Yields the limit of numbers that rest on rules and a judge together; nothing if none labelled
+    so.
+    """
     if settings.cascades(store):
         yield (
             "Where rules and a judge label as one, rates carry the errors of both: of the rules "

@@ -147,7 +147,8 @@ def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Judged]
 ) -> list[Beside]:
     """The numbers that the authors of the audit printed, beside those of the first variant."""
-    printed = registry.printed_numbers(settings.source(store)) if audit else ()
+    readable = audit is not None and settings.own_source(store)
+    printed = registry.printed_numbers(settings.source(store)) if readable else ()
     if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
         return []
     variants = audit.protocol.variants
@@ -219,8 +220,8 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """How often what judges were shown, and what they said, tried to instruct its reader; nothing
-    where no judge labelled.
+    """Counts the attempts to instruct the reader in texts shown to judges and in their replies;
+    nothing if no judge labelled.
     """
     found = injection_count.read_counts(store)
     if found:

@@ -1,6 +1,4 @@
-"""What the calls of a run say of the models that were asked: as served, when, how often, at what
-cost.
-"""
+"""The models that were asked, by the calls of a run: names as served, dates, numbers, cost."""
 
 from __future__ import annotations
 

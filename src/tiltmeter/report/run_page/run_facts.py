@@ -1,5 +1,5 @@
-"""What a run says of itself in a report: how much was asked and of whom, its design, its long
-signatures, and what to type for the same audit.
+"""The facts of a run in its report: its extent and models, its design, its long signatures, and the
+commands for the same audit.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _Extent = tuple[str, int, int, tuple[str, ...]]  # mode, samples, items, languag
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is read once of a run. models: what the calls say of each; parts: its trials by subject
-    and mode; frozen: the settings it was begun with.
+    """The facts that are read once per run. models: what the calls say of each; parts: its trials
+    by subject and mode; frozen: the settings it was begun with.
     """
 
     store: Store
@@ -54,7 +54,7 @@ def read_facts(store: Store, protocol: Protocol) -> RunFacts:
 
 
 def asked_line(facts: RunFacts) -> str:
-    """How much was asked, in a line."""
+    """Writes the extent of a run in a line."""
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
     line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
@@ -63,8 +63,8 @@ def asked_line(facts: RunFacts) -> str:
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
-    """How many items were asked about, of how many in the languages that were asked, and these
-    languages.
+    """Counts the items that were asked about, and those that exist in the languages that were
+    asked; returns these languages too.
     """
     protocol, levels = facts.protocol, asked.levels_asked(facts.store)
     of = {row.get(protocol.item, "") for row in levels}
@@ -156,8 +156,8 @@ def info(facts: RunFacts) -> dict[str, Json]:
 
 
 def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
-    """What to type for the same audit. One command for each set of modes, samples and items that
-    was asked together.
+    """Yields the commands for the same audit. One command for each set of modes, samples and items
+    that was asked together.
     """
     yield f"pip install tiltmeter=={__version__}"
     name, imports = _source(facts), settings.imports(facts.store)
@@ -185,7 +185,9 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
 
 
 def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
-    """What a run that stops early was given: how much it asked follows from its looks."""
+    """Yields the options of a run that stops early: the number of its answers follows from its
+    looks.
+    """
     for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
         for value in _as_list(plan.choices.get(key)):
             yield f"--{option} {shlex.quote(value)}"
@@ -229,7 +231,7 @@ def _options(facts: RunFacts, extent: _Extent, models: Sequence[str]) -> Iterato
 
 
 def _judge_options(facts: RunFacts) -> Iterator[str]:
-    """Where its judges were asked, if that is not everywhere."""
+    """Yields the options that say when its judges were asked, if that is not always."""
     if settings.cascades(facts.store):
         yield next(_judges_by_options(facts))[0]
 

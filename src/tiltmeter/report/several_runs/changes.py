@@ -1,4 +1,4 @@
-"""What a comparison of runs begins with: what changed, what did not, and what cannot be told."""
+"""The first part of a comparison of runs: changes, numbers without a change, and open ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def changes(found: Comparison) -> Iterator[str]:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """What to mind of the headline differences, each once with the runs that it is of."""
+    """Lists the cautions about the headline differences, each once with the runs that it is
+    about.
+    """
     runs: dict[str, list[str]] = {}
     for row in found.rows:
         for caution in row.claim.cautions if row.claim else ():

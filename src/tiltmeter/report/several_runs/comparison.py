@@ -1,55 +1,49 @@
-"""A comparison of runs as a page: the first words, a pill a verdict, a figure of arrows, one prompt
-in both runs, every headline difference, and what was told of the set-up.
+"""A comparison of runs as a document: the first words, a pill per verdict, a figure of arrows, one
+prompt in both runs, every headline difference, and the differences of the set-up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
-from ...analyse.between_runs.first_words import Pill
 from ...analyse.between_runs.paired_runs import ComparisonRow
+from ...analyse.between_runs.prompt_in_both import PromptInBoth
+from ...analyse.words import numerals
 from ...analyse.words.headlines import amount
 from ...analyse.words.verdict_words import Word
+from ...display import shorten
 from ...stats.results import count_of
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
+from ..page_model.document import Document, Example, Part
 from ..page_model.page import Column, Table
 from ..tables import judges
 from . import changes
-from .prompts import Example, example_of
 
 MOST_ROWS = 12  # of the figure; the table has every number
+MOST_CAUTIONS = 3  # of a screen that has no room for all
+LONGEST_NAME = 16  # characters of a run's name in a terminal; the lines below have all of it
+LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPage:
-    """What is printed of a comparison. cautions: what keeps it from being read as it stands."""
-
-    kind: str
-    title: str
-    question: str
-    line: tuple[str, ...]
-    headline: str
-    lede: tuple[str, ...]
-    pills: tuple[Pill, ...]
-    figure: Arrows | None
-    example: Example | None
-    tables: tuple[Table, ...]
-    cautions: tuple[str, ...]
-
-
-def build(found: Comparison, names: Mapping[str, str]) -> ComparisonPage:
-    """The page of a comparison with short names (`changes.with_names`). names: {model: its short
-    name}.
+def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Document:
+    """The document of a comparison with short names (`changes.with_names`). names: {model: its
+    short name}; full: its parts for a terminal have every difference.
     """
     words = first_words.of_comparison(found)
-    rows = [row for row in changes.headline_differences(found).rows if row.claim]
+    headlines = changes.headline_differences(found).rows
     runs = list(dict.fromkeys(run for row in found.rows for run in row.runs))
-    named = [f"{name} = {model}" for model, name in names.items()]
-    page = ComparisonPage(
+    named = tuple(f"{name} = {model}" for model, name in names.items())
+    warned = Part(rows=tuple(changes.cautions(found)), begin="! ", style="yellow", noun="caution")
+    parts = (
+        (warned, Part(rows=named, style="dim"), *_every_difference(found))
+        if full
+        else _parts(found, headlines, warned, named)
+    )
+    document = Document(
         kind="compare",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -57,12 +51,97 @@ def build(found: Comparison, names: Mapping[str, str]) -> ComparisonPage:
         headline=words.headline,
         lede=words.lede,
         pills=tuple(first_words.pills(found.verdicts)),
-        figure=_figure(found, rows),
-        example=example_of(found.example),
+        figure=_figure(found, [row for row in headlines if row.claim]),
+        example=_example(found.example),
         tables=tuple(_tables(found)),
         cautions=tuple(_cautions(found)),
+        parts=parts,
     )
-    return sanitize.all_visible(page)
+    return sanitize.all_visible(document)
+
+
+def _parts(
+    found: Comparison, rows: Sequence[ComparisonRow], warned: Part, named: tuple[str, ...]
+) -> tuple[Part, ...]:
+    """The parts for a terminal: with less room fewer cautions, then fewer differences."""
+    table = _headline_table(rows)
+    every, cautions = len(table.rows), len(warned.rows) if isinstance(warned.rows, tuple) else 0
+    rooms = [(every, cautions)]
+    rooms += [
+        (numbers, some)
+        for numbers in dict.fromkeys(min(every, n) for n in (every, 12, 8, 5, 3, 2, 0))
+        for some in dict.fromkeys(min(cautions, n) for n in (MOST_CAUTIONS, 1, 0))
+    ]
+    most_numbers, most_cautions = zip(*rooms, strict=True)
+    kind = "headline number" if any(row.claim for row in rows) else "difference"
+    others = ("",) * (len(found.rows) - len(rows))
+    return (
+        Part(rows=table, noun=f"more {kind}", most=most_numbers),
+        Part(rows=others, noun="difference of other measures and groups", most=(0,) * len(rooms)),
+        replace(warned, most=most_cautions),
+        Part(rows=named, style="dim"),
+    )
+
+
+def _every_difference(found: Comparison) -> Iterator[Part]:
+    """The differences of all measures and groups, with their notes."""
+    table = judges.comparison(found, everything=True)
+    _, group, *others = table.columns
+    rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
+    yield Part(rows=replace(table, columns=(group, *others), rows=rows))
+    notes = (f"{letter}  {text}" for letter, text in table.notes)
+    yield Part(rows=(table.about, *notes), style="dim")
+
+
+def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
+    """One row per difference: the levels that tell it apart, its values and its verdict."""
+    several = len({row.runs for row in rows}) > 1
+    columns = (
+        Column("number", brief=True),
+        Column("run", brief=several),
+        Column("values", "number", True),
+        Column("difference", "number", True),
+        Column("p adj.", "number", True),
+        Column("verdict", brief=True),
+    )
+    return Table("differences", "", "", columns, tuple(_headline_cells(row, rows) for row in rows))
+
+
+def _headline_cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ...]:
+    measure, _, _, values, difference, p, verdict, _ = judges.comparison_cells(row)
+    levels = [
+        level
+        for name, level in _levels(row).items()
+        if level and name != "run" and any(_levels(o).get(name, "") != level for o in others)
+    ]
+    sign = row.verdict.symbol if row.verdict else "·"
+    return (
+        ", ".join((measure, *levels)),
+        shorten(row.runs[1], LONGEST_NAME),
+        values if numerals.NOTHING not in values else numerals.NOTHING,
+        difference,
+        p,
+        f"{sign} {verdict}",
+    )
+
+
+def _levels(row: ComparisonRow) -> dict[str, str]:
+    return {**row.estimate.condition, **(row.estimate.contrast or {})}
+
+
+def _example(found: PromptInBoth | None) -> Example | None:
+    """The prompt that both runs answered, shortened; None if there is none."""
+    if found is None:
+        return None
+    answers = tuple(
+        (run, shorten(text, LONGEST_ANSWER), value)
+        for run, text, value in zip(found.runs, found.answers, found.values, strict=True)
+    )
+    count = (
+        f"{found.alike} of {found.of} prompts differ so in their first answers, {found.reverse} "
+        "the other way."
+    )
+    return Example(shorten(found.prompt, LONGEST_PROMPT), answers, count)
 
 
 def _tables(found: Comparison) -> Iterator[Table]:

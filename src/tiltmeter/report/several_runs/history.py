@@ -1,11 +1,11 @@
-"""A history of runs as words, tables and a figure: the page and the screen are made of them."""
+"""A history of runs as a document: words, tables and a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ...analyse.between_runs.first_words import Pill, pills
+from ...analyse.between_runs.first_words import pills
 from ...analyse.between_runs.histories import DatedRun, History, Line, Step
 from ...analyse.between_runs.history_first_words import of_history
 from ...analyse.claims.verdicts import Verdict
@@ -18,10 +18,13 @@ from ...stats.results import count_of
 from ..figures import axes
 from ..figures.timeline import Link, Panel, Timeline
 from ..page_model import sanitize
+from ..page_model.document import Document, Part
 from ..page_model.figures import Point
 from ..page_model.page import Column, Table
 from .history_words import HistoryWords
 
+MOST_CAUTIONS = 3  # of a screen that has no room for all
+MANY = 10**6
 MOST_PANELS = 6  # of the figure; the tables have every number
 NO_STEP, NOT_COMPARED = "no change found", "not compared"
 KEY = (
@@ -30,38 +33,16 @@ KEY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryPage:
-    """What is printed of a history. cautions: what keeps a step from being read as it stands."""
-
-    kind: str
-    title: str
-    question: str
-    line: tuple[str, ...]
-    headline: str
-    lede: tuple[str, ...]
-    pills: tuple[Pill, ...]
-    figure: Timeline | None
-    example: None
-    steps: Table
-    numbers: Table
-    runs: Table
-    cautions: tuple[str, ...]
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables in their order."""
-        return self.steps, self.numbers, self.runs
-
-
-def build(found: History, labels: Mapping[str, str] | None = None) -> HistoryPage:
+def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
     """The page of a history. labels: {short name: model}."""
     models = {one.subject for run in found.lines for one in run.values if one}
     words = HistoryWords(found, given_names(labels or {}, sorted(models)))
     first, last = found.runs[0], found.runs[-1]
     days = dict.fromkeys(run.date[:10] for run in (first, last) if run.date)
     first_words = of_history(found, words.names)
-    page = HistoryPage(
+    steps, numbers, runs = _steps(words), _numbers(words), _runs(words)
+    cautions = tuple(dict.fromkeys(words.cautions()))
+    document = Document(
         kind="history",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -70,13 +51,30 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> HistoryPag
         lede=first_words.lede,
         pills=tuple(pills([one for step in found.steps for one in step.verdicts])),
         figure=_figure(words) if any(words.spec(line.measure) for line in found.lines) else None,
-        example=None,
-        steps=_steps(words),
-        numbers=_numbers(words),
-        runs=_runs(words),
-        cautions=tuple(dict.fromkeys(words.cautions())),
+        tables=(steps, numbers, runs),
+        cautions=cautions,
+        parts=parts(steps, numbers, runs, cautions),
+        with_line=True,
     )
-    return sanitize.all_visible(page)
+    return sanitize.all_visible(document)
+
+
+def parts(steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]) -> tuple[Part, ...]:
+    """The parts for a terminal: with less room the runs are left out first."""
+    every, some = len(numbers.rows), min(len(cautions), MOST_CAUTIONS)
+    rooms = [(every, len(cautions), MANY), (every, some, MANY), (every, some, 0)]
+    rooms += [(n, c, 0) for n in (every, 12, 8, 5, 3, 0) for c in (min(1, some), 0)]
+    most_numbers, most_cautions, most_runs = zip(*rooms, strict=True)
+    found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
+    order = sorted(range(every), key=lambda place: (not found[place], -place))
+    named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
+    changed = tuple(f"{step}: {changes}" for step, _, changes, _ in steps.rows)
+    return (
+        Part(rows=numbers, noun="difference", most=most_numbers, order=tuple(order)),
+        Part(rows=named, noun="run", most=most_runs),
+        Part(rows=changed, style="dim", most=most_runs),
+        Part(rows=cautions, begin="! ", style="yellow", noun="caution", most=most_cautions),
+    )
 
 
 def _figure(words: HistoryWords) -> Timeline:

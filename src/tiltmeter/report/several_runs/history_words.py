@@ -58,7 +58,7 @@ class HistoryWords:
         )
 
     def spec(self, measure: str) -> MeasureSpec | None:
-        """What the protocol declares of a measure, by its name."""
+        """Returns the protocol's declaration of a measure, by its name."""
         return next((one for one in self.found.protocol.measures if one.name == measure), None)
 
     def _value(self, one: Verdict | None) -> str:
@@ -81,7 +81,9 @@ class HistoryWords:
         return replace(blank, low=one.low, high=one.high, n=one.n)
 
     def cautions(self) -> Iterator[str]:
-        """What keeps each step from being read as it stands, and what was not compared."""
+        """Yields the reasons not to read a step as it stands, and the numbers that were not
+        compared.
+        """
         for step in self.found.every_step:
             about = f"Run {step.first + 1} to {step.second + 1}"
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))

@@ -143,7 +143,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 
 def _key(words: Container[Word]) -> str:
-    """What the signs mean that the table has."""
+    """Explains the signs of the table."""
     legends = [
         f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word
@@ -153,7 +153,7 @@ def _key(words: Container[Word]) -> str:
 
 
 def _parts(estimate: Estimate) -> Parts:
-    """What an estimate is about, without its subject."""
+    """Returns the parts of an estimate, without its subject."""
     instrument = estimate.instrument.partition("@")[0]
     return (
         ("instrument", instrument),

@@ -50,7 +50,7 @@ def fields(audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]) -
 
 
 def _what(audit: Audit, row: Estimate) -> Iterator[Field]:
-    """What a row is about: its group, its stratum, what it contrasts."""
+    """Yields the fields that identify a row: its group, its stratum, its contrast."""
     yield Field(GROUP, lambda e: _row_label(audit, e))
     for place, (part, _) in enumerate(audit.differing_levels(row)):
         yield Field(Column(part, brief=True), _part(audit, place))
@@ -82,7 +82,7 @@ def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Fi
 
 
 def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field]:
-    """How much there was, and what tests say."""
+    """Yields the fields of its size and its tests."""
     clusters = Column(audit.items(), "number", False, "clusters that the interval is over")
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(clusters, lambda e: numerals.count(e.clusters))

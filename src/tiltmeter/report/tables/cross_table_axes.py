@@ -1,4 +1,4 @@
-"""Where each estimate of a cross table stands: its row and its column.
+"""The place of each estimate in a cross table: its row and its column.
 
 An estimate has a level of each of its *axes*: model, instrument, mode, language, measure, the
 factors of its group, and what its contrast names. A table lays some of them out as rows, others as
@@ -164,7 +164,9 @@ def _of_one_grouping(
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
-    """What cuts the estimate out of its stratum: factors, not a value that each row is about."""
+    """Returns the factors that cut the estimate out of its stratum, not a value that each row is
+    about.
+    """
     spec = read.spec(estimate.measure)
     own = spec.attribute if spec else ""
     return tuple(name for name in reading.grouping(estimate) if name != own)

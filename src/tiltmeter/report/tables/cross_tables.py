@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import takewhile
 
 from ...analyse.words import numerals, reading
 from ...errors import UnknownName
@@ -16,6 +18,7 @@ from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
 from .cross_table_axes import FIXED, Levels, Placed, axes, place
 from .cross_table_formats import LEADER, OPEN_LEADER
+from .paper_shape import MARK, Shaper, joined, split_layouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,63 @@ def declared(
     this name ("Figure 6", what stands before the colon of its title).
     """
     measured = {estimate.measure for estimate in estimates}
-    for layout in protocol.variants[variant].tables:
-        if name and layout.title.partition(":")[0] != name:
+    layouts = list(split_layouts(protocol.variants[variant].tables))
+    for number, layout in enumerate(layouts, 1):
+        if layout.continues or (name and layout.title.partition(":")[0] != name):
+            continue
+        if layout.cells:
+            below = takewhile(lambda one: one.continues, layouts[number:])
+            found = _in_paper_shape(_audit(protocol, estimates), (layout, *below))
+            if found is not None:
+                yield found
             continue
         known = replace(layout, measures=tuple(n for n in layout.measures if n in measured))
         if known.measures:
             yield cross_table(protocol, estimates, known)
+
+
+def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> Audit:
+    return audit(protocol, estimates, number_signatures(e.signature for e in estimates))
+
+
+def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable | None:
+    """A table as the paper prints it, with those that continue it. None if the run has none."""
+
+    def in_words(estimate: Estimate, how: TableLayout) -> str:
+        return _cell(read, estimate, how)
+
+    parts = [Shaper(read, layout, in_words).table() for layout in layouts]
+    found = [part for part in parts if part is not None]
+    if not found or parts[0] is None:
+        return None
+    whole, (layout, *_) = reduce(joined, found), layouts
+    shown = list(whole.estimates.values())
+    return CrossTable(
+        title=layout.title,
+        row_names=whole.row_names,
+        column_names=tuple("" for _ in layout.cells[0].head),
+        columns=whole.columns,
+        rows=whole.rows,
+        notes=tuple(_paper_notes(layout, whole.rows, shown)),
+        signatures=tuple(dict.fromkeys(e.signature for e in shown if e.signature)),
+        estimates=whole.estimates,
+    )
+
+
+def _paper_notes(
+    layout: TableLayout, rows: Sequence[object], shown: Sequence[Estimate]
+) -> Iterator[str]:
+    """Of what stars and marks speak, and the number of rows of a list of cases."""
+    if layout.count:
+        yield f"{len(rows)} {layout.count}."
+    if any(cell.stars or "stars" in cell.show for cell in layout.cells):
+        adjusted = any(e.p_adjusted is not None for e in shown)
+        yield f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}."
+    if layout.leader or layout.column_leader:
+        yield f"{OPEN_LEADER}: the highest of its {'row' if layout.leader else 'column'}."
+    if layout.mark_below:
+        bound = numerals.fixed_decimals(layout.mark_below, 2).removeprefix("0")
+        yield f"{MARK} p < {bound}."
 
 
 def cross_table(
@@ -56,7 +110,7 @@ def cross_table(
     """The table of a layout. UnknownName for a measure that the run has no estimates of or an axis
     that they do not have; UsageError where nothing is left.
     """
-    read = audit(protocol, estimates, number_signatures(e.signature for e in estimates))
+    read = _audit(protocol, estimates)
     known = dict.fromkeys(e.measure for e in estimates)
     for name in layout.measures:
         if name not in known:
@@ -173,7 +227,9 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Whether the groups differ in each value, as the protocol's leader of the same labels says."""
+    """Tells, by stratum and value, if the groups differ, as the protocol's leader of the same
+    labels says.
+    """
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -191,24 +247,18 @@ def _named(order: _Order, names: Levels, levels: Levels) -> Levels:
     return tuple(order.name(name, level) for name, level in zip(names, levels, strict=True))
 
 
-def _adjusted(estimate: Estimate | None) -> float | None:
-    if estimate is None:
-        return None
-    return estimate.p if estimate.p_adjusted is None else estimate.p_adjusted
-
-
 def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
-    """What a cell says; a dash where there is no estimate or no value."""
+    """Writes a cell; a dash if there is no estimate or no value."""
     if estimate is None or estimate.value is None:
         return numerals.NOTHING
     show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))
     spec, places = read.spec(estimate.measure), layout.decimals
-    signed = reading.is_signed(spec, estimate)
+    signed = reading.is_signed(spec, estimate) if layout.signed is None else layout.signed
     said = {
         "value": _number(estimate.value, estimate.unit, signed, layout),
         "interval": _ends(estimate, signed, layout),
         "stars": estimate.stars or "",
-        "p": f"p {numerals.chance(_adjusted(estimate))}",
+        "p": f"p {numerals.chance(estimate.deciding_p)}",
         "n": f"(n {numerals.count(estimate.n)})",
     }
     if places is None and not layout.percent:
@@ -216,7 +266,7 @@ def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
         said["interval"] = reading.interval(estimate, spec)
     if estimate.low is None and estimate.high is None:
         said["interval"] = ""
-    if _adjusted(estimate) is None:
+    if estimate.deciding_p is None:
         said["p"] = ""
     text = ""
     for part in show:
@@ -225,9 +275,11 @@ def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
 
 
 def _number(value: float | None, unit: str, signed: bool, layout: TableLayout) -> str:
-    if layout.percent and unit == "share" and value is not None:
+    fixed = layout.leading_zero and layout.decimals is not None
+    if (layout.percent or fixed) and unit == "share" and value is not None:
         places = 1 if layout.decimals is None else layout.decimals
-        text = numerals.fixed_decimals(100 * value, places)
+        scaled = (100 if layout.percent else 1) * value
+        text = numerals.fixed_decimals(scaled, places, layout.half_even)
         return f"+{text}" if signed and value > 0 else text
     return numerals.quantity(value, unit, signed, layout.decimals)
 
@@ -240,7 +292,7 @@ def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
 
 
 def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Iterator[str]:
-    """What the cells mean, once, under the table."""
+    """Yields the meaning of the cells, once, under the table."""
     shared = [
         (name, {axes(e).get(name, "") for e in estimates}) for name in FIXED if name != "measure"
     ]

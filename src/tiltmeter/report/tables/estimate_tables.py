@@ -151,8 +151,8 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """What all rows share: parts of the stratum, how intervals and tests were made, the family of
-    the adjustment.
+    """Describes the common facts of all rows: parts of the stratum, how intervals and tests were
+    made, the family of the adjustment.
     """
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
@@ -235,7 +235,7 @@ def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) 
 
 
 def _of_outcomes(rate: Estimate) -> dict[str, str]:
-    """Which labels, where a protocol has several attributes, and in which group."""
+    """Returns the attribute, if a protocol has several, and the group of an outcome's rate."""
     return {name: level for name, level in reading.group(rate).items() if name != "outcome"}
 
 

@@ -165,7 +165,7 @@ def _shares(card: ReportCard, place: int) -> Table:
 
 
 def _reviews(found: tuple[MarkShare, ...]) -> Table:
-    """What people think of the attributes' values that a model found."""
+    """Tabulates people's marks of the attributes' values that a model made."""
     columns = (
         Column("who", brief=True),
         Column("mark", brief=True),

@@ -53,7 +53,7 @@ def section(
 
 
 def limits(store: Store) -> Iterator[str]:
-    """What has to be minded of a run that stops early; nothing of a run that asks all."""
+    """Yields the limit of a run that stops early; nothing of a run that asks all."""
     found = read_progress(store)
     if found is not None:
         yield (

@@ -59,7 +59,9 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """What the sets are told apart by; a subject is called a model wherever people read."""
+    """Returns the names of the columns that tell sets apart; a subject is called a model wherever
+    people read.
+    """
     keys = dict.fromkeys(key for one in attributes for key in one.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

@@ -106,7 +106,7 @@ async def build(
     where there is nothing left to hand in.
     """
     since = now()
-    key = content_id(*group, since, secrets.token_hex(8))
+    key = batches.new_key(content_id(*group, since, secrets.token_hex(8)))
     shapes, fresh = Shapes(), room
     while True:
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")

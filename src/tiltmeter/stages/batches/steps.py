@@ -113,7 +113,9 @@ class Steps:
     def rows_held(self) -> list[BatchRow]:
         """The batches that are possibly paid and that the provider may still know."""
         return [
-            row for row in batches.rows(self._store, (UNCLEAR,)) if row.remote_id and is_kept(row)
+            row
+            for row in batches.rows(self._store, (UNCLEAR,))
+            if row.remote_id and is_kept(row) and (self._how.trust or batches.is_own(row))
         ]
 
     def is_overdue(self, row: BatchRow) -> bool:
@@ -374,6 +376,11 @@ class Steps:
         kind = row.model.partition(":")[0]
         if kind not in _KINDS:
             raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
+        if not batches.is_own(row):
+            raise UsageError(
+                f"{self._store.folder} names a batch of {row.model} that you did not hand in on "
+                f"this machine: {row.remote_id or 'one without a receipt'}. {how}"
+            )
 
     def _handover(self, row: BatchRow) -> Handed:
         return Handed(

@@ -1,4 +1,4 @@
-"""What a run would ask and what that would cost, before it does: calls, tokens, money. Pure.
+"""The calls, tokens and cost of a run before it is made. Pure.
 
 Calls of a subject are its trials. A judge is asked about every output that is text; how often
 depends on its replies, so there are two numbers: where every reply settles it, and the most there
@@ -138,7 +138,7 @@ def template_tokens(model: str, price: Price | None) -> float:
 
 
 def size(request: Request) -> Size:
-    """What one request comes to."""
+    """Estimates the size of one request."""
     texts = [*(message.content for message in request.messages), request.begin, request.schema]
     shown, limit = (
         sum(len(message.pictures) for message in request.messages),
@@ -195,7 +195,9 @@ def lines(
             some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
                 [
-                    plan.request(trial, protocol) if exact else _first(asking, trial, protocol)
+                    plan.request(trial, protocol)
+                    if exact
+                    else first_request(asking, trial, protocol)
                     for trial in some
                 ]
                 if calls
@@ -213,7 +215,7 @@ def lines(
 
 
 def _how_often(instrument: Instrument, model: str) -> str:
-    """How often a judge is asked that labels where rules are unsure; "" for all else."""
+    """Describes how often a judge is asked that labels if rules are unsure; "" for all else."""
     if not isinstance(instrument, Cascade) or model != instrument.judge:
         return ""
     return instrument.first.unsure_share or "how often they are is not known before they have read"
@@ -314,7 +316,7 @@ def _discoveries(
         )
 
 
-def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
+def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
     """The first request of an instrument about its example answer; where it takes that for none,
     about one in English.
 

@@ -69,7 +69,7 @@ class First:
 
     @property
     def causes(self) -> Counter[str]:
-        """How many replies show each cause."""
+        """The number of replies by cause."""
         found = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
         return Counter(cause for cause in found if cause)
 
@@ -100,8 +100,8 @@ class First:
         return sum(reply.completion_tokens or 0 for _, reply in self.seen)
 
     def forecast(self, counts: Mapping[str, int], estimates: Mapping[str, float]) -> Forecast:
-        """What the whole plan of the subject will take. counts: its trials by mode; estimates:
-        prompt tokens of a trial of each mode, as estimated.
+        """Estimates the time and cost of the subject's whole plan. counts: its trials by mode;
+        estimates: prompt tokens of a trial of each mode, as estimated.
         """
         prompt = completion = dollars = 0.0
         for mode, number in counts.items():
@@ -134,7 +134,7 @@ class First:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a plan will take. dollars: 0 if the price is not known."""
+    """The time and cost of a plan. dollars: 0 if the price is not known."""
 
     calls: int
     prompt_tokens: int
@@ -144,8 +144,8 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """What keeps a reply from being measured, "" for nothing. An exact reading and a picture have
-    no such cause.
+    """Returns the cause that keeps a reply from being measured, "" for none. An exact reading and a
+    picture have no such cause.
     """
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
@@ -154,7 +154,8 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
         return THOUGHT
     if reply.outcome != ANSWER:
         return ""
-    guessed = cost.size(plan.request(trial, protocol)).tokens
+    # without pictures, of which servers count 60 to 5,000 tokens each
+    guessed = cost.size(plan.request(trial._replace(pictures=()), protocol)).tokens
     if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
         return CONTEXT
     begins = bool(begun.ending(trial, protocol)[0])

@@ -25,8 +25,8 @@ CROSS = "×"  # in a level: the intersection of two
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may
-    grow later; the rest may not.
+    """A person's choices for a run. Subjects, languages, modes, samples, limit and where may grow
+    later; the rest may not.
 
     samples: draws of a prompt, None for what the protocol's mode says.
     limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a
@@ -57,7 +57,7 @@ class Choices:
     reasoning: str | None = None
 
     def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
-        """What may not change in a run, as plain values."""
+        """Returns the settings that may not change in a run, as plain values."""
         return {
             "protocol": protocol.name,
             "version": protocol.version,
@@ -182,7 +182,7 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
 
 
 class Other(TypedDict):
-    """How many trials a plan would have with another level of a factor."""
+    """The number of trials of a plan with another level of a factor."""
 
     factor: str
     level: str
@@ -190,8 +190,8 @@ class Other(TypedDict):
 
 
 def others(protocol: Protocol, choices: Choices) -> list[Other]:
-    """What the levels would make of the plan that a factor with a default has and the plan does not
-    ask, one at a time.
+    """Lists, one at a time, the plans with the levels that a factor with a default has and this
+    plan does not ask.
     """
     found: list[Other] = []
     for factor, levels in protocol.defaults.items():
@@ -240,8 +240,9 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     drawn = {mode.name: _sampling(mode, choices) for mode in modes}
     contexts = [protocol.context(cell, choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
-    rows = list(zip(chosen, factors, prompts, begun, contexts, strict=True))
-    for sample, (row, cell, prompt, begins, context), mode, subject in product(
+    pictures = [protocol.shown_with(cell) for cell in chosen]
+    rows = list(zip(chosen, factors, prompts, begun, contexts, pictures, strict=True))
+    for sample, (row, cell, prompt, begins, context, shown), mode, subject in product(
         range(rounds), rows, modes, choices.subjects
     ):
         if sample >= samples(choices, mode):
@@ -252,19 +253,24 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         sampling = drawn[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.for_discovery else ""
-        seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
+        seed = seed_of(f"{apart}{choices.seed}/{sample}/{prompt}", shown)
         sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)
         if parts is None:
             asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
-            parts = id_parts[name] = _id_parts(asked, context)
+            parts = id_parts[name] = _id_parts(asked, context, shown)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
-        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context, shown)
+
+
+def seed_of(asked: str, shown: Sequence[str]) -> int:
+    """Returns the seed of a sample, made of what is asked and of the pictures shown with it."""
+    return int(sha256("/".join((asked, *shown)).encode()).hexdigest()[:7], 16)
 
 
 def _sampling(mode: Mode, choices: Choices) -> Sampling:
-    """How replies of a mode are drawn, without the seed."""
+    """Returns the sampling settings of a mode, without the seed."""
     sampling = mode.sampling
     if choices.temperature is not None:
         sampling = sampling._replace(temperature=choices.temperature)
@@ -274,14 +280,16 @@ def _sampling(mode: Mode, choices: Choices) -> Sampling:
 
 
 def _id_parts(
-    asked: tuple[str, str, str, Row, str, str, Sampling], context: Sequence[Message]
+    asked: tuple[str, str, str, Row, str, str, Sampling],
+    context: Sequence[Message],
+    shown: Sequence[str],
 ) -> tuple[str, str, str]:
     """The canonical JSON that a trial's id is made from, before, between and after its sample
     number and its seed: all that the samples of a prompt share. asked: protocol, subject, mode,
     cell, prompt, begin and sampling.
     """
     *before, prompt, begin, sampling = asked
-    after = f",{canonical(context)}]" if context else "]"
+    after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
     drawn = canonical(sampling[:-1])[:-1]
     return (
         f"{canonical(before)[:-1]},",
@@ -291,7 +299,7 @@ def _id_parts(
 
 
 def request(trial: Trial, protocol: Protocol) -> Request:
-    """What a trial asks its subject."""
+    """Builds the request of a trial."""
     mode = protocol.modes[trial.mode]
     stop, limit = begun.ending(trial, protocol)
     sampling = trial.sampling
@@ -330,8 +338,8 @@ def only(choices: Choices, subject: str) -> Choices:
 
 
 def samples(choices: Choices, mode: Mode) -> int:
-    """How often a prompt is asked in a mode. An exact reading is the same each time, so it is done
-    once whatever --samples says; what is drawn for discovery has its own number.
+    """Returns the number of samples per prompt in a mode. An exact reading is the same each time,
+    so it is done once whatever --samples says; what is drawn for discovery has its own number.
     """
     if mode.for_discovery:
         return mode.samples
@@ -339,7 +347,7 @@ def samples(choices: Choices, mode: Mode) -> int:
 
 
 def shuffle_key(seed: int, *names: str) -> bytes:
-    """What a seeded order sorts by."""
+    """Returns the key by which a seeded order sorts."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

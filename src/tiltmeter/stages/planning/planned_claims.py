@@ -35,9 +35,9 @@ class PlannedGroup:
 
 
 def family_size(protocol: Protocol, choices: Choices) -> int:
-    """How many headline claims a run has: headline measures, each of its values where it counts all
-    of them and each group where no whole is declared, over subjects, modes and languages that are
-    not pooled. Judges are not counted.
+    """Counts the headline claims of a run: headline measures, each of its values if it counts all
+    of them and each group if no whole is declared, over subjects, modes and languages that are not
+    pooled. Judges are not counted.
     """
     kept = plan.cells(protocol, choices)
     claims = 0
@@ -51,7 +51,7 @@ def family_size(protocol: Protocol, choices: Choices) -> int:
 
 
 def _first_groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> int:
-    """How many groups the first grouping has: one, or the groups that are the question."""
+    """Counts the groups of the first grouping: one, or the groups that are the question."""
     for group, _, number in _groups(protocol, measure, cells):
         return number if group else 1
     return 1
@@ -116,7 +116,7 @@ def _with_families(
 
 
 def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
-    """What is known of the measure's attribute from the instrument that labels it."""
+    """Describes the labels of the measure's attribute by the instrument that gives them."""
     for spec in protocol.instruments:
         if measure.attribute in (spec.attribute, *spec.also):
             code = language or next(iter(protocol.languages), "")

@@ -1,5 +1,5 @@
-"""What a design can tell from no tilt, before it is run: the smallest difference found with 80 %
-power, and what it takes.
+"""The power of a design before it is run: the smallest difference found with 80 % power, and the
+size that a wanted one takes.
 
 For each headline measure (and of an attribute that no headline is of, its first tested measure), by
 mode and language and for each of its groupings (of these the group with the fewest items), from
@@ -82,8 +82,8 @@ class Detectable:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked. icc: the intra-item correlation; correlation: of an item's two sides; wanted:
-    a difference in shares, or None.
+    """The assumptions and the wish that a person gave. icc: the intra-item correlation;
+    correlation: of an item's two sides; wanted: a difference in shares, or None.
     """
 
     protocol: Protocol
@@ -119,7 +119,7 @@ def detectable(
 
 
 def sides_of(measure: MeasureSpec) -> int:
-    """How many conditions of an item a measure holds against each other."""
+    """Counts the conditions of an item that a measure compares."""
     contrast = measure.contrast or {}
     if "controls" in contrast and measure.kind == "joint_effect":
         return 1 + len(contrast["controls"].split(SEVERAL))

@@ -137,8 +137,8 @@ def _item_key(protocol: Protocol, cell: Row) -> Levels:
 def _item_turns(
     protocol: Protocol, seed: int, conditions: Iterable[Sequence[Row]]
 ) -> dict[Levels, int]:
-    """Which turn each item begins with: its place among those of its stratum, shuffled by the
-    seed.
+    """Returns the turn with which each item begins: its place among those of its stratum, shuffled
+    by the seed.
     """
     strata: dict[Levels, set[str]] = {}
     for own in conditions:
@@ -227,7 +227,7 @@ def _count_turns(
 
 
 def _arm_factors(protocol: Protocol) -> list[str]:
-    """What tells the arms of one item apart, and strata."""
+    """Lists the factors that tell the arms of one item apart, and strata."""
     named = [
         (spec.contrast or {}).get(key, "")
         for spec in _leading_measures(protocol)

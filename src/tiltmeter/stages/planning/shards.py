@@ -53,14 +53,16 @@ class Shard:
                 yield sorted(block, key=lambda trial: trial.id)[self.number - 1]
 
     def size(self, trials: int) -> int:
-        """How many of so many trials are this shard's."""
+        """Counts this shard's part of so many trials."""
         return (trials + self.of - self.number) // self.of
 
 
 def record(
     shard: Shard, choices: Choices, judges: Sequence[str], given: Mapping[str, str]
 ) -> ShardRecord:
-    """What a shard keeps of itself: all shards of a plan were given the same options."""
+    """Makes the record that a shard keeps of itself: all shards of a plan were given the same
+    options.
+    """
     options: dict[str, Json] = {
         "--model": list(choices.subjects),
         "--judge": list(judges),
@@ -126,13 +128,14 @@ def _words(shard: ShardRecord, option: str) -> str:
 
 
 def difference(one: ShardRecord, other: ShardRecord, option: str) -> str:
-    """What two shards were given for an option, in words."""
+    """Describes the values that two shards were given for an option."""
     return f"{option} {_words(one, option)} and {_words(other, option)}"
 
 
 def waits_for_all(protocol: Protocol, judges: Sequence[str], given: Mapping[str, str]) -> str:
-    """What is found out of all outputs before any is labelled, such as a taxonomy: a shard has only
-    some of them, so it is labelled when all are joined. "" where there is no such thing.
+    """Names the thing that is learned from all outputs before any is labelled, such as a taxonomy:
+    a shard has only some of them, so it is labelled when all are joined. "" where there is no such
+    thing.
     """
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)

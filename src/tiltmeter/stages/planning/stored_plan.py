@@ -1,5 +1,5 @@
-"""How many trials a run was meant to have: kept before the first is asked, so that a run that was
-stopped early can say how much of its plan was answered.
+"""The planned number of trials: kept before the first is asked, so that a run that was stopped
+early can say how much of its plan was answered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the models of a plan can be asked at all, before anything of it stands in the run."""
+"""Checks that the models of a plan can be asked at all, before anything of it stands in the run."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import MissingKey, UsageError
+from ...instruments import Instrument
+from ...instruments.judges.cascade import Cascade
+from ...models import Model
 from ...protocol import Protocol
 from ...store import Store
 from ...store.database import is_begun
 from ...store.queries import trials
 from ..planning import plan
+from ..planning.cost import first_request
 from ..planning.plan import Choices
 from .connect import Connect
 
 
 def check_models(
-    protocol: Protocol, choices: Choices, judges: Sequence[str], connect: Connect, out: Path
+    protocol: Protocol,
+    choices: Choices,
+    judges: Sequence[str],
+    connect: Connect,
+    out: Path,
+    instruments: Sequence[Instrument] = (),
 ) -> None:
     """Makes each model once and shows it what it would be asked: what it refuses is raised now.
 
@@ -28,7 +37,9 @@ def check_models(
             _check_subject(protocol, choices, subject, connect)
     for judge in judges:
         try:
-            connect.model(judge, 1)
+            model = connect.model(judge, 1)
+            for instrument in instruments if protocol.pictures else ():
+                _check_judge(protocol, choices, instrument, model)
         except MissingKey:
             if not answered:  # a run that is there may have all labels of this judge
                 raise
@@ -50,6 +61,17 @@ def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: 
             )
         if len(asked) == len(choices.modes or protocol.default_modes):
             return
+
+
+def _check_judge(
+    protocol: Protocol, choices: Choices, instrument: Instrument, judge: Model
+) -> None:
+    """Shows a judge what an instrument would ask it first, which may have pictures."""
+    trial = next(plan.trials(protocol, choices), None)
+    asking = instrument.asked if isinstance(instrument, Cascade) else instrument
+    asked = first_request(asking, trial, protocol) if trial and asking.judge else None
+    if asked is not None and asked.model == judge.name:
+        judge.check(asked)
 
 
 def _count_answered(out: Path) -> dict[str, int]:

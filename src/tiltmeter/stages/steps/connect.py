@@ -1,6 +1,4 @@
-"""How models are reached: which server, at which price, with what the table of models knows of
-each.
-"""
+"""Connections to models: their servers and prices, and the facts in the table of models."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from typing import NotRequired, TypedDict
 from ...errors import UsageError
 from ...models import FREE, Model, Price, Queued, reasoning, table
 from ...models.http.provider import on_this_machine
-from ...models.kinds import kind_of, make_model, makes
+from ...models.kinds import kind_of, make_model, makes, sees
 from ...models.options import TEXT, ModelOptions
 from ...models.workers import Workers
 from ...secret_filter import environment_secrets, named_secret
@@ -36,7 +34,7 @@ class KnownModel(TypedDict):
 
 
 class Thinking(TypedDict):
-    """How much a model is to think, as `ModelOptions` has it."""
+    """The amount of a model's thinking, as `ModelOptions` has it."""
 
     effort: str | None
     thinks: bool
@@ -44,7 +42,8 @@ class Thinking(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """How models are reached. prices: by model name, US dollars for a million tokens, in and out.
+    """The settings of connections to models. prices: by model name, US dollars for a million
+    tokens, in and out.
 
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
                other packages).
@@ -139,13 +138,17 @@ class Connect:
             return _on_workers(name, options, self.workers)
         urls = self.urls(name)
         if len(urls) < 2 or not kind_of(name).is_served:
-            return make_model(name, options)
+            made = make_model(name, options)
+            made.sees = made.sees and (bool(url) or sees(name))
+            return made
         from ...models.servers import Servers
 
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
-        """How much a model is to think; the row of the table is of the provider's own server."""
+        """Returns the amount of thinking to ask for; the row of the table is of the provider's own
+        server.
+        """
         wanted = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
             asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
@@ -172,7 +175,7 @@ class Connect:
         return price if price is None or share is None else price.times(share)
 
     def describe(self, name: str) -> KnownModel:
-        """What the table says of a model: its end and where its price is from."""
+        """Describes a model by the table: its end and the source of its price."""
         row = table.find(name)
         known = KnownModel(
             name=name, listed=row is not None, retires_on=None, retired=False, soon=False
@@ -187,7 +190,7 @@ class Connect:
         return known
 
     def _limits(self, name: str, row: table.Listed) -> Iterator[str]:
-        """What a model is known not to do that a run may count on."""
+        """Yields the known gaps of a model that a run may count on."""
         if TEXT not in makes(name):
             return
         if row.takes.get("seed") is False:
@@ -201,7 +204,7 @@ class Connect:
             yield f"thinks whatever it is told: {tokens} are reserved"
 
     def describe_batch(self, name: str) -> str:
-        """What a call to a model costs in a batch, in words."""
+        """Writes the cost of a call to a model in a batch."""
         row = table.find(name)
         if not kind_of(name).batches:
             return "takes no batches: it is asked as usual"

@@ -16,6 +16,7 @@ from pathlib import Path
 from ... import intake, registry
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
+from ...protocol.design.tables import Row
 from ...protocol.source.copies import Copy, Source
 from ...records import Label, Output, Trial
 from ...store import Store
@@ -30,8 +31,8 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """What an import did. unlisted: items that the protocol's design does not have,
-    where it has others of them.
+    """The counts of an import. unlisted: items that the protocol's design does not have, where it
+    has others of them.
     """
 
     outputs: int
@@ -42,8 +43,8 @@ class AddedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a file or a copy of a release holds. name and sha256: of what it was read from; note:
-    the files that a copy lacks, "" if it is whole.
+    """The content of a file or of a copy of a release. name and sha256: of what it was read from;
+    note: the files that a copy lacks, "" if it is whole.
     """
 
     rows: Sequence[Imported]
@@ -89,6 +90,13 @@ def _published(protocol: Protocol, release: Source, copy: Copy) -> Iterator[Impo
         yield from read_rows(protocol, layout, copy)
 
 
+def cells_of(protocol: Protocol, given: Given) -> list[Row]:
+    """Returns the rows of the design that are answered in a file or a copy."""
+    names = (protocol.item, *protocol.factors)
+    answered = {tuple(trial.factors[name] for name in names) for trial, _, _ in given.rows}
+    return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in answered]
+
+
 def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> AddedOutputs:
     """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
     value for one of them.
@@ -98,7 +106,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> A
     rows = given.rows
     subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
     store.freeze(Choices(subjects).frozen(protocol))
-    store.put("source", source)
+    settings.keep_source(store, source)
     new = _new(store, rows)
     for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
         opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}

@@ -1,4 +1,4 @@
-"""How often texts that judges were shown, and judges' own replies, try to instruct their reader:
+"""Attempts to instruct the reader, in texts that judges were shown and in judges' own replies:
 counted after labelling.
 
 The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show
@@ -36,7 +36,7 @@ class InjectionCounts(TypedDict):
 
 
 def count(store: Store) -> InjectionCounts | None:
-    """What was found, or None where no judge was shown anything."""
+    """Counts and stores the attempts; None if no judge was shown anything."""
     shown = calls.outputs_shown(store, _SHOWN)
     if not shown:
         return None

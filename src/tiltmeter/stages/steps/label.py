@@ -255,7 +255,7 @@ def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
 
 
 def _agreement(store: Store, by: Unread) -> str:
-    """How often the judge of what is unread agrees with the rules on what they read."""
+    """Describes how often the judge of unread answers agrees with the rules on those they read."""
     both = (by.annotator, by.check.annotator)
     alike, number = agreement.alike(store, *both, by.attribute, by.check.attribute)
     return (

@@ -24,7 +24,10 @@ class LabelJobs:
         self._names = (*protocol.factors, protocol.item)
         self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
         system = settings.frozen(store).get("system")
-        self._contexts = {key: protocol.context(cell, system) for key, cell in self._cells.items()}
+        self._shown = {
+            key: (protocol.context(cell, system), protocol.shown_with(cell))
+            for key, cell in self._cells.items()
+        }
 
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
         """The job of one output; None if the instrument does not label it."""
@@ -35,14 +38,14 @@ class LabelJobs:
         if not instrument.reads(exact):
             return None
         key = tuple([trial.factors[name] for name in self._names])
-        cell, context = self._cells.get(key, {}), self._contexts.get(key, ())
-        asked = trial._replace(context=context) if context else trial
+        cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
+        asked = trial._replace(context=context, pictures=pictures)
         told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
         return _job(self._store, instrument, asked, output, exact, cell, told)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
-    """What judges are shown before the prompt."""
+    """Returns the context that judges are shown before the prompt."""
     if not protocol.judges_see_system:
         return ""
     return "\n".join(turn.content for turn in trial.context if turn.role == "system")

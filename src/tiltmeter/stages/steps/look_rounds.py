@@ -33,8 +33,8 @@ class LookRounds:
     is_open: Counts
 
     def filter_trials(self) -> Wanted:
-        """Which trials the look uses first: those of its rounds, and before the first look all that
-        is drawn for discovery.
+        """Selects the trials that the look uses first: those of its rounds, and before the first
+        look all that are drawn for discovery.
         """
         known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
         names = self.rounds.names

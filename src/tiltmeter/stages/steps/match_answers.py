@@ -34,7 +34,7 @@ class HasAnswers(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How the lines of one subject and the trials of a plan fit. missing: trials without a line;
+    """The match of one subject's lines with the trials of a plan. missing: trials without a line;
     unused: lines without a trial; prompts: of all trials.
     """
 
@@ -46,7 +46,7 @@ class Match:
     answers: Answers
 
     def sentences(self) -> Iterator[str]:
-        """What a person is to know of it; nothing where all fits."""
+        """Yields the mismatches that a person should know of; nothing if all fits."""
         if self.missing:
             yield (
                 f"{self.subject} answers {self.trials - len(self.missing):,} of {self.trials:,} "

@@ -59,7 +59,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of the runs before: the folder that it was met in first."""
+    """The facts of the runs before, each with the folder in which it was met first."""
 
     folder: Path
     frozen: Frozen
@@ -134,7 +134,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
     """The settings of a run that is merged, beside those that are there."""
     frozen: Mapping[str, Json] | None = source.get("frozen")
     store.freeze(frozen or {})
-    for key in ("source", "definition", "given"):
+    for key in ("source", "origin", "definition", "given"):
         if store.get(key) is None and source.get(key) is not None:
             store.put(key, source.get(key))
     given = settings.given_materials(source)
@@ -151,7 +151,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
 
 
 def _adopt_part(store: Store, source: Store) -> None:
-    """What a run cost without an answer and what it left open, counted once however often it is
+    """Counts the cost of unanswered calls and the open trials of a run once, however often it is
     merged, also by way of a run that it was merged into.
     """
     held, within = settings.merged_parts(store), settings.merged_parts(source)

@@ -1,4 +1,4 @@
-"""What is said of the first replies of a run: a few lines, and a cause with what to type."""
+"""Sentences about the first replies of a run: a few lines, and a cause with the command to type."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def sentence(first: First, switched_off: bool) -> str:
 
 
 def options(first: First, switched_off: bool) -> list[str]:
-    """What to type for a cause, each of them instead of the others."""
+    """Lists the options for a cause, each of them instead of the others."""
     typed = {
         THOUGHT: ["--max-tokens 2000"]
         if switched_off
@@ -91,7 +91,7 @@ def options(first: First, switched_off: bool) -> list[str]:
 
 
 def remedy(first: First, switched_off: bool) -> str:
-    """What to do about a cause."""
+    """Describes the remedy for a cause."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
         spoken = sorted({trial.factors.get("language", "") for trial, _ in first.seen})

@@ -1,17 +1,19 @@
-"""What a run keeps of its protocol, so that it is read where the protocol's file, or the process
-that declared it, is not.
+"""The copy of its protocol that a run keeps, to be read without the protocol's file or the process
+that declared it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ... import registry
+from ... import images, intake, registry
 from ...errors import StoreError, UsageError
+from ...models.http.body import object_at
 from ...protocol import Protocol
-from ...protocol.design.tables import Beside
+from ...protocol.design.tables import Beside, Row
 from ...protocol.reading import load
 from ...protocol.source.keys import MeasureKeys
 from ...protocol.source.source_lines import SourceLocation
@@ -21,6 +23,9 @@ from ...store.queries import settings, trials
 
 # Version 1 of `decisions` asked the texts that `discrim_eval` reads from a copy now.
 EARLIER = {("decisions", "1"): "discrim_eval"}
+
+
+Pairs = set[tuple[str, str]]  # of a factor and a level that was asked
 
 
 class Snapshot(NamedTuple):
@@ -33,19 +38,81 @@ class Snapshot(NamedTuple):
 
     def keep(self, store: Store) -> None:
         """Stores it in a run."""
-        store.put("source", self.source)
         store.put("definition", self.definition)
+        settings.keep_source(store, self.source)
 
 
-def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
-    """What a run is to keep of a protocol, by how it was named."""
+def record(
+    given: str | Path | Protocol, declared: Protocol, used: Callable[[], Iterable[Row]] = list
+) -> Snapshot:
+    """Makes the copy of a protocol, by how it was named. used: gives the rows that it asks;
+    of texts that do not ship it keeps these alone.
+    """
     given = declared.name if isinstance(given, Protocol) else str(given)
     if registry.is_sourced(given):  # without the copy, nobody could read the run
-        return Snapshot(given, declared.definition)
+        return Snapshot(given, _with_rows(declared, list(used())))
     if registry.is_protocol(given):
         return Snapshot(given, None)
     source = str(Path(given).resolve()) if given.endswith(".toml") else ""
     return Snapshot(source, declared.definition)
+
+
+def trust(folder: Path | str) -> None:
+    """Takes a run for the user's own: the file of its protocol is read from now on."""
+    with Store(folder, writing=True) as store:
+        settings.keep_source(store, settings.source(store))
+
+
+def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
+    """The definition of a protocol whose tables of JSON lines hold the rows alone that were used,
+    and its pictures those that were shown with them.
+    """
+    definition = dict(protocol.definition or {})
+    files = object_at(definition, "files")
+    lines = {
+        name: _lines_used(str(text), used) if name.endswith(".jsonl") else text
+        for name, text in files.items()
+    }
+    definition["files"] = lines
+    asked = {(name, cell[name]) for cell in used for name in protocol.factors}
+    definition["declared"] = _readable(object_at(definition, "declared"), asked)
+    if protocol.pictures:
+        shown = {name for cell in used for name in protocol.shown_with(cell)}
+        kept = {path: name for path, name in protocol.picture_names.items() if name in shown}
+        definition["pictures"] = kept
+    return definition
+
+
+def _lines_used(text: str, used: Sequence[Row]) -> str:
+    """The lines of a table that some of the rows were made of."""
+    met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    kept = []
+    for line in text.splitlines():
+        row = json.loads(line)
+        names = tuple(row)
+        if names not in met:
+            met[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
+        if tuple(row.values()) in met[names]:
+            kept.append(line)
+    return "".join(f"{line}\n" for line in kept) or text
+
+
+def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None:
+    """Stores the pictures that rows show. UsageError for one that is damaged or was changed."""
+    folder = protocol.picture_folder
+    paths = {name: path for path, name in protocol.picture_names.items()}
+    names = dict.fromkeys(name for cell in used for name in protocol.shown_with(cell))
+    if folder is None:  # the run has them already
+        return
+    for name in names:
+        try:
+            content = intake.read_bytes(intake.inside(folder, paths[name]), images.MOST_BYTES)
+            found = images.check_picture(content)
+        except (OSError, images.Unusable) as problem:
+            raise UsageError(f"{paths[name]}: {problem}. Put the picture there.") from None
+        if store.put_blob(content, found.suffix) != name:
+            raise UsageError(f"{paths[name]} was changed meanwhile. Type the command again.")
+        store.describe_picture(name, found, len(content))
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:
@@ -92,6 +159,11 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
             if found.digest == digest
             else f"{told}measures are those of this version of tiltmeter.",
         )
+    if not settings.own_source(store):
+        return _from_run(definition), (
+            f"was not made by you on this machine, so {Path(source).name} was not looked at. To "
+            f"read it from now on, type: tiltmeter jobs {store.folder} --trust"
+        )
     now, why = _from_file(source, str(definition["declared"]["name"]))
     if now is not None and now.digest == digest:
         return now, ""
@@ -104,18 +176,45 @@ def _earlier(store: Store, name: str) -> Protocol:
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
     ]
-    data = registry.declaration(name)
     asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
-    data["measures"] = [keys for keys in data["measures"] if _can_be_read(keys, asked)]
-    kept = [keys["name"] for keys in data["measures"]]
-    for variant in data["variants"].values():
-        variant["measures"] = [measure for measure in variant["measures"] if measure in kept]
+    data = _readable(registry.declaration(name), asked)
     place = SourceLocation("the protocol of this run", "", data)
     beside = Beside(None, {"texts.jsonl": "\n".join(rows)})
     return load.declare(data, beside, place, registry.instrument_kind)
 
 
-def _can_be_read(measure: MeasureKeys, asked: set[tuple[str, str]]) -> bool:
+def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
+    """What a protocol's file says, without the measures and the levels that no row has."""
+    measures = [
+        {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
+        for keys in data["measures"]
+        if _can_be_read(keys, asked)
+    ]
+    kept = [keys["name"] for keys in measures]
+    variants = {
+        name: {**keys, "measures": [one for one in keys["measures"] if one in kept]}
+        if "measures" in keys
+        else keys
+        for name, keys in data.get("variants", {}).items()
+    }
+    defaults = {
+        factor: [level for level in levels if (factor, level) in asked]
+        for factor, levels in data.get("defaults", {}).items()
+    }
+    found = {**data, "measures": measures, "variants": variants}
+    return found | {"defaults": {name: levels for name, levels in defaults.items() if levels}}
+
+
+def _levels_asked(
+    expected: Mapping[str, Mapping[str, str]], asked: Pairs
+) -> dict[str, dict[str, str]]:
+    return {
+        factor: {level: value for level, value in of.items() if (factor, level) in asked}
+        for factor, of in expected.items()
+    }
+
+
+def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
     """True if the levels that a measure cannot do without were asked."""
     needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
     contrast = measure.get("contrast", {})
@@ -132,6 +231,8 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
             return registry.protocol(source), f"{source} has another design by now."
         except UsageError:
             return None, ""
+    if not source and name.endswith(".toml"):  # of no process: a stranger's path
+        return None, ""
     if source and not Path(source).exists():
         return None, f"{Path(source).name} is not where it was."
     try:
@@ -147,5 +248,6 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
 def _from_run(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = SourceLocation("the protocol kept in the run", "", data)
-    files = Beside(None, dict(definition["files"]))
+    pictures = dict(definition.get("pictures", {}))
+    files = Beside(None, dict(definition["files"]), pictures=pictures)
     return load.declare(data, files, place, registry.instrument_kind, stored=True)

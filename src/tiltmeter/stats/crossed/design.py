@@ -1,4 +1,4 @@
-"""Which prompt has which side, cue word, item and how many answers: the crossed design.
+"""The crossed design: the side, the cue word, the item and the number of answers of each prompt.
 
 A *cue word* (a name) stands for a level of a factor; an *item* (a job, a scenario) is what the
 prompts ask about. Both are samples: of names like these, of items like these.

@@ -16,7 +16,7 @@ from tiltmeter.stats.crossed.design import NEGLIGIBLE, Crossed
 
 @dataclass(frozen=True)
 class Components:
-    """What the variance is made of; B tables, G sides (1 for matched sets).
+    """The components of a variance; B tables, G sides (1 for matched sets).
 
     value: the estimate, shape (B,); items: V_i (B,); words: V_w and cells: V_c by side (B, G);
     items_df: the degrees of freedom of V_i; words_df: those of each V_w, shape (B, G).

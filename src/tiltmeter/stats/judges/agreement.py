@@ -25,7 +25,9 @@ METHOD = "jackknife over items, score limits, t"
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Who called what: ``codes`` (U, R) of U outputs by R annotators, -1 where one gave none."""
+    """Values by unit and annotator: ``codes`` (U, R) of U outputs by R annotators, -1 if one gave
+    none.
+    """
 
     codes: Codes
     classes: int
@@ -147,7 +149,7 @@ def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How often two annotators (columns of the ratings) gave the same value to what both rated."""
+    """The agreement of two annotators (columns of the ratings) on the units that both rated."""
 
     first: int
     second: int

@@ -1,5 +1,4 @@
-"""What a judge with known errors really saw: shares and differences corrected by gold
-(Rogan–Gladen).
+"""Shares and differences of a judge with known errors, corrected by gold (Rogan–Gladen).
 
 The run and the gold are summed by the same items (clusters), so that all three uncertainties, of
 the share, of sensitivity and of specificity, and what they have in common, come from one
@@ -90,8 +89,8 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What an estimate is put into: the judge's own row, the method, the possible range, what to
-    remark.
+    """The constant parts of a corrected estimate: the judge's own row, the method, the possible
+    range, the remarks.
 
     ``clusters``: the fewer of the items with outputs and the items with gold. ``weighted``: gold
     had weights; then a few heavy errors may carry the variance, and the degrees of freedom follow
@@ -311,7 +310,7 @@ def _blank(frame: Frame) -> Interval:
 
 
 def is_weighted(gold: Confusion) -> bool:
-    """Whether the weighted counts of gold differ from its plain counts of labels."""
+    """True if the weighted counts of gold differ from its plain counts of labels."""
     return not np.array_equal(gold.weighted, gold.labels)
 
 

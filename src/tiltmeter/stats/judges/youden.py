@@ -66,7 +66,8 @@ def is_refuted(index: Interval) -> bool:
 def gold_needed(
     *, half_width: float, least_half_width: float, difference: float, labels: float
 ) -> int | None:
-    """How many more gold labels bring the half-width of a corrected interval below ``difference``.
+    """Computes how many more gold labels bring the half-width of a corrected interval below
+    ``difference``.
 
     ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``:
     what would be left of it with endless gold (the uncorrected interval's, over J where the

@@ -1,4 +1,4 @@
-"""How far one value must rise in one group for a claim of many cells to find it."""
+"""The rise of one value in one group that a claim of many cells can find."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critic
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is to be run: items with outputs in each of the conditions that are compared.
+    """A design to be run: items with outputs in each of the conditions that are compared.
 
     outputs: an item and condition (samples × picks an answer); infinite where probabilities are
     read. conditions: 1 for a share against ``share``, 2 for a paired difference, more where one is
@@ -95,7 +95,7 @@ def _can_reject(design: Design, level: float) -> bool:
 
 
 def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
-    """How often tables of a design with a shift are rejected."""
+    """Computes the share of rejected tables of a design, by shift."""
     ranks = _ranks(design, np.random.default_rng([seed, 1]))
 
     def rejection_share(shift: float, tables: int) -> float:
@@ -139,7 +139,7 @@ def observed_shift(
 
 
 def _stretch(items: int, lost: int) -> float:
-    """What centred differences of so few items are multiplied by: √(C/(C-lost)).
+    """Returns the factor for centred differences of so few items: √(C/(C-lost)).
 
     √(C/(C-1)) makes their spread right on average; but a spread that is too small by chance loses
     more power than one that is too large gains, and the more the smaller the level is. How many are
@@ -243,7 +243,9 @@ def observed_tested_shift(
 
 
 def _of_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """How often tables drawn from a few items are rejected, a shift added to every item."""
+    """Computes the share of rejected tables that are drawn from a few items, with a shift added to
+    every item.
+    """
     places, negative = _draw_places(centred.size, seed)
     drawn = np.where(negative, -centred[places], centred[places])
     return flips_of_shifted(drawn, level)
@@ -269,7 +271,7 @@ def _of_many(centred: Floats, level: float, seed: int) -> RejectionShare:
 
 
 def _draw_places(items: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Which item stands at each place of each table, and whether with the other sign."""
+    """Draws the item at each place of each table, and if its sign is flipped."""
     generator = np.random.default_rng([seed, items])
     places = generator.integers(0, items, (TABLES, items))
     return places, generator.integers(0, 2, places.shape, dtype=np.int8).view(np.bool_)
@@ -284,8 +286,8 @@ def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """How often each item is in each table, shape (tables, items): with its sign, and at all. Rows
-    of as many items share them.
+    """Counts the draws of each item in each table, shape (tables, items): with its sign, and in
+    all. Rows of as many items share them.
     """
     places, negative = _draw_places(items, seed)
     places += items * np.arange(TABLES)[:, None]

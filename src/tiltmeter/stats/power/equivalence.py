@@ -1,4 +1,4 @@
-"""How likely an estimate without a difference is shown to lie inside a margin."""
+"""The chance that an estimate without a difference is shown to lie inside a margin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def pass_chance(*, se: float, clusters: int, margin: float) -> float:
 
 
 def clusters_to_pass(*, se: float, clusters: int, margin: float, sure: float = SURE) -> int:
-    """How many clusters like these pass in a share of runs without a difference.
+    """Computes the number of clusters like these that pass in a given share of runs without a
+    difference.
 
     Formula: C·(se·(z_{.95} + z_{(1+sure)/2})/m)². By hand: se = m/2, C = 100, sure = .9: 100·(3.29/
     2)² = 271.

@@ -1,5 +1,5 @@
-"""How often a row's own test rejects: it is made of many drawn tables at once; and the shift at
-which it rejects as often as is wanted.
+"""Rejection rates of a row's own test, on many drawn tables at once; and the shift at which it
+rejects as often as is wanted.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.
 
 
 def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
-    """How often tables (tables, items) of so few items that all signs are taken are rejected, a
-    shift added to every item: it moves a sum by how many signs are + more than are -.
+    """Computes the share of rejected tables (tables, items) of so few items that all signs are
+    taken, with a shift added to every item: it moves a sum by the surplus of + over - signs.
     """
     sums, moves = _sign_sums(drawn), _sign_sums(np.ones((1, drawn.shape[1])))
 

@@ -1,5 +1,5 @@
-"""What divergence chance gives: the exact mean of the Jensen–Shannon divergence over all ways to
-deal outputs to groups.
+"""The divergence that chance gives: the exact mean of the Jensen–Shannon divergence over all ways
+to deal outputs to groups.
 
 A value that k of N outputs have falls k₁, k₂, … times into groups of n₁, n₂, …: a hypergeometric
 draw. The divergence is a sum over values and each value's part depends on its own counts alone, so

@@ -116,7 +116,7 @@ def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None
 
 
 def _places(coded: Sequence[Codes]) -> list[slice]:
-    """Where the rows of each group stand in those of the cell."""
+    """Returns the positions of each group's rows among those of the cell."""
     ends = np.cumsum([len(rows) for rows in coded])
     return [slice(int(end) - len(rows), int(end)) for rows, end in zip(coded, ends, strict=True)]
 

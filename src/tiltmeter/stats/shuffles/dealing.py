@@ -28,8 +28,8 @@ TOGETHER = 64_000  # words whose bits are counted at once: what stays in a proce
 
 
 def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
-    """Which rows are in each group but the last: shape (groups - 1, words, draws), every way to
-    deal them equally likely.
+    """Deals rows to each group but the last: shape (groups - 1, words, draws), every way to deal
+    them equally likely.
 
     Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
     in the other half.
@@ -85,8 +85,8 @@ def pack_rows(flags: NDArray[np.bool_]) -> Words:
 
 
 def count_dealt(dealt: Words, packed: Words) -> Numbers:
-    """How many rows of each column of ``packed``, shape (words, columns), each group was dealt in
-    each draw: (groups - 1, columns, draws).
+    """Counts the rows of each column of ``packed``, shape (words, columns), that each group was
+    dealt in each draw: (groups - 1, columns, draws).
     """
     groups, words, draws = dealt.shape
     together, columns = groups * draws, packed.shape[1]

@@ -1,4 +1,4 @@
-"""How far two distributions over the same values lie apart, and how spread out one is.
+"""The distance of two distributions over the same values, and the spread of one.
 
 Plug-in values are biased upwards in small samples: with six values and 20 outputs a side and no
 difference at all the divergence is .10 bits and its root .25. ``permutation`` holds what to report.

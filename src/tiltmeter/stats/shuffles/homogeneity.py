@@ -1,8 +1,7 @@
-"""Do items differ more than chance lets them: in their share, or in how much a cue moves it?
+"""Tests if items differ in their share by more than chance.
 
-Both tests hold what is common to all items at what was found (the number of hits of a side), and
-ask how often items would lie as far from it and from one another if they were alike. What a mean
-over items shows is thus no evidence here, and what is found here none of a mean.
+The number of hits of all items together is held at its value, so the mean over items is no evidence
+here, and what is found here is none of a mean.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """How many hits an item can have given its margins: counts from `first` on, how probable each
-    is, their mean and variance.
+    """The law of an item's hits given its margins: counts from `first` on, their chances, mean and
+    variance.
     """
 
     first: int
@@ -41,55 +40,22 @@ class _Law:
     variance: float
 
 
-def effects_alike(
-    *,
-    hits_a: ArrayLike,
-    n_a: ArrayLike,
-    hits_b: ArrayLike,
-    n_b: ArrayLike,
-    generator: np.random.Generator,
-    draws: int = 9_999,
-) -> Test:
-    """Is the odds ratio of two sides the same in every item?
-
-    Arrays: whole counts by item, shape (C,). Given an item's hits on both sides, its hits on the
-    first are hypergeometric; given their sum over items too, their law does not hang on the common
-    odds ratio (Zelen's exact test), whatever it is. Statistic: Σ(x − e)²/v, e and v the mean and
-    variance of x at the common odds ratio (Breslow–Day); p = (1+b)/(1+B) from draws of that law,
-    of which a first 999 are enough where p is large; of hundreds of outputs an item by χ². Outcomes
-    inside an item and side that are less various than draws with one probability (prompts that
-    differ) make p larger.
-    Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
-    sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 against 0 of 2,
-    and 0 of 2 against 2 of 2: x is (2, 0), and given the sum 2 it is (2, 0), (1, 1) or (0, 2) in
-    1/18, 16/18, 1/18: p near 1/9.
-    One output a side says nothing: items with fewer than 2 on either are left out. p None with
-    fewer than two others; 1 where the margins leave one arrangement. ``ValueError``: counts that
-    are not whole, successes > n, shapes that differ.
-    """
-    xa, na = arguments.shares("hits_a", hits_a, "n_a", n_a)
-    xb, nb = arguments.shares("hits_b", hits_b, "n_b", n_b)
-    arguments.same_shape("n_a", na, "n_b", nb)
-    kept = (na > 1) & (nb > 1)
-    hits, a, b, both = (_whole("hits_a", one[kept]) for one in (xa, na, nb, xa + xb))
-    first, last = np.maximum(0, both - b), np.minimum(a, both)
-    logs = _log_factorials(int(max(a.max(initial=0), b.max(initial=0))))
-    supports = [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
-    weights = [
-        -(logs[x] + logs[i - x] + logs[t - x] + logs[j - t + x])
-        for x, i, j, t in zip(supports, a, b, both, strict=True)
-    ]
-    return _test(hits, supports, weights, generator, arguments.draw_count(draws))
-
-
 def shares_alike(
     *, hits: ArrayLike, n: ArrayLike, generator: np.random.Generator, draws: int = 9_999
 ) -> Test:
-    """Is the share the same in every item?
+    """Tests if the share is the same in every item.
 
-    As ``effects_alike`` with one side: given all hits, those of the items are multivariate
-    hypergeometric, and the statistic is Pearson's χ². By hand: two items with 2 of 2 and 0 of 2:
-    given 2 hits, (2, 0) or (0, 2) in 2 of 6 arrangements: p near 1/3.
+    hits, n: whole counts by item, shape (C,). Given all hits, those of the items are multivariate
+    hypergeometric, whatever the common share. Statistic: Σ(x − e)²/v, e and v the mean and variance
+    of x, which is Pearson's χ²; p = (1+b)/(1+B) from draws of that law, of which a first 999 are
+    enough if p is large; by χ² for items with hundreds of outputs. Outcomes of an item that vary
+    less than draws with one probability (prompts that differ) make p larger.
+    Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
+    sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 and 0 of 2: given 2
+    hits, (2, 0) or (0, 2) in 2 of 6 arrangements: p near 1/3.
+    Items with fewer than 2 outputs say nothing and are left out. p None with fewer than two others;
+    1 if the margins leave one arrangement. ``ValueError``: counts that are not whole,
+    successes > n, shapes that differ.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     kept = size > 1

@@ -27,8 +27,8 @@ EDGE = 1e-12
 
 
 def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` rows that are drawn without replacement: shape
-    (draws, kinds).
+    """Draws the number of each kind among ``size`` rows taken without replacement: shape (draws,
+    kinds).
 
     ``alike``: how many rows there are of each kind. Kind by kind a count is hypergeometric given
     those before.
@@ -48,8 +48,8 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape
-    (draws, kinds).
+    """Draws the number of each kind among ``size`` of the ``rows`` that are ``left``, shape (draws,
+    kinds).
     """
     taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
@@ -63,8 +63,8 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """How many of ``good`` are among ``wanted`` (one number a draw) of ``good + rest``. logs: those
-    of factorials.
+    """Draws the number of ``good`` ones among ``wanted`` (one number per draw) of ``good + rest``.
+    logs: those of factorials.
     """
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))

@@ -43,7 +43,7 @@ class Part:
 
 
 class CellKey(NamedTuple):
-    """Which cell: part is None for all parts together; group is the place of the group."""
+    """The key of a cell: part is None for all parts together; group is the place of the group."""
 
     attribute: str
     value: str
@@ -248,7 +248,7 @@ def _scores(parts: Sequence[_Counted]) -> Iterator[tuple[CellKey, Floats]]:
 
 
 def _measured(part: _Counted, table: Floats) -> Floats | None:
-    """How many rows of a group have a value, by attribute and draw; None if all have all."""
+    """Counts the rows of a group that have a value, by attribute and draw; None if all have all."""
     return None if part.cell.complete else part.cell.member.T @ table
 
 

@@ -281,8 +281,8 @@ def _mean_over_pairs(
 
 @lru_cache(maxsize=64)
 def _pair_bits(n: int, m: int) -> Floats:
-    """What a value adds to the JS divergence of two groups, by its counts out of n and of m: shape
-    (n + 1, m + 1).
+    """Tabulates a value's contribution to the JS divergence of two groups, by its counts out of n
+    and of m: shape (n + 1, m + 1).
     """
     p, q = np.arange(n + 1)[:, None] / n, np.arange(m + 1)[None, :] / m
     bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
@@ -345,15 +345,15 @@ def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
 
 
 def _pair_table(cell: Cell) -> Floats:
-    """What a value adds to the JS divergence of two complete groups."""
+    """Tabulates a value's contribution to the JS divergence of two complete groups."""
     (p, q) = (count / n for count, n in zip(cell.first_counts(), cell.sizes, strict=True))
     bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
     return bits
 
 
 def _concentration_table(cell: Cell) -> Floats:
-    """What a value takes from the entropy of the second group less that of the first, in bits; both
-    lose what Miller and Madow take off for each value that is seen.
+    """Tabulates a value's contribution to the entropy of the first group less that of the second,
+    in bits; both lose the Miller–Madow term of each value that is seen.
     """
     first, second = (
         plogp(count / n) - (count > 0) / (2 * n * math.log(2))
@@ -407,7 +407,7 @@ def not_measured(
     note: str,
     attributes: tuple[Permuted, ...] = (),
 ) -> Permuted:
-    """What could not be measured, with the reason."""
+    """Returns the result of a cell that could not be measured, with the reason."""
     return Permuted(
         None, None, None, None, None, None, None, draws, sizes, method, note, attributes
     )

@@ -97,7 +97,7 @@ def _enumerated_sign_p(d: Floats) -> float:
 
 
 def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -> int:
-    """How many of ``draws`` random sign patterns reach the observed sum.
+    """Counts the random sign patterns, of ``draws``, that reach the observed sum.
 
     A random byte is the signs of eight differences; a table of 256 holds what each byte sums to.
     """

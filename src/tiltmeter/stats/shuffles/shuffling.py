@@ -65,8 +65,8 @@ class KeptArrays:
 
 
 class KeptDraws:
-    """What was drawn, for cells that are shuffled alike, and what came of it. Draws take more
-    bytes and are soon asked for again, so they do not drive out results.
+    """The draws for cells that are shuffled alike, and their results. Draws take more bytes and are
+    soon asked for again, so they do not drive out results.
     """
 
     def __init__(self, draw_bytes: int = CACHE_BYTES, result_bytes: int = 0) -> None:
@@ -91,13 +91,15 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
-        """Which rows each group but the last has, shape (groups - 1, words, a block of draws)."""
+        """Yields the rows of each group but the last, shape (groups - 1, words, a block of
+        draws).
+        """
         for start, draws in self._spans(sizes):
             yield self._deal(sizes, start, draws)
 
     def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
-        """How many rows of each column each group but the last has, shape (groups - 1, columns, a
-        block of draws). packed: the columns of all rows as bits.
+        """Yields the number of rows of each column in each group but the last, shape (groups - 1,
+        columns, a block of draws). packed: the columns of all rows as bits.
         """
         for start, draws in self._spans(sizes):
 
@@ -108,8 +110,8 @@ class Shuffles:
             yield count() if draws < self.draws else self._kept.draws.get(key, count)
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
-        """What comes of all these shuffles; computed where it is not kept. key: all that goes into
-        it beside them.
+        """Returns the result of all these shuffles; computes it unless it is kept. key: all that
+        goes into it beside them.
         """
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
@@ -130,8 +132,8 @@ class Shuffles:
         return self._kept.draws.get((self._seed, start, draws, sizes), deal)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
-        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
-        both margins fixed.
+        """Yields the number of rows of each kind in each group: one (a block of draws, kinds) array
+        per group, both margins fixed.
 
         ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it
         kind by kind, a count is hypergeometric given those before.
@@ -192,7 +194,7 @@ class Cell:
         return [*found, self.totals - sum(found[1:], start=found[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
-        """How many rows of a group are measured, per draw and attribute."""
+        """Counts the rows of a group that are measured, per draw and attribute."""
         if self.complete:
             return np.full((1, self.member.shape[1]), float(self.sizes[group]))
         return counts @ self.member
@@ -230,7 +232,7 @@ class Cell:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What tells its rows, attributes and supports from those of another cell."""
+        """The identity of a cell by its rows, attributes and supports."""
         parts = (self.packed, self.member, self.supports)
         return (self.sizes, *(part.tobytes() for part in parts))
 
@@ -241,7 +243,7 @@ class Cell:
 
     @cached_property
     def totals(self) -> Floats:
-        """How many rows have each value."""
+        """The number of rows with each value."""
         found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
         return found
 

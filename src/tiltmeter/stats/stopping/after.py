@@ -26,9 +26,9 @@ WORTH_SAYING = 0.1  # standard errors by which a corrected estimate has to diffe
 
 @dataclass(frozen=True)
 class StoppingTable:
-    """What stopping does to an estimate, by truth (``DRIFTS``) and by level, α and α/m. bias: mean
-    estimate less truth, in standard errors of the full run, shape (levels, drifts). quantile: that
-    |estimate - truth| keeps below in 95 % of runs, in its own standard errors.
+    """The effect of stopping on an estimate, by truth (``DRIFTS``) and by level, α and α/m. bias:
+    mean estimate less truth, in standard errors of the full run, shape (levels, drifts). quantile:
+    that |estimate - truth| keeps below in 95 % of runs, in its own standard errors.
     """
 
     levels: tuple[float, ...]

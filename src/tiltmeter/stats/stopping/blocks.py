@@ -38,7 +38,7 @@ class OutputBlocks:
 
     @property
     def looks(self) -> int:
-        """How many looks there are so far."""
+        """The number of looks so far."""
         return len(self.blocks)
 
 

@@ -94,7 +94,7 @@ class _Density:
         return float(self.mass @ tails)
 
     def inside(self, reach: float, step: float, drift: float) -> _Density:
-        """What is left between ±reach after the step."""
+        """Returns the density between ±reach after the step."""
         places = np.linspace(-reach, reach, POINTS)
         weights = np.ones(POINTS)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0

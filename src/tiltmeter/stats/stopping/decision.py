@@ -1,4 +1,4 @@
-"""What becomes of each claim at a look: rejected, not pursued, asked on.
+"""The decision about each claim at a look: rejected, not pursued, asked on.
 
 The family's rule is applied to the current p of *all* its claims, stopped ones with their last p. A
 p only falls, so what is rejected stays rejected; Holm so used is the procedure of Maurer & Bretz
@@ -39,7 +39,7 @@ class PlainTests:
 
     @property
     def looks(self) -> int:
-        """How many looks there are so far."""
+        """The number of looks so far."""
         return len(self.p)
 
 

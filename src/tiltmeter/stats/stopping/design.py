@@ -1,4 +1,4 @@
-"""What is frozen before the first output of a run that may stop early."""
+"""The plan that is frozen before the first output of a run that may stop early."""
 
 from __future__ import annotations
 

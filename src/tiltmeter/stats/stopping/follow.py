@@ -18,8 +18,8 @@ from tiltmeter.stats.stopping.rules import Flags
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What became of each claim of each run, shape (runs, m): whether it was rejected, and the look
-    (from 0) up to which it was asked on.
+    """The end of each claim of each run, shape (runs, m): rejected or not, and the look (from 0) up
+    to which it was asked on.
     """
 
     rejected: Flags

@@ -1,4 +1,4 @@
-"""What the items of a claim say at the looks so far, and the sums that all flips of them have.
+"""The items of a claim at the looks so far, and the sums of all flips of them.
 
 A flip of an item exchanges its conditions at *all* looks at once: an item's whole path is what is
 exchangeable under the null. With one condition (a share against a value) the path is reflected;
@@ -41,11 +41,11 @@ class ItemPaths:
 
     @property
     def looks(self) -> int:
-        """How many looks there are so far."""
+        """The number of looks so far."""
         return int(self.rates.shape[2])
 
     def up_to(self, look: int) -> ItemPaths:
-        """What was known at an earlier look, from 1."""
+        """Returns the paths as they were at an earlier look, from 1."""
         return replace(self, rates=self.rates[:, :, :look], noise=self.noise[:, :, :look])
 
     @property
@@ -113,8 +113,8 @@ def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
 
 
 def _adds(paths: ItemPaths) -> Floats:
-    """What each item adds to S where this condition is the tested one: the shape of ``rates``, two
-    columns of one condition.
+    """Computes the contribution of each item to S if this condition is the tested one: the shape of
+    ``rates``, two columns of one condition.
     """
     rates = paths.rates
     conditions = rates.shape[1]
@@ -160,7 +160,7 @@ def _drawn_sums(adds: Floats, design: StoppingDesign) -> Iterator[Floats]:
 
 @lru_cache(maxsize=64)
 def _codes(seed: int, draws: int, choices: int, place: int) -> NDArray[np.intp]:
-    """Which of the choices each flip has for a group of items; flip 0 has the observed one."""
+    """Draws one of the choices for a group of items in each flip; flip 0 has the observed one."""
     generator = np.random.default_rng([seed, choices, place])
     codes = generator.integers(0, choices, draws, dtype=np.uint8)
     codes[0] = 0

@@ -1,4 +1,4 @@
-"""What a run that may stop early would ask and find, before it is run: by simulation.
+"""The calls and findings of a run that may stop early, simulated before it is run.
 
 Each claim is a Gaussian path, so that no table of items is drawn: its information at each look
 follows from how much items vary against samples, its truth is given in standard errors of the full
@@ -54,7 +54,7 @@ class ForecastFamily:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What runs with one truth do on average: calls, as a share of the full run's; the share of
+    """The averages over runs with one truth: calls, as a share of the full run's; the share of
     claims that are found by looks, by the full run, and by a fixed run of as many rounds as each
     look has.
     """

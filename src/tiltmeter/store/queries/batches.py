@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...records import Reply, Request
-from .. import Store, now
+from .. import Store, now, origin
 from ..packing import split_request
 from ..rows import call_row, request_of
 
@@ -23,6 +23,7 @@ from ..rows import call_row, request_of
 RESERVED, SENT, ACCEPTED, ANSWERED = "reserved", "sent", "accepted", "answered"
 COLLECTED, UNCLEAR, WRITTEN_OFF = "collected", "possibly paid", "written off"
 UNCONFIRMED, UNFINISHED = (RESERVED, SENT), (RESERVED, SENT, ACCEPTED, ANSWERED)
+_BATCH = "batch"  # of marks
 PIECE_ROWS = 200  # that are read at a time
 _COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
@@ -60,6 +61,17 @@ class BatchRow(NamedTuple):
     sent: str = ""
     billed: int = 0
     lost: float = 0.0
+
+
+def new_key(random: str) -> str:
+    """The key of a new batch, of 32 random characters: the second half shows who made it."""
+    nonce = random[:16]
+    return nonce + (origin.mark(_BATCH, nonce) or random[16:])
+
+
+def is_own(row: BatchRow) -> bool:
+    """True if this user handed a batch in."""
+    return origin.is_own(_BATCH, row.key[:16], row.key[16:])
 
 
 def put_aside(store: Store, requests: Iterable[Request]) -> None:

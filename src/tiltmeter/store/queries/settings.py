@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from pathlib import Path
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from ...records import Json, __version__
-from .. import Store
+from .. import Store, origin
+
+_PROTOCOL = "protocol"  # of marks
 
 
 class Frozen(TypedDict, total=False):
@@ -22,10 +25,13 @@ class Frozen(TypedDict, total=False):
 
 
 class Definition(TypedDict):
-    """A protocol as a run keeps it. declared: its file; files: the text of those that it names."""
+    """A protocol as a run keeps it. declared: its file; files: the text of those that it names;
+    pictures: the blob name of each picture that it shows.
+    """
 
     declared: Mapping[str, Json]
     files: Mapping[str, str]
+    pictures: NotRequired[Mapping[str, str]]
 
 
 class ShardRecord(NamedTuple):
@@ -78,6 +84,21 @@ def frozen(store: Store) -> Frozen:
 def source(store: Store) -> str:
     """The protocol's name or the path of its file; "" where it was declared in Python."""
     return str(store.get("source") or "")
+
+
+def keep_source(store: Store, source: str) -> None:
+    """Keeps the protocol's name or path, with a mark that this user named it."""
+    store.put("source", source)
+    if source and Path(source).is_absolute():
+        store.put("origin", origin.mark(_PROTOCOL, source))
+
+
+def own_source(store: Store) -> bool:
+    """False if the source is the path of a file that somebody else named."""
+    named = source(store)
+    if not Path(named).is_absolute() and not named.endswith(".toml"):
+        return True
+    return origin.is_own(_PROTOCOL, named, str(store.get("origin") or ""))
 
 
 def definition(store: Store) -> Definition | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ..verdict_words import Word
 from .clauses import is_tested
-from .facts import ClaimFacts, Nuisance
+from .facts import ClaimFacts, Nuisance, Strength, strength
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,13 @@ class Claims:
 
     @cached_property
     def lead(self) -> ClaimFacts:
-        """The claim that weighs most: of the first measure that tilts the one whose nearer end lies
-        farthest from no tilt, else by verdict, the largest.
+        """The claim that weighs most: of the first measure that tilts by more than weak signs (of
+        the first that tilts, if none does) the one whose nearer end lies farthest from no tilt,
+        else by verdict, the largest.
         """
         if self.tilts:
-            first = self.tilts[0].spec.name
+            sure = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
+            first = (sure or self.tilts)[0].spec.name
             own = [facts for facts in self.tilts if facts.spec.name == first]
             return max(own, key=lambda facts: (facts.least, facts.effect))
         order = list(dict.fromkeys(facts.spec.name for facts in self.questions))
@@ -78,8 +80,9 @@ class Claims:
 
     @cached_property
     def tilting(self) -> list[ClaimFacts]:
-        """Those that ask the same and tilt."""
-        return [facts for facts in self.alike if facts.tilts]
+        """Those that ask the same and tilt, the largest first."""
+        found = [facts for facts in self.alike if facts.tilts]
+        return sorted(found, key=lambda facts: -facts.effect)
 
     @cached_property
     def overall(self) -> list[ClaimFacts]:

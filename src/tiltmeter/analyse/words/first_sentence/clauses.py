@@ -19,12 +19,17 @@ SIDES = (
 DIFFERENCE = "{subject} gives “{counted}” {points} points {more} often for {level} than {baseline}"
 RATIO = "{subject} gives “{counted}” {times} times as often for {level} as for {baseline}"
 RATIO_BELOW = "{subject} gives “{counted}” {times} times as often for {baseline} as for {level}"
+MEANS = "{subject} averages {share}{unit} for {level}, {other_share} for {baseline}"
 OTHER = "for {subject}, {what} is {value}"
 UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
-USUAL = (SHARE, SIDES, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
+USUAL = (SHARE, SIDES, MEANS, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
+CONDITIONS = ("told ", "asked ", "where ", "over ")  # begin a clause that a comma sets apart
 SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
+WORDS = 30  # of a sentence before its exceptions, at most
 NAMED = 3  # models, or places, that are named; of more the range is told
 _NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
+NUMBERS = ("value", "share", "other_share", "times", "points")  # slots that hold one
+_SLOT = re.compile(r"\{(\w+)\}")
 _VERB = re.compile(r"(\{subject\}(?:\{slightly\})?,? )(\w+?)(es|s)\b")
 _IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
 
@@ -54,17 +59,20 @@ def capital(text: str) -> str:
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
 
-def clause(group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True) -> Clause:
+def clause(
+    group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True, asked: int = 0
+) -> Clause:
     """A clause over claims that differ in their model or their place alone. key: of the measure's
-    words; whole: with its population and what would be even.
+    words; whole: with its population and what would be even; asked: how many models were, if more
+    than those of the claims.
     """
     first = group[0]
     template = _template(first, key)
     models = list(dict.fromkeys(facts.model for facts in group))
-    slots = _merged(group, models)
+    slots = _merged(group, models, template)
     if len(models) > 1:
         template = _VERB.sub(_plural, template)
-        slots["subject"] = "both models" if len(models) == 2 else f"all {len(models)} models"
+        slots["subject"] = all_models(len(models), asked)
     slight = all(facts.slight and facts.tilts for facts in group)
     slots["where"] = _where(first)
     slots["slightly"] = " slightly" if slight else ""
@@ -103,6 +111,13 @@ def _framed(
     return f"{text}; {slots['reference']} would be even" if even else text
 
 
+def all_models(number: int, asked: int = 0) -> str:
+    """`both models`, or `2 of 3 models`."""
+    if asked > number:
+        return f"{number} of {asked} models"
+    return "both models" if number == 2 else f"all {number} models"
+
+
 def _where(facts: ClaimFacts) -> str:
     """`for women`, or `by gender` of a claim over a whole dimension."""
     factor = (facts.spec.contrast or {}).get("factor", "")
@@ -119,11 +134,17 @@ def numbers(facts: ClaimFacts) -> str:
     return facts.slots.get("value", numerals.NOTHING)
 
 
-def also(facts: ClaimFacts, *, model: bool) -> str:
-    """A claim in a few words behind another one. model: with the name of its model."""
+def also(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
+    """A claim in a few words behind another one. model: with the name of its model; counted: with
+    the value that it counts.
+    """
     own = str(facts.spec.sentence.get("also", ""))
     if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)
+    elif "unit" in facts.slots:
+        text = f"{facts.slots['level']} {numbers(facts)}{facts.slots['unit']}"
+    elif counted and "level" in facts.slots and "share" in facts.slots:
+        text = f"“{facts.slots['counted']}” for {facts.slots['level']} {numbers(facts)}"
     elif "level" in facts.slots and "share" in facts.slots:
         text = f"{facts.slots['level']} {numbers(facts)}"
     elif "counted" in facts.slots:
@@ -153,7 +174,7 @@ def _usual(facts: ClaimFacts) -> tuple[str, ...]:
     if facts.row.unit in numerals.RATIOS:
         return (SIDES, ratio, OTHER)
     if facts.row.unit != "share":
-        return (OTHER,)
+        return (MEANS, OTHER)
     if _is_share(facts.spec):
         return (SHARE, OTHER)
     return (SIDES, DIFFERENCE, OTHER) if facts.spec.contrast else (OTHER,)
@@ -183,11 +204,12 @@ def _plural(match: re.Match[str]) -> str:
     return begins + verb
 
 
-def _merged(group: Sequence[ClaimFacts], models: Sequence[str]) -> dict[str, str]:
+def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
     """The slots of all: what differs is told of each model, or as a range."""
     found = dict(group[0].slots)
     labelled = False
-    for name in ("value", "share", "other_share", "times", "points"):
+    named = [name for name in _SLOT.findall(template) if name in NUMBERS]
+    for name in dict.fromkeys((*named, *NUMBERS)):
         texts = [facts.slots.get(name, "") for facts in group]
         if len(set(texts)) == 1 or not all(texts):
             continue
@@ -197,6 +219,10 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str]) -> dict[str, str
             labelled = True
         else:
             found[name] = span(texts)
+    for name, _ in group[0].place:
+        titles = list(dict.fromkeys(facts.slots.get(name, "") for facts in group))
+        if len(titles) > 1 and all(titles):
+            found[name] = join_names(titles)
     return found
 
 
@@ -219,6 +245,11 @@ def _read(text: str) -> tuple[float, str, str]:
 def join_names(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def number_of_words(text: str) -> int:
+    """How many words and numbers a text has; a sign of per cent is no word."""
+    return sum(any(sign.isalnum() for sign in part) for part in text.split())
 
 
 def is_tested(facts: ClaimFacts) -> bool:

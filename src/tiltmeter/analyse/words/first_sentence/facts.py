@@ -31,7 +31,7 @@ def strength(row: Estimate) -> Strength:
     """The grade of a row whose verdict is a tilt. By the most that p can say against the null,
     1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
     """
-    p = row.p if row.p_adjusted is None else row.p_adjusted
+    p = row.deciding_p
     if p is None or p >= WEAK:
         return Strength.WEAK
     return Strength.TILT if p >= PLAIN else Strength.CLEAR
@@ -164,4 +164,5 @@ def detectable(facts: ClaimFacts) -> str:
     if row.unit == "share":
         known = reading.detectable(row, facts.spec, 2) != "none"
         return numerals.points(row.detectable) if known else ""
-    return numerals.quantity(row.detectable, row.unit)
+    size = numerals.quantity(row.detectable, row.unit)
+    return f"a difference of {size}{facts.slots.get('unit', '')}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ....stats.results import ALPHA
 from .. import numerals
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import Clause, also, clause, join_names
+from .clauses import WORDS, Clause, all_models, also, clause, join_names, number_of_words
 from .facts import ClaimFacts, detectable
 from .tilts import ALSO, nuisance_words, place_name
 
@@ -22,13 +22,16 @@ def none(claims: Claims) -> Clause:
         group = [lead]
     own = clause(group, "plain", whole=False).inside
     kind = "difference" if lead.spec.contrast or lead.spec.reference else "tilt"
-    if number > 1:
-        apart = "" if len(group) == number else "farthest apart, "
-        text = f"no difference found in {number} comparisons: {apart}{own}"
-    else:
-        text = f"no {kind} found: {own}"
-    smallest = detectable(max(claims.tested, key=lambda f: f.row.detectable or 0.0, default=lead))
-    return Clause(f"{text}; {smallest} would mostly be found" if smallest else text)
+    alike = [facts for facts in claims.tested if facts.spec.name == lead.spec.name]
+    smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
+    ending = f"; {smallest} would mostly be found" if smallest else ""
+    if number < 2:
+        return Clause(f"no {kind} found: {own}{ending}")
+    apart = "" if len(group) == number else "farthest apart, "
+    begins = f"no difference found in {number} comparisons: {apart}"
+    if apart and number_of_words(begins + own + ending) > WORDS:
+        own = also(lead, model=len(claims.models) > 1)
+    return Clause(f"{begins}{own}{ending}")
 
 
 def alone(claims: Claims) -> list[str]:
@@ -87,7 +90,7 @@ def by_nuisance(claims: Claims) -> Clause:
     name = "" if nuisance is None else nuisance.name
     lead = claims.lead
     models = list(dict.fromkeys(f.model for f in claims.questions if not f.refusals))
-    subject, verb = (models[0], "goes") if len(models) == 1 else (_all(models), "go")
+    subject, verb = (models[0], "goes") if len(models) == 1 else (all_models(len(models)), "go")
     even = ""
     own = next((f for f in claims.every if name and f.spec.nuisance == name), None)
     if own is not None and "reference" in own.slots:
@@ -101,10 +104,6 @@ def by_nuisance(claims: Claims) -> Clause:
 
 def _the(name: str) -> str:
     return name if name == "place" else f"the {name}"
-
-
-def _all(models: Sequence[str]) -> str:
-    return "both models" if len(models) == 2 else f"all {len(models)} models"
 
 
 def _ending(claims: Claims) -> str:

@@ -14,7 +14,7 @@ from ....records import Estimate, Json
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import Clause, capital
+from .clauses import CONDITIONS, Clause, capital
 from .facts import ClaimFacts, Strength, strength
 from .open import (
     alone,
@@ -45,7 +45,6 @@ from .tilts import (
     uncued,
 )
 
-CONDITIONS = ("told ", "asked ", "where ")  # begin a clause that a comma sets apart
 NOTHING = "Nothing was measured yet."
 
 
@@ -164,8 +163,8 @@ SITUATIONS = (
         lambda claims: claims.tilting,
     ),
     Situation(
-        "all models tilt",
-        lambda claims: _over_models(claims) and len(claims.tilting) == len(claims.alike) > 1,
+        "several models tilt",
+        lambda claims: _over_models(claims) and len(claims.tilting) > 1,
         together,
         others,
         lambda claims: claims.tilting,
@@ -175,7 +174,7 @@ SITUATIONS = (
         lambda claims: claims.places > 1 and 2 * len(claims.tilting) >= max(3, len(claims.alike)),
         in_places,
         others,
-        lambda claims: claims.overall or claims.tilting,
+        lambda claims: [*claims.overall, *claims.tilting],
     ),
     Situation("some tilt", lambda claims: bool(claims.tilts), few, others),
     Situation("judge refuted", _leads(Word.JUDGE_REFUTED), refuted),

@@ -9,7 +9,7 @@ from ....stats.results import count_of
 from .. import numerals
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import NAMED, Clause, also, clause, fits, is_tested, join_names
+from .clauses import CONDITIONS, NAMED, Clause, also, clause, fits, is_tested, join_names, numbers
 from .facts import ClaimFacts, Nuisance, strength
 
 ALSO = 2  # claims that are told behind the leading one
@@ -17,20 +17,22 @@ FAR = 3  # times as large as the largest tilt: a nuisance matters far more
 
 
 def together(claims: Claims) -> Clause:
-    return clause(claims.tilting)
+    return clause(claims.tilting, asked=len(claims.models))
 
 
 def in_places(claims: Claims) -> Clause:
     """`in 8 of 9 languages …`, in the numbers over all of them if there is such a claim."""
     tilting, alike = claims.tilting, claims.alike
-    number = (
-        f"all {len(alike)}" if len(tilting) == len(alike) else f"{len(tilting)} of {len(alike)}"
-    )
+    number = f"{len(tilting)} of {len(alike)}"
+    if len(tilting) == len(alike):
+        number = "both" if len(alike) == 2 else f"all {len(alike)}"
     own = str(claims.lead.spec.sentence.get("strata", ""))
-    inside = clause(tilting).inside
+    pooled = claims.overall if len(tilting) == len(alike) else ()
+    inside = clause(pooled or tilting, "places").inside
     if own and claims.overall and fits(own, claims.overall[0].slots):
         inside = own.format_map(claims.overall[0].slots)
-    return Clause(f"in {number} {_noun(alike)} {inside}")
+    comma = "," * inside.startswith(CONDITIONS)
+    return Clause(f"in {number} {_noun(alike)}{comma} {inside}")
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
@@ -73,7 +75,8 @@ def opposite(claims: Claims) -> Clause:
     for facts in others[:NAMED]:
         name = place_name(facts, claims.alike)
         told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
-    share = claims.lead.spec.contrast is None and even
+    spec = claims.lead.spec
+    share = spec.contrast is None and not spec.reference and even
     ending = f"; {even} would be even" if share else ""
     return Clause(f"{main.text}, {join_names(told)}{ending}", main.begins)
 
@@ -81,7 +84,8 @@ def opposite(claims: Claims) -> Clause:
 def also_numbers(facts: ClaimFacts) -> str:
     """Both raw numbers of a claim, or its share."""
     if "share" in facts.slots:
-        return f"{facts.slots['share']}, {facts.slots['other_share']}"
+        alone = facts.spec.reference  # the other is the same for all
+        return facts.slots["share"] if alone else numbers(facts).replace(" against", ",")
     return facts.slots.get("value", numerals.NOTHING)
 
 
@@ -111,7 +115,8 @@ def others(claims: Claims) -> list[str]:
     first = claims.lead.spec.name
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
-            told.setdefault(also(facts, model=several))
+            other = facts.slots.get("counted") != claims.lead.slots.get("counted")
+            told.setdefault(also(facts, model=several, counted=other))
     lines = []
     if told:
         more = len(told) - ALSO
@@ -163,7 +168,8 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
     )
     if not open_:
         return ["no other difference found"]
-    if names and len(names) <= NAMED:
+    spoken = {place_name(facts, [*rest, *claims.tilts]) for facts in claims.tilts}
+    if names and len(names) <= NAMED and not spoken & {*names}:
         return [f"not settled: {join_names(names)}"]
     return [f"{count_of(len(open_), 'other comparison')} not settled"]
 

@@ -1,0 +1,31 @@
+"""Items of a protocol counted in a table, as its `crosstab` says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .. import Protocol
+from .tables import SEVERAL
+
+
+def crosstab(protocol: Protocol) -> list[list[str]]:
+    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a
+    header row.
+    """
+    if not protocol.crosstab:
+        return []
+    rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
+    items = {
+        cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
+    }.values()
+    there = dict.fromkeys(cell[column] for cell in items)
+    levels = [level for level in protocol.crosstab.get("levels", there) if level in there]
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    for cell in items:
+        counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
+    table = [[*rows, *levels, "all"]]
+    table += [
+        [*key, *(str(count[level]) for level in levels), str(count.total())]
+        for key, count in counts.items()
+    ]
+    return table

@@ -1,0 +1,19 @@
+"""The pictures of PAIRS that a copy of the release has, by what their paths say of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+_PATH = re.compile(r"data/occupations/(\w+)/(black|white)_(man|woman)\.png")
+
+
+def table(contents: Iterable[str]) -> str:
+    """Returns the pictures as JSON lines, one row per picture."""
+    rows = (
+        {"picture": path, "scenario": named[1], "race": named[2], "gender": named[3]}
+        for path in contents
+        if (named := _PATH.fullmatch(path))
+    )
+    return "".join(json.dumps(row) + "\n" for row in rows)

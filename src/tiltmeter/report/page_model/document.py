@@ -1,0 +1,58 @@
+"""A page about several runs: words, a figure, one prompt and tables, laid out as HTML or Markdown,
+and the parts of it that a terminal prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...analyse.between_runs.first_words import Pill
+from .figures import Figure
+from .page import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A prompt, (run, answer, label) of each run, and how many prompts differ so."""
+
+    prompt: str
+    answers: tuple[tuple[str, str, str], ...]
+    count: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Rows of a table, or lines, of which a terminal with less room shows fewer.
+
+    style: of lines; begin: stands before each. noun: names the rows that are left out, "" if they
+    are not counted. most: the numbers of rows to try, from much room to little; () for all rows.
+    order: places of rows, those first that are left out last; () for the order of the rows.
+    """
+
+    rows: Table | tuple[str, ...]
+    style: str = ""
+    begin: str = ""
+    noun: str = ""
+    most: tuple[int, ...] = ()
+    order: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A comparison or a history of runs. cautions: reasons not to read it as it stands; parts:
+    follow the first words in a terminal; with_line: those words begin with `line` there.
+    """
+
+    kind: str
+    title: str
+    question: str
+    line: tuple[str, ...]
+    headline: str
+    lede: tuple[str, ...]
+    pills: tuple[Pill, ...]
+    figure: Figure | None
+    tables: tuple[Table, ...]
+    cautions: tuple[str, ...]
+    parts: tuple[Part, ...]
+    example: Example | None = None
+    with_line: bool = False

@@ -1,0 +1,320 @@
+"""Tables as a paper prints them: its rows, columns, names, order, stars and decimals, as a variant
+declares them column by column (`protocol.paper_tables.CellLayout`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from ...analyse.words import numerals, reading
+from ...protocol import wording
+from ...protocol.paper_tables import CellLayout, TableLayout
+from ...records import Estimate
+from ..page_model.audits import Audit
+from .cross_table_axes import FIXED, Levels, axes
+from .cross_table_formats import OPEN_LEADER
+
+MARK = "†"  # of a cell whose p is below the layout's bound
+LOOSE = tuple(name for name in FIXED if name != "measure")
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A table in a paper's shape: heads, rows of (levels, cells), and the estimates by both."""
+
+    row_names: Levels
+    columns: tuple[Levels, ...]
+    rows: tuple[tuple[Levels, tuple[str, ...]], ...]
+    estimates: Mapping[tuple[Levels, Levels], Estimate]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its declaration and the place of that, its levels, and its head."""
+
+    cell: CellLayout
+    place: int
+    levels: Levels
+    head: Levels
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """Lays out estimates by one declared table. `where` of the layout holds for every column."""
+
+    read: Audit
+    layout: TableLayout
+    in_words: Callable[[Estimate, TableLayout], str]
+
+    def table(self) -> Shaped | None:
+        """The table, or None if the run has no estimate for it."""
+        counted = self.layout.count and self.read.of(self.layout.cells[0].measure)
+        if not any(self.chosen) and not counted:
+            return None
+        rows = self._rows()
+        columns = list(self._columns())
+        body, estimates = [], {}
+        for key in rows:
+            named = self._row_words(key)
+            texts = []
+            for column in columns:
+                own = self.placed.get((column.place, column.levels, key), [])
+                texts.append(self._text(column, key, own))
+                if own and "level" not in column.cell.show:
+                    estimates[named, column.head] = self._one(column, key, own)
+            body.append((named, tuple(self._with_leader(columns, key, texts))))
+        return Shaped(
+            tuple(self._title(name) for name in self.row_axes),
+            tuple(column.head for column in columns),
+            tuple(body),
+            estimates,
+        )
+
+    @cached_property
+    def chosen(self) -> list[list[Estimate]]:
+        """The estimates of each declared column: those that have its axes, cut as little as can
+        be.
+        """
+        return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
+
+    def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
+        wanted = {**self.layout.where, **cell.where}
+        own = self.read.of(measure)
+        known = {name for e in own for name in axes(e)}
+        needed = {*cell.each, *wanted, *({*self.layout.rows, cell.axis} & known)}
+        kept = [e for e in own if needed <= {*axes(e)} and _within(e, wanted)]
+        sizes = [len(reading.grouping(e)) for e in kept]
+        return [e for e, size in zip(kept, sizes, strict=True) if size == min(sizes)]
+
+    @cached_property
+    def row_axes(self) -> Levels:
+        """Axes of the rows: what differs and is not named stands before those that are."""
+        named = {*self.layout.rows, *self.layout.where}
+        columns = list(zip(self.layout.cells, self.chosen, strict=True))
+        loose = [
+            name
+            for name in (*LOOSE, *self.read.protocol.apart)
+            if name not in named and self.layout.rows
+            if any(_differs(cell, own, name) for cell, own in columns)
+        ]
+        return (*loose, *self.layout.rows)
+
+    @cached_property
+    def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
+        """The estimates by place of the declaration, levels of the column and of the row."""
+        found: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
+        for place, (cell, own) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
+            for e in own:
+                key = (place, _levels(e, cell.each), _levels(e, self.row_axes))
+                found.setdefault(key, []).append(e)
+        return found
+
+    def _rows(self) -> list[Levels]:
+        seen = dict.fromkeys(
+            row
+            for place, _, row in self.placed
+            if "level" not in self.layout.cells[place].show or self.layout.count
+        )
+        rows = sorted(seen, key=lambda row: self._order(self.row_axes, row))
+        if self.layout.ranked:
+            rows.sort(key=lambda row: (self._model_of(row), -self._sum(row)))
+        if self.layout.top:
+            of_model = groupby(rows, key=self._model_of)
+            rows = [row for _, own in of_model for row in list(own)[: self.layout.top]]
+        return rows
+
+    def _model_of(self, row: Levels) -> str:
+        return dict(zip(self.row_axes, row, strict=True)).get("model", "")
+
+    def _sum(self, row: Levels) -> float:
+        own = [e for (_, _, place), found in self.placed.items() if place == row for e in found]
+        return sum(e.value or 0.0 for e in own if e.measure == self.layout.cells[-1].measure)
+
+    def _columns(self) -> Iterator[Column]:
+        """The columns in printed order; neighbours that run over the same axes alternate."""
+        for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
+            cells = dict(block)
+            seen = {levels for place, levels, _ in self.placed if place in cells}
+            for levels in sorted(seen, key=lambda one: self._order(each, one)) if each else [()]:
+                words = {n: self._level(n, x) for n, x in zip(each, levels, strict=True)}
+                for place, cell in cells.items():
+                    head = tuple(line.format_map(words) for line in cell.head)
+                    yield Column(cell, place, levels, head)
+
+    def _order(self, names: Sequence[str], levels: Levels) -> list[int]:
+        return [self._place(name, level) for name, level in zip(names, levels, strict=True)]
+
+    def _place(self, name: str, level: str) -> int:
+        known = [*self.layout.names.get(name, {}), *self.read.protocol.levels.get(name, {})]
+        known += self._seen.get(name, ())
+        return known.index(level) if level in known else len(known)
+
+    @cached_property
+    def _seen(self) -> dict[str, list[str]]:
+        """The levels of each axis in the order of the estimates."""
+        found: dict[str, dict[str, None]] = {}
+        for e in (e for own in self.chosen for e in own):
+            for name, level in axes(e).items():
+                found.setdefault(name, {})[level] = None
+        return {name: [*levels] for name, levels in found.items()}
+
+    def _level(self, name: str, level: str) -> str:
+        own = self.layout.names.get(name, {}).get(level)
+        if own is not None:
+            return own
+        if name == "instrument":
+            return self.read.instrument(level)
+        words = wording.title(self.read.protocol, name, level)
+        return level if words == level else reading.title(words)
+
+    def _title(self, name: str) -> str:
+        return self.layout.names.get(name, {}).get("", name)
+
+    def _row_words(self, key: Levels) -> Levels:
+        return tuple(self._level(n, x) for n, x in zip(self.row_axes, key, strict=True)) or (
+            self.layout.title,
+        )
+
+    def _text(self, column: Column, key: Levels, own: Sequence[Estimate]) -> str:
+        cell = column.cell
+        if "level" in cell.show:
+            return self._listed(cell, own)
+        if not own:
+            return numerals.NOTHING
+        one = self._one(column, key, own)
+        how = replace(
+            self.layout,
+            show=cell.show or self.layout.show or ("value",),
+            percent=cell.percent or self.layout.percent,
+            signed=cell.signed,
+            decimals=self.layout.decimals if cell.decimals is None else cell.decimals,
+        )
+        if cell.show == ("se",):
+            text = self.in_words(_binomial_error(one), replace(how, show=("value",)))
+        elif cell.show == ("p",):
+            text = numerals.chance(one.deciding_p)
+        elif cell.show == ("baseline",):
+            baseline = (one.sides or {}).get("baseline")
+            text = self.in_words(replace(one, value=baseline), replace(how, show=("value",)))
+        else:
+            text = self.in_words(one, how)
+        p = one.deciding_p
+        marked = self.layout.mark_below and p is not None and p < self.layout.mark_below
+        return f"{text}{cell.after}{self._stars(column, key)}{MARK if marked else ''}"
+
+    def _with_leader(
+        self, columns: Sequence[Column], key: Levels, texts: Sequence[str]
+    ) -> Iterator[str]:
+        """The cells of a row, the highest of the row or of its column marked if the layout says."""
+        for column, text in zip(columns, texts, strict=True):
+            rivals = [
+                _number(found)
+                for (place, levels, row), found in self.placed.items()
+                if place == column.place
+                if (self.layout.leader and row == key)
+                or (self.layout.column_leader and levels == column.levels)
+            ]
+            own = _number(self.placed.get((column.place, column.levels, key), []))
+            leads = rivals and own == max(rivals) and "level" not in column.cell.show
+            yield f"{text} {OPEN_LEADER}" if leads else text
+
+    def _one(self, column: Column, key: Levels, own: Sequence[Estimate]) -> Estimate:
+        """The estimate of a cell, less that of the levels that are taken off."""
+        (one, *_), cell = own, column.cell
+        if not cell.less:
+            return one
+        other = replace(cell, where={**cell.where, **cell.less}, less={})
+        base = [e for e in self._chosen(cell.measure, other) if _levels(e, self.row_axes) == key]
+        known = one.value is not None and base and base[0].value is not None
+        value = one.value - base[0].value if known else None  # type: ignore[operator]
+        return replace(one, value=value, p=None, p_adjusted=None)
+
+    def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
+        """The levels of an axis that a row has; all of a factor's are "All"."""
+        if cell.axis == "contrast":
+            return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
+        levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
+        every = {axes(e).get(cell.axis) for e in self.read.of(cell.measure)} - {None}
+        if len(every) > 1 and every == {*levels}:
+            return f"All {self._title(cell.axis)}"
+        words = sorted(levels, key=lambda one: self._place(cell.axis, one))
+        return ", ".join(self._level(cell.axis, one) for one in words)
+
+    def _stars(self, column: Column, key: Levels) -> str:
+        stars, cell = column.cell.stars, column.cell
+        if stars is None:
+            return ""
+        here = dict(zip((*self.row_axes, *cell.each), (*key, *column.levels), strict=True))
+        if any(here.get(name) not in levels for name, levels in stars.at.items()):
+            return ""
+        spec = self.read.spec(stars.measure)
+        if spec and spec.attribute in here:
+            expected = [by[here[f]] for f, by in spec.expected.items() if here.get(f) in by]
+            if expected and here[spec.attribute] not in expected:
+                return ""
+        found = [
+            e
+            for e in self._chosen(stars.measure, CellLayout((), stars.measure, where=stars.where))
+            if _levels(e, self.row_axes) == key
+        ]
+        if len(found) != 1 or (found[0].value or 0.0) <= 0:
+            return ""
+        return (found[0].stars or "")[: stars.most]
+
+
+def joined(above: Shaped, below: Shaped) -> Shaped:
+    """The rows of one table under those of another, cells by the heads of their columns."""
+    wide = len(above.row_names)
+    rows, estimates = list(above.rows), dict(above.estimates)
+    for levels, cells in below.rows:
+        own = dict(zip(below.columns, cells, strict=True))
+        named = (*levels, *("" for _ in range(wide - len(levels))))
+        rows.append((named, tuple(own.get(head, "") for head in above.columns)))
+        estimates |= {
+            (named, head): below.estimates[levels, head]
+            for head in above.columns
+            if (levels, head) in below.estimates
+        }
+    return replace(above, rows=tuple(rows), estimates=estimates)
+
+
+def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
+    """The layouts with a table for each level of an axis that one is split by."""
+    for layout in layouts:
+        if not layout.split:
+            yield layout
+        for axis, titles in layout.split.items():
+            for level, title in titles.items():
+                where = {**layout.where, axis: (level,)}
+                yield replace(layout, title=title, where=where, split={})
+
+
+def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
+    """True if the estimates of a column differ in an axis that the column does not name."""
+    inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
+    return not inside and len({axes(e).get(name, "") for e in own}) > 1
+
+
+def _binomial_error(one: Estimate) -> Estimate:
+    """√(p(1 − p)/n) of a share of n outputs, as papers give it."""
+    share = one.value or 0.0
+    error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
+    return replace(one, value=error, contrast=None)
+
+
+def _number(own: Sequence[Estimate]) -> float:
+    return -math.inf if not own or own[0].value is None else own[0].value
+
+
+def _within(e: Estimate, wanted: Mapping[str, Levels]) -> bool:
+    own = axes(e)
+    return all(own.get(name) in levels for name, levels in wanted.items())
+
+
+def _levels(e: Estimate, names: Sequence[str]) -> Levels:
+    own = axes(e)
+    return tuple(own.get(name, "") for name in names)

@@ -1,0 +1,63 @@
+"""Marks by which a run shows that this user made it: a stranger's run cannot bear them.
+
+A mark is an HMAC of what a run names (the file of its protocol, a batch), with random bytes that
+lie in the user's cache. What bears none is neither read nor asked, until the user trusts it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from ..cache import cache
+from ..system import NO_LINK, READ_FLAGS
+
+KEY_FILE = "origin.key"
+_KEY_BYTES = 32
+MARK_CHARACTERS = 16  # hexadecimal: 64 bits
+
+
+def mark(kind: str, name: str) -> str:
+    """The mark of a thing of this kind that a run names; "" if no key can be kept."""
+    key = _key()
+    if not key:
+        return ""
+    return hmac.digest(key, f"{kind}\0{name}".encode("utf-8", "surrogatepass"), "sha256").hex()[
+        :MARK_CHARACTERS
+    ]
+
+
+def is_own(kind: str, name: str, given: str) -> bool:
+    """True if this user marked it."""
+    right = mark(kind, name)
+    return bool(right) and hmac.compare_digest(right.encode(), given.encode("utf-8", "replace"))
+
+
+def _key() -> bytes:
+    path = cache() / KEY_FILE
+    key = _read(path)
+    if key:
+        return key
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{KEY_FILE}.{secrets.token_hex(8)}")
+        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o600)
+        with os.fdopen(file, "wb") as content:
+            content.write(secrets.token_bytes(_KEY_BYTES))
+        try:
+            os.link(part, path)  # whoever is second takes the key of the first
+        finally:
+            part.unlink()
+    return _read(path)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with os.fdopen(os.open(path, READ_FLAGS | NO_LINK), "rb") as content:
+            key = content.read(_KEY_BYTES + 1)
+    except OSError:
+        return b""
+    return key if len(key) == _KEY_BYTES else b""
