@@ -22,7 +22,7 @@ HIDDEN = "***"
 _IN_ADDRESS = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 _CALLED = r"[\w-]*(?:key|token(?!s)|secret|password)[\w-]*"
 # an option or a parameter that is called so, up to the end of its value
-_NAMED = re.compile(rf"((?:--{_CALLED} |{_CALLED}=)['\"]?)[^\s&'\"]+", re.I)
+_NAMED = re.compile(rf"((?:--{_CALLED} |{_CALLED}=)['\"]?)(?!…(?:\s|$))[^\s&'\"]+", re.I)
 _RUN = re.compile(r"[A-Za-z0-9]+")
 
 

@@ -429,7 +429,7 @@ def test_the_command_and_the_report(
     assert main(["validate", "run"]) == 0  # parser and judge against each other
     api.draw_gold_sample("run", 80, "sheet.csv")
     rows = api.open_run("run").labels["annotator", "output", "value"].iter_rows()
-    said = {output: value for annotator, output, value in rows if annotator.startswith("choice/4@")}
+    said = {output: value for annotator, output, value in rows if annotator.startswith("choice/")}
     filled = [
         {**row, "value": said[row["output"]], "annotator": "ann"} for row in read(Path("sheet.csv"))
     ]
@@ -441,7 +441,7 @@ def test_the_command_and_the_report(
         card["annotator"].partition("@")[0]: card["groups"][0]["accuracy"]["value"]
         for card in found["cards"]
     }
-    assert accuracy["choice/4"] == 1.0
+    assert accuracy["choice/5"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
     page = api.open_run("run").report("after.md").read_text(encoding="utf-8")
     for words in ("Judges against people", "as gold corrects it", "ppi++", "Krippendorff"):

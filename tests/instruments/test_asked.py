@@ -1,4 +1,4 @@
-"""Decisions in the words of their question, and replies that do not go into it. Labelled by the guidelines before any rule saw them."""
+"""Decisions in the words of their question, and replies that do not go into it."""
 
 from __future__ import annotations
 

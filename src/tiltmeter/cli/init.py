@@ -34,8 +34,8 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
     "table",
     type=FILE_OR_FOLDER,
     metavar="FILE",
-    help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines): a row per prompt, with "
-    "columns for the cue and for what two prompts have in common.",
+    help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines), a row per prompt, with "
+    "columns for the cue and for what two prompts have in common; or a folder of pictures.",
 )
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
 @click.option("--cue", default="", metavar="COLUMN", help="With --from: whom a prompt names.")

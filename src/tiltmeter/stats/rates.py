@@ -18,6 +18,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import Caution, Interval, count_of, join_notes, with_cautions
+from tiltmeter.stats.wilson import wilson as wilson  # its address for measures of others
 from tiltmeter.stats.wilson import wilson_limits
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing

@@ -2,10 +2,10 @@
 
 OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
 chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. Keys were checked in November 2026 against the documentation of OpenTelemetry (parts,
-structured and as JSON), OpenInference, Langfuse (fields of its exports), promptfoo (a results file
-of versions 3 and 4) and OpenAI (both files of a batch); those of LangSmith's outputs are
-remembered. None was tried on a log of theirs.
+plain columns. Keys were checked in November 2026 against the documentation of OpenTelemetry
+(parts, structured and as JSON), OpenInference, promptfoo (a results file of versions 3 and 4) and
+OpenAI (both files of a batch); Langfuse's fields and LangSmith's outputs are remembered. None was
+tried on a log of theirs.
 """
 
 from __future__ import annotations
