@@ -386,7 +386,7 @@ def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
             "### The protocol",
             {f.name for f in fields(Protocol)}
             - {"digest", "source", "inline", "definition", "notes"}
-            - {"picture_names", "picture_folder"}
+            - {"picture_names", "picture_folder", "asked_digest"}
             | {"controls"},  # written out when a file is read
         ),
         (

@@ -21,7 +21,7 @@ COMMAND = (
 )
 
 
-class Computed(Exception):
+class Computed(BaseException):
     """Raised in place of computing."""
 
 

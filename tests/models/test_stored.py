@@ -221,7 +221,7 @@ def test_an_export_of_outputs_is_a_file_of_answers(tmp_path: Path) -> None:
     with Store(tmp_path / "run", create=True, writing=True) as store:
         roles(store, ["planted:she=.6,refuse=.2"], samples=3)
         exported = store.rows(
-            "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
+            "SELECT o.trial, o.outcome, o.text, o.call, o.blob, o.ended, o.thought, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
             " JOIN trials t ON t.id = o.trial ORDER BY o.trial"
         )
         names = [

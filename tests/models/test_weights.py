@@ -89,7 +89,8 @@ def test_fetches_once_and_says_so(
     assert held(folder) == WHOLE
     assert lines[0].startswith("fetching Tiny (tilt-tiny 1.0, about 3 MB")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder / "nowhere"))
-    assert fetch(tiny, say=lines.append) == path and len(lines) == 1
+    said = len(lines)  # a slow machine says how far it is
+    assert fetch(tiny, say=lines.append) == path and len(lines) == said
 
 
 def test_another_time_of_change_is_hashed_again_and_a_damaged_file_fetched_again(

@@ -64,6 +64,7 @@ class Protocol:
     judges_see_system: True if judges are shown the system prompt before the prompt.
     pictures: the paths of the pictures that are shown with the prompt, with slots; picture_names:
               the blob name of each path; picture_folder: where the files lie, None in a run.
+    asked_digest: of a copy that holds the rows alone that were asked, the digest of the whole.
     apart:    factors whose levels are never pooled where a run holds several.
     titles: {factor or attribute: {level or value: what a person reads in its place}}.
     annotation: {attribute: what people are asked of it, and whether they see the prompt}.
@@ -115,6 +116,7 @@ class Protocol:
     pictures: tuple[str, ...] = ()
     picture_names: Mapping[str, str] = field(default_factory=dict)
     picture_folder: Path | None = field(default=None, compare=False)
+    asked_digest: str = field(default="", compare=False)
     thresholds: tuple[str, ...] = ()
     stop: StopKeys | None = None
     cue_words: str = ""
@@ -185,17 +187,20 @@ class Protocol:
         """Hash of the design: what is asked, of which cells, how. Another one is another set of
         trials.
         """
-        return content_id(
-            self.name,
-            self.version,
-            self.prompt,
-            self.tables,
-            self.factors,
-            self.item,
-            {name: _digest_settings(mode) for name, mode in self.modes.items()},
-            *((self.system, self.turns) if self.system or self.turns else ()),
-            *((self.pictures, self.picture_names) if self.pictures else ()),
-        )[:16]
+        return (
+            self.asked_digest
+            or content_id(
+                self.name,
+                self.version,
+                self.prompt,
+                self.tables,
+                self.factors,
+                self.item,
+                {name: _digest_settings(mode) for name, mode in self.modes.items()},
+                *((self.system, self.turns) if self.system or self.turns else ()),
+                *((self.pictures, self.picture_names) if self.pictures else ()),
+            )[:16]
+        )
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:

@@ -79,6 +79,25 @@ def load(
     )
 
 
+# sentences of a measure that no report says any more; files that have them are read all the same
+RETIRED_SENTENCES = ("none", "undecided", "unsettled", "reversed")
+
+
+def _without_retired(data: Mapping[str, Json]) -> Mapping[str, Json]:
+    measures = data.get("measures")
+    if not isinstance(measures, list):
+        return data
+
+    def kept(measure: Json) -> Json:
+        sentence = measure.get("sentence") if isinstance(measure, Mapping) else None
+        if not isinstance(measure, Mapping) or not isinstance(sentence, Mapping):
+            return measure
+        said = {key: text for key, text in sentence.items() if key not in RETIRED_SENTENCES}
+        return {**measure, "sentence": said}
+
+    return {**data, "measures": [kept(measure) for measure in measures]}
+
+
 def declare(
     data: Mapping[str, Json],
     beside: Beside,
@@ -91,6 +110,7 @@ def declare(
     `load`; stored: True for one that a run keeps, whose design stands as it was asked.
     """
     definition: dict[str, Json] = {"declared": data, "files": beside.texts}
+    data = _without_retired(data)
     if isinstance(data.get(controls.KEY), str):
         data = controls.expand(data, beside, place)
     if not _has_its_shape(data):

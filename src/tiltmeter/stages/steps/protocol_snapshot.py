@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,6 +124,8 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     else as the run kept it.
     """
     found, note = _protocol_of(store)
+    if registry.is_sourced(settings.source(store)):
+        found = replace(found, asked_digest=str(settings.frozen(store).get("digest", "")))
     for mode in trials.modes(store):
         if mode not in found.modes:
             raise StoreError(
