@@ -26,7 +26,7 @@ SPACED = ("en", "fr", "es")
 BANK = {code: dialogues(code) for code in ("en", "fr", "es", "zh", "ja", "ko")}
 PAIRS = [(code, topic, *lines) for code, topics in BANK.items() for topic, lines in topics.items()]
 # Labelled two_lines by hand; the parser calls them invalid. A parser that learns to read them should say so here.
-MISSED = {"a table"}
+MISSED: set[str] = set()
 
 
 def by_hand() -> list[dict[str, str]]:

@@ -290,7 +290,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "3"
+    version = "4"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -31,7 +31,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "4"
+    version = "5"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"
