@@ -183,6 +183,8 @@ def language_of(text: str) -> str:
         ranked = _everything()(text)
     except MissingExtra:
         return ""
+    if not ranked:
+        return ""
     near = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
     return next((code for code in near if code in shipped()), near[0])
 

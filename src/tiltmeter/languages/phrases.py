@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
@@ -75,6 +75,7 @@ class Language:
             (short.removeprefix("-"), _ending(short), full) for short, full in pairs
         ]
         self._roles: dict[str, re.Pattern[str]] = {}
+        self._sought: dict[tuple[str, ...], Callable[[str], re.Match[str] | None]] = {}
         self.persons = [
             [self.canonical(word).strip() for word in strings(words)]
             for name, words in known.people.items()
@@ -126,10 +127,15 @@ class Language:
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """A pattern that finds the longest of the phrases, as whole words; one that finds nothing
-        for no phrases.
+        for no phrases. Phrases are parted by their first letter, which few places have.
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
-        return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else NEVER)
+        begun: dict[str, list[str]] = {}
+        for phrase in found:
+            begun.setdefault(phrase[:1] if phrase[:1].isalnum() else "", []).append(phrase[1:])
+        wild = [phrase for phrase in found if not phrase[:1].isalnum()]
+        parts = [f"{first}(?:{'|'.join(rest)})" for first, rest in begun.items() if first]
+        return re.compile(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
 
     def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """As `any_of`, but without spaces a phrase is not found where another begins inside it:
@@ -198,9 +204,15 @@ class Language:
                 yield from (f"{prefix}{stem}{ending}" for ending in ("en", "e", "t", "ung"))
                 yield f"{prefix}zu{stem}en"
 
-    def has(self, text: str, role: str) -> bool:
-        """True if a canonical text holds a phrase of that role."""
-        return self.role(role).search(text) is not None
+    def has(self, text: str, *roles: str) -> bool:
+        """True if a canonical text holds a phrase of one of the roles. To look for a space first is
+        quicker.
+        """
+        if roles not in self._sought:
+            patterns = [self.role(role).pattern.replace("(?<= )", "", 1) for role in roles]
+            found = "|".join(pattern for pattern in patterns if pattern != NEVER)
+            self._sought[roles] = re.compile(f" (?:{found})" if found else NEVER).search
+        return self._sought[roles](text) is not None
 
     def foreign(self, canonical: str) -> bool:
         """True if a text is in another language: by its script, or by whose frequent words it has

@@ -72,13 +72,13 @@ class Marker:
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
         self._idle = re.compile("|".join(idle))
         steps = (
-            ("prefer", _keep_first),
-            ("prefer_last", _keep_last),
-            ("reject_before", _reject_all),
-            ("together", _join_all),
+            ("prefer", _keep_first, 2),
+            ("prefer_last", _keep_last, 2),
+            ("reject_before", _reject_all, 1),
+            ("together", _join_all, 2),
         )
-        known = [(language.role(name), change) for name, change in steps]
-        self._pairs = [(role, change) for role, change in known if role.pattern != NEVER]
+        known = [(language.role(name), change, least) for name, change, least in steps]
+        self._pairs = [step for step in known if step[0].pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
@@ -172,8 +172,9 @@ class Marker:
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
         text = _pad(role("forced").sub("", text))
-        for pairs, change in self._pairs if "@" in text else ():
-            text = pairs.sub(change, text)
+        for pairs, change, least in self._pairs:
+            if text.count("@") >= least:
+                text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         if "@" in text:
             text = self._rejected.sub(
@@ -204,8 +205,7 @@ class Marker:
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
                     conditional = conditional or has(part, "condition")
-                    barred = conditional or reason
-                    barred = barred or any(has(part, role) for role in _BARRING)
+                    barred = conditional or reason or has(part, *_BARRING)
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
                         yield Clause(part, lead, sentence.endswith("?"), barred, opening)
                     opening = opening and not self.content(part) and not MENTION.search(part)

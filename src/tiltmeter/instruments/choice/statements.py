@@ -77,7 +77,7 @@ class Statements:
         text = f"{clause.lead}{clause.text}"
         if before and self._language.role("that").match(clause.text, 1):
             text = f"{before.text}{text}"
-        return any(self._language.has(text, role) for role in DENYING)
+        return self._language.has(text, *DENYING)
 
     def _states(self, clause: Clause) -> Stated:
         mentions = [values(word) for word in clause.text.split() if word[0] == "@"]

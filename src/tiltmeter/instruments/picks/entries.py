@@ -236,7 +236,7 @@ class Entries:
         rest = key(part).replace(listed.text, " ") if self.words.unspaced else part
         text = known.canonical(rest)
         contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
-        return contrasts and any(known.has(text, role) for role in DENYING)
+        return contrasts and known.has(text, *DENYING)
 
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""
