@@ -36,6 +36,7 @@ _TABLES = {
         (),
     ),
     "label_calls": ("output", "turn", "call", ("annotator",), ()),
+    "trial_looks": ("look", (), ()),
 }
 _KEYS = {"labels": "id = OLD.id", "label_calls": "output = OLD.n AND turn = OLD.turn"}
 _SPECIAL = {

@@ -57,7 +57,7 @@ def by_hand(folder: Path, values: list[str], level: str = "he_first") -> Store:
         "lexeme": "kind",
     }
     trials = [
-        Trial(f"{n:032x}", "planted:x", "sampled", factors, n, "?", "", Sampling())
+        Trial(f"{n:016x}" * 2, "planted:x", "sampled", factors, n, "?", "", Sampling())
         for n in range(len(values))
     ]
     list(store.iter_unanswered(trials))

@@ -13,6 +13,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -231,7 +232,8 @@ class Database:
         named queries of this room, which are the only callers.
         """
         with translate_errors(self.path):
-            yield from self._db.execute(query, values)
+            # chain: a cursor that was not read to its end cannot be closed after its file
+            yield from chain(self._db.execute(query, values))
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
         """Rows of a query that reads a whole table and has few; those of the last time in this
