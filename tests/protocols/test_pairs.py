@@ -26,7 +26,7 @@ from tiltmeter.gold import annotation
 from tiltmeter.models.http import HttpModel
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
-from tiltmeter.stages.planning import cost, plan
+from tiltmeter.stages.planning import cost, plan, request_sizes
 from tiltmeter.store import Store
 
 SCENES, GROUPS = 20, ("black_man", "black_woman", "white_man", "white_woman")
@@ -162,7 +162,7 @@ def test_a_model_that_sees_none_is_refused_before_the_first_call(
 def test_pictures_are_counted(audit: Path) -> None:
     protocol = registry.protocol(audit)
     (tokens,) = cost.estimates(protocol, plan.Choices(("planted",))).values()
-    assert tokens > cost.SHOWN_PICTURE_TOKENS
+    assert tokens > request_sizes.SHOWN_PICTURE_TOKENS
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])

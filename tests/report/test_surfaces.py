@@ -174,7 +174,7 @@ PLANTS = {
             f"{drawn('decisions')},yes=0.7,yes.Black=0.3",
             f"{drawn('decisions')},yes=0.6,yes.Black=0.4,seed=2",
         ),
-        {"limit": 40, "samples": 2, **AGES},
+        {"limit": 60, "samples": 3, **AGES},
         ("Both models", "Black", "White"),
         (30, 70, 40, 60),
     ),
