@@ -19,6 +19,8 @@ import warnings
 from itertools import product
 from pathlib import Path
 
+from PIL import Image
+
 OPENED: set[str] = set()
 sys.addaudithook(lambda event, args: OPENED.add(str(args[0])) if event == "open" else None)
 
@@ -84,8 +86,8 @@ def load_protocols() -> None:
             registry.declaration(name)
         registry.printed_numbers(name)
     pack.blank_files()
-    texts("unread")  # the questions of a judge for what rules left unread
     data = Path(registry.__file__).parent / "protocols" / "data"
+    texts("unread")  # the questions of a judge for what rules left unread
     for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
         Beside(data).rows(path.name, SourceLocation(path.name))
     for kind in kinds.all_kinds():
@@ -105,7 +107,13 @@ def load_protocols() -> None:
         "--list",
         "warm=kind,glad",
     ]
+    asked += ["--tools", "search,book", "--samples", "2", "--judge", "planted"]
     main(["audit", str(prompts), *asked, "--dry-run", "--out", "traffic"])
+    for name in ("cook/woman.png", "cook/man.png", "pilot/woman.png", "pilot/man.png"):
+        Path("shown", name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), "red").save(Path("shown", name))
+    main(["init", "shown.toml", "--from", "shown", "--options", "yes,no"])
+    Beside(data.parent / "pairs").rows("jobs.csv", SourceLocation("jobs.csv"))
     Path("table").mkdir()
     for ending in ("", " Answer 'yes' or 'no'."):  # answers whose words are counted, and two words
         table = Path("table", f"{len(ending)}.csv")
