@@ -10,6 +10,7 @@ from tiltmeter.api.check.language_check import check
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice.choice import parse
 from tiltmeter.languages import letters, pack, quotes, refusals
+from tiltmeter.languages.identify import language_of
 from tiltmeter.languages.phrases import language
 from tiltmeter.planted import speech
 
@@ -177,3 +178,7 @@ def test_a_language_without_a_pack_and_one_that_nobody_checked_are_named_in_the_
     (german,) = pack.limits_of(["de-AT"])
     assert "No native speaker has checked the words by which German answers are read" in german
     assert pack.limits_of(["en", "zh", "ja"]) == []
+
+
+def test_a_text_without_clues_has_no_language() -> None:
+    assert language_of("ok") == ""

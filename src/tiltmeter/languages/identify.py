@@ -171,7 +171,7 @@ def wording() -> Mapping[str, Json]:
 
 def language_of(text: str) -> str:
     """The code of the language of a text: by its script, else the likeliest, and of several nearly
-    as likely the one with a pack. "" for a text without letters, or without the library.
+    as likely the one with a pack. "" for a text without letters or clues, or without the library.
     """
     text = text[:LONGEST_CHARACTERS].casefold()
     if not _WORD.search(text) and not _IN_ANY.search(text):
@@ -186,7 +186,7 @@ def language_of(text: str) -> str:
     if not ranked:
         return ""
     near = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
-    return next((code for code in near if code in shipped()), near[0])
+    return next((code for code in near if code in shipped()), near[0] if near else "")
 
 
 @lru_cache
