@@ -73,7 +73,15 @@ def schemas(found: Any) -> Iterator[dict[str, Any]]:
         (  # controls are written out when a file is read
             "",
             {f.name for f in fields(Protocol)}
-            - {"inline", "source", "definition", "notes", "picture_names", "picture_folder"}
+            - {
+                "inline",
+                "source",
+                "definition",
+                "notes",
+                "picture_names",
+                "picture_folder",
+                "asked_digest",
+            }
             | {"controls"},
         ),
         ("mode", {f.name for f in fields(Mode)} - {"name"} | {"aside"}),  # its name in 0.1
