@@ -124,7 +124,7 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     else as the run kept it.
     """
     found, note = _protocol_of(store)
-    if registry.is_sourced(settings.source(store)):
+    if settings.own_source(store) and registry.is_sourced(settings.source(store)):
         found = replace(found, asked_digest=str(settings.frozen(store).get("digest", "")))
     for mode in trials.modes(store):
         if mode not in found.modes:
