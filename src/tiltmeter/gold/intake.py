@@ -97,14 +97,22 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
     """Yields (label, as the sheet has it, as it is now) of each label of people that a sheet was
-    taken in for and that is another one, though nobody answered anew since.
+    taken in for and that is another one, though nobody answered anew since; and of each that was
+    stored with a sheet and is not in it.
     """
     said: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
     for sheet in artefacts.by_date(store, GOLD):
         told = json.loads(sheet.content)
         for *place, value, _ in told.get("rows", ()):
             said[tuple(place)] = value, told["date"]
-    for label, date in stored_labels.dated_of_people(store):
+    of_people = list(stored_labels.dated_of_people(store))
+    ever = stored_labels.places_of_people(store)
+    for place in said.keys() - ever:
+        yield f"{place[2]} of {place[0]} by {place[1]}", said[place][0], "no label"
+    with_sheet = {(label.annotator, date) for label, date in of_people if label[:3] in said}
+    for label, date in of_people:
+        if label[:3] not in said and (label.annotator, date) in with_sheet:
+            yield f"{label.attribute} of {label.output} by {label.annotator}", "", label.value
         value, taken = said.get(label[:3], (label.value, ""))
         if value != label.value and date <= taken:
             yield f"{label.attribute} of {label.output} by {label.annotator}", value, label.value
