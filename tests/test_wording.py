@@ -39,7 +39,7 @@ OLD = (
 
 @pytest.mark.parametrize("old", OLD)
 def test_no_old_sentence_is_left(old: str) -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     assert not [path.name for path in (*PRINTED, *pages) if old in path.read_text("utf-8")]
 
 

@@ -200,8 +200,8 @@ def test_what_may_be_lost_is_counted_once(tmp_path: Path) -> None:
 
 
 def script(name: str) -> str:
-    """A job script of docs/scale.md; of one for SkyPilot what a node runs."""
-    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
+    """A job script of docs/how-to/scale.md; of one for SkyPilot what a node runs."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "scale.md").read_text("utf-8")
     found = re.search(rf"^```\w+ {name}$(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert found
     return textwrap.dedent(found[1].partition("run: |\n")[2] or found[1].strip())
