@@ -11,6 +11,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from tests.store.test_gate import OWN
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, UsageError
@@ -111,3 +112,32 @@ def test_a_token_of_an_address_is_in_no_message(
     said = f"{told.value}{capsys.readouterr()}"
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert "canary" not in said and b"canary" not in kept
+
+
+@pytest.mark.parametrize(
+    "field", ['"Say {word}."', '"smith"', '"Two"', '"It is a test."', '"Is it so?"']
+)
+def test_a_key_in_a_protocol_is_refused(
+    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not be cut out of what is asked, and the run would keep it."""
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN.replace(field, json.dumps(field.strip('"') + CANARY)), "utf-8")
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    with pytest.raises(UsageError, match=r"value of SOME_API_KEY.* env -u SOME_API_KEY") as told:
+        api.run(path, f"planted:protocol={path}", tmp_path / "run")
+    assert CANARY not in str(told.value) and not (tmp_path / "run").exists()
+    monkeypatch.delenv("SOME_API_KEY")
+    api.run(path, f"planted:protocol={path}", tmp_path / "run")
+
+
+def test_a_key_in_a_setting_or_a_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    given = {"language": "en", "limit": 1, "samples": 1}
+    for name in ("begin", "system"):
+        with pytest.raises(UsageError, match="value of SOME_API_KEY"):
+            api.run("roles", "planted:she=.8", tmp_path / "run", **given, **{name: CANARY})  # type: ignore[arg-type]
+    run = api.run("roles", "planted:she=.8", tmp_path / "run", **given)  # type: ignore[arg-type]
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(f"output,value,annotator\n{run.outputs['trial'][0]},she,{CANARY}\n", "utf-8")
+    assert api.import_gold(tmp_path / "run", sheet).annotators == ("human:***",)

@@ -143,7 +143,7 @@ class _Lists:
     """
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
-        self._store, self._protocol = store, protocol
+        self._store, self._protocol, self.clean = store, protocol, store.clean
         self.default = protocol.instruments[0].attribute if protocol.instruments else ""
         self.attributes = known_attributes(store, protocol)
         self.machines = machines(store)
@@ -171,7 +171,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     attribute = _text_of(row, "attribute") or lists.default
     if attribute not in lists.attributes:
         raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
-    name = _text_of(row, "annotator") or NAMELESS
+    name = lists.clean(_text_of(row, "annotator")) or NAMELESS
     if name in lists.machines or (":" in name and registry.is_model(name)):
         raise UsageError(
             f"{where}: {name} is a model or an instrument. Gold is what people said; what a "
