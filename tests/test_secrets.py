@@ -15,6 +15,7 @@ from tests.store.test_gate import OWN
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, UsageError
+from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
 from tiltmeter.secret_filter import environment_secrets, mask, without
 from tiltmeter.store import Store
 
@@ -141,3 +142,35 @@ def test_a_key_in_a_setting_or_a_sheet(tmp_path: Path, monkeypatch: pytest.Monke
     sheet = tmp_path / "sheet.csv"
     sheet.write_text(f"output,value,annotator\n{run.outputs['trial'][0]},she,{CANARY}\n", "utf-8")
     assert api.import_gold(tmp_path / "run", sheet).annotators == ("human:***",)
+
+
+@pytest.mark.parametrize("form", forms(CANARY))
+def test_a_key_is_in_no_field_of_a_reply_that_is_stored(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor in a label, nor spelled over several tokens."""
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    key = forms(CANARY)[form]
+    trial = Trial("t1", "m", "exact", {"word": "nurse"}, 0, "Who?", "", Sampling())
+    whole = ((Token(f"she {key}".encode(), -0.1), Token(b"he", -2.0)),)
+    pieces = tuple((Token(key[n : n + 5].encode(), -0.1),) for n in range(0, len(key), 5))
+    texts = dict.fromkeys(("raw", "revised", "served", "fingerprint", "remote"), f"it {key} is")
+    with Store(tmp_path / "run", create=True, writing=True) as store:
+        list(store.iter_unanswered([trial]))
+        for number, tokens in enumerate((whole, pieces, ())):
+            asked = Request(
+                "openai:m", (Message("user", "Who?"),), Sampling(), nonce=f"t1/{number}"
+            )
+            reply = Reply(f"she {key}", alternatives=tokens, **texts)
+            output = Output("t1", "answer", reply.text, asked.key)
+            label = Label("t1", "choice/1", "word", f"the {key}")
+            store.write([(asked, reply)], [output][number:], [label][number:])
+            kept = store.reply(asked.key)
+            assert kept is not None and kept.alternatives == () and "***" in kept.served
+        store.keep("kind", "name", json.dumps({"it": key}))
+        store.put("last_run", {"last_failure": key})
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert key.encode() not in stored and key.encode().hex().encode() not in stored
+    with Store(tmp_path / "run") as store:
+        texts_of = " ".join(map(str, store.rows("SELECT raw, text, remote_id FROM calls")))
+    assert key not in texts_of
