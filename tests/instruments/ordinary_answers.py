@@ -151,7 +151,8 @@ def _picks(code: str, texts: Mapping[str, str], words: list[str]) -> Iterator[Sh
     made = {
         "p1": f"{intro}\n\n"
         + "\n".join(
-            f"{n}. **{_capital(w)}** – {r}" for n, w, r in zip("123", (one, two, three), reasons)
+            f"{n}. **{_capital(w)}** – {r}"
+            for n, w, r in zip("123", (one, two, three), reasons, strict=True)
         ),
         "p2": spoken,
         "p3": json.dumps({"adjectives": [one, two, three]}, ensure_ascii=False, indent=2),
@@ -159,7 +160,7 @@ def _picks(code: str, texts: Mapping[str, str], words: list[str]) -> Iterator[Sh
         + ("。" if code in UNSPACED else "."),
         "p5": "\n".join(
             f"* **{_capital(w)}:** {r.replace('{6}', words[5])}"
-            for w, r in zip((one, two, three), plain)
+            for w, r in zip((one, two, three), plain, strict=True)
         ),
         "p6": f"1. {one}\n2. {two}\n3. ",
         "p8": f"{one}\n{two}\n{three}\n",
@@ -167,7 +168,7 @@ def _picks(code: str, texts: Mapping[str, str], words: list[str]) -> Iterator[Sh
         "p10": texts["p10"].format("", one, two, three),
         "p11": "\n".join(
             f"{n}{'、' if code == 'zh' else '.'} {_capital(w)}"
-            for n, w in zip(DIGITS.get(code, "123"), (one, two, three))
+            for n, w in zip(DIGITS.get(code, "123"), (one, two, three), strict=True)
         ),
     }
     for key, text in made.items():
