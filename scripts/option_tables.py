@@ -1,4 +1,4 @@
-"""Adds to docs/cli.md the rows of options that its tables do not have yet.
+"""Adds to docs/reference/cli.md the rows of options that its tables do not have yet.
 
 A row's text is that of the same option under another verb, or is made from its help; edit it where
 there is more to say. Prints the options added, and the rows whose option is gone: exit code 1 for
@@ -16,7 +16,7 @@ import click
 
 from tiltmeter.cli import VERBS, group
 
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 HEADER = "| option | meaning |\n|---|---|\n"
 ROW = re.compile(r"^\| `(-[^\n]*)$", re.MULTILINE)
 Known = Mapping[tuple[str, str | None], str]  # {(flag, help): row}
@@ -84,7 +84,8 @@ def section_of(text: str, verb: str) -> str:
     match = re.search(rf"^## tiltmeter {verb}$.*?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     if match is None:
         sys.exit(
-            f"docs/cli.md has no section '## tiltmeter {verb}'. Write it, then run this again."
+            f"docs/reference/cli.md has no section '## tiltmeter {verb}'. Write it, then "
+            "run this again."
         )
     return match[0]
 

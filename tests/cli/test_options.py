@@ -1,4 +1,4 @@
-"""One record per option: the command line, Python, tiltmeter.toml and docs/cli.md are made from it.
+"""One record per option: the command line, Python, tiltmeter.toml and docs/reference/cli.md are made from it.
 
 A new option and new formats of output are added to a copy of the package, and the files counted.
 """
@@ -200,7 +200,7 @@ def test_the_keys_of_a_folder_name_no_address_and_no_file() -> None:
     known = project.keys()
     assert {"model", "judge", "max_cost", "patience", "variant"} <= set(known)
     assert not {"base_url", "system", "taxonomy", "builtin_from", "batch_file"} & set(known)
-    listed = (REPOSITORY / "docs" / "cli.md").read_text("utf-8")
+    listed = (REPOSITORY / "docs" / "reference" / "cli.md").read_text("utf-8")
     line = next(line for line in listed.splitlines() if line.startswith("`tiltmeter.toml` in"))
     assert all(f"`{key}`" in line for key in known)
     assert not [record for record in known.values() if record.option.path]
