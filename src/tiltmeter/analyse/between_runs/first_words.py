@@ -128,7 +128,7 @@ def _open(change: Change, word: Word) -> str:
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     slots = change.slots()
     detectable = _detectable(rows)
-    could = f"; {detectable} would mostly be found" if detectable else ""
+    could = f"; a change of {detectable} would mostly have been found" if detectable else ""
     if len(rows) == 1 and change.cell is not None:
         return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
     if len(rows) == 1 and change.first is None:

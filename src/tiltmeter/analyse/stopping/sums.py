@@ -19,6 +19,7 @@ from ..counts.value_counts import Values
 from ..counts.whole_outputs import split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
 from ..measures.divergences import codes_of
+from ..measures.joint_effect import with_all_groups
 from ..whole_run.measure_run import kept_rows, tables
 from .plan import key_of
 
@@ -114,6 +115,7 @@ def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
 def _joint(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     inside = [factor for factor in measure.expected if factor not in by]
+    table, _ = with_all_groups(table, measure, inside)
     groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
     for sides in item_sides(table, measure, (*by, *inside)):
         key = tuple((name, sides.condition[name]) for name in by)

@@ -73,19 +73,23 @@ def opposite(claims: Claims) -> Clause:
     main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
     told: list[str] = []
     for facts in others[:NAMED]:
-        name = place_name(facts, claims.alike)
-        told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
+        name, model = place_name(facts, claims.alike), "" if told else facts.model
+        verb = " does" if name == model else ""
+        told.append(f"{name}{verb}{' the reverse' * (not told)} ({also_numbers(facts)})")
     spec = claims.lead.spec
     share = spec.contrast is None and not spec.reference and even
     ending = f"; {even} would be even" if share else ""
-    return Clause(f"{main.text}, {join_names(told)}{ending}", main.begins)
+    place = _place_words(claims.lead, claims.alike)
+    if len(own) == 1 and place and not any(title in main.text for title in place):
+        main = Clause(f"in {' '.join(place)}, {main.inside}")
+    return Clause(f"{main.text}; {join_names(told)}{ending}", main.begins)
 
 
 def also_numbers(facts: ClaimFacts) -> str:
     """Both raw numbers of a claim, or its share."""
     if "share" in facts.slots:
         alone = facts.spec.reference  # the other is the same for all
-        return facts.slots["share"] if alone else numbers(facts).replace(" against", ",")
+        return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
     return facts.slots.get("value", numerals.NOTHING)
 
 
@@ -109,7 +113,8 @@ def others(claims: Claims) -> list[str]:
         for facts in claims.questions
         if facts not in spoken and is_tested(facts) and not (pooled and facts.spec.over)
     ]
-    tilts = [facts for facts in rest if facts.tilts and not facts.follows]
+    agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
+    tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
     told: dict[str, None] = {}
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
@@ -122,6 +127,9 @@ def others(claims: Claims) -> list[str]:
         more = len(told) - ALSO
         end = f" and {more} more" if more > 0 else ""
         lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+    if agreeing:
+        many = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
+        lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
     if any(facts.follows for facts in rest):
         lines.append("the rest follows")
     if several:
@@ -138,6 +146,12 @@ def exceptions(claims: Claims) -> list[str]:
         for one in named
     ]
     return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
+
+
+def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
+    """True if another annotator labelled for the claim that leads."""
+    own = (facts.spec.name, facts.model, facts.what, facts.place)
+    return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
@@ -171,6 +185,8 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
     spoken = {place_name(facts, [*rest, *claims.tilts]) for facts in claims.tilts}
     if names and len(names) <= NAMED and not spoken & {*names}:
         return [f"not settled: {join_names(names)}"]
+    if len(open_) == 1:
+        return [f"not settled: {also(open_[0], model=False, counted=True)}"]
     return [f"{count_of(len(open_), 'other comparison')} not settled"]
 
 
@@ -216,7 +232,7 @@ def outweighing(claims: Claims) -> str:
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
-    own = [f for f in claims.every if f.spec.nuisance == nuisance.name and f.tilts]
+    own = claims.of_nuisance
     if own:
         return clause(own, whole=False).inside
     if not nuisance.levels:
