@@ -10,7 +10,7 @@ from .. import numerals
 from ..verdict_words import Word
 from .claims import Claims
 from .clauses import CONDITIONS, NAMED, Clause, also, clause, fits, is_tested, join_names, numbers
-from .facts import ClaimFacts, Nuisance, strength
+from .facts import ClaimFacts, Nuisance, Strength, strength
 
 ALSO = 2  # claims that are told behind the leading one
 FAR = 3  # times as large as the largest tilt: a nuisance matters far more
@@ -136,6 +136,17 @@ def others(claims: Claims) -> list[str]:
         lines += _models_without(claims)
     lines += exceptions(claims)
     return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims)]
+
+
+def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
+    """Those of several tilting claims that show weak signs alone, if most show more."""
+    weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
+    names = [place_name(facts, claims.alike) for facts in weak]
+    if not weak or len(spoken) < 2 or not all(names):
+        return []
+    if len(names) > NAMED:
+        return [f"only weak signs in {len(names)} of them"]
+    return [f"only weak signs: {join_names(names)}"]
 
 
 def exceptions(claims: Claims) -> list[str]:
