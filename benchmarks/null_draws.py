@@ -167,9 +167,9 @@ def draw_texts(rho: float) -> Begin:
         about = frame.drop(*keys, "value", "weight", "outputs").unique("attribute")
 
         def numbers(rng: np.random.Generator, size: int) -> np.ndarray:
-            each = rng.standard_normal((size, 3))
-            found: np.ndarray = np.sqrt(rho) * rng.standard_normal((size, 1))
-            return found + np.sqrt(1 - rho) * each
+            found: np.ndarray = np.sqrt(1 - rho) * rng.standard_normal((size, 3))
+            found += np.sqrt(rho) * rng.standard_normal((size, 1))
+            return found
 
         def redraw(rng: np.random.Generator) -> pl.DataFrame:
             z = numbers(rng, len(texts))
