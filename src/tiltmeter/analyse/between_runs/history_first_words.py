@@ -101,7 +101,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
             yield f"{_change(found, since, lead, names).over_time()} since the first run."
         else:
             yield "From the first run to the last no difference was found."
-    yield f"All runs are read by rules {RULES}."
+    yield f"All runs are read by the same rules (version {RULES})."
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:

@@ -84,7 +84,10 @@ def _number(facts: ClaimFacts) -> str:
 
 
 def _counted(facts: ClaimFacts) -> str:
-    return f"“{facts.slots['counted']}” in " if "counted" in facts.slots else ""
+    counted = facts.slots.get("counted", "")
+    if counted.startswith("the "):  # a title in words
+        return f"{counted} in "
+    return f"“{counted}” in " if counted else ""
 
 
 def _is_difference(facts: ClaimFacts) -> bool:

@@ -46,8 +46,7 @@ def alone(claims: Claims) -> list[str]:
     names = [place_name(facts, claims.tested) for facts in found]
     if not names or not all(names):
         return []
-    stand = "stands" if len(names) == 1 else "stand"
-    return [f"{join_names(names)} {stand} out only if taken alone"]
+    return [f"taken alone, {join_names(names)} would stand out"]
 
 
 def is_none(claims: Claims) -> bool:
