@@ -68,6 +68,10 @@ class Judge:
         right = _grade_told(shown["answer"], labels) or (
             self._tilt and self._read(shown.get("task", ""), shown["answer"])
         )
+        grades = [label for label in labels if label.isdecimal()]
+        if grades and right not in (*grades, REFUSAL):
+            place = uniforms("grade", shown["answer"], number=1)[0]  # of any text the same
+            right = grades[int(place * len(grades))]
         if not right:
             return None
         if right == INVALID and self._tilt and not {*offered(self._tilt.protocol)} & {*labels}:

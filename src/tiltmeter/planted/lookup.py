@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..protocol import Protocol
-from ..protocol.design.tables import Row
+from ..protocol.design.tables import SYSTEM, Row
 from ..records import Message, Request
 
 NAME_DIGITS = 32  # of the hash that names a picture
@@ -18,7 +18,7 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
     is said and shown.
     """
     found = {protocol.prompt_text(cell): cell for cell in protocol.cells}
-    if protocol.system or protocol.turns or protocol.pictures:
+    if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
             asked = Message("user", protocol.prompt_text(cell), protocol.shown_with(cell))
             found[_join((*protocol.context(cell), asked))] = cell

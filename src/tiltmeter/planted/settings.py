@@ -3,7 +3,7 @@
 p is a share from 0 to 1. Behind a dot stands a level: `she.communal=0.8` holds where a factor has
 the level communal. Where levels of several factors fit, the factor that the protocol names later
 counts (a word over its class, a class over an option order); where an item has several levels of
-one factor (`communal|outlook`), their mean.
+one factor (`communal|outlook`), their mean. `yes.women+fair=0.5` holds where both levels are.
 
 A choice between words
     she=p                 share of one of the words offered; the others divide the rest
@@ -83,6 +83,7 @@ OUTCOMES = {
 }
 # What only picked words and only dialogues have.
 FORMS = ("off", "short", "long", "one", "more")
+TOGETHER = "+"  # between levels of several factors
 LENGTH = "length"  # of texts: their mean number of words
 # Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
 FAULTS = {
@@ -272,8 +273,9 @@ def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
         outcome = name in (*OUTCOMES, *FORMS)
         if not outcome and name not in values:
             raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
-        if dot and level not in known:
-            raise UnknownName(f"level of {protocol.name}", level, known)
+        for one in (level,) if level in known else level.split(TOGETHER):
+            if dot and one not in known:
+                raise UnknownName(f"level of {protocol.name}", one, known)
         highest = 1e6 if (picked or ranked or name == LENGTH) and not outcome else 1.0
         planted.setdefault(name, {})[level] = _number("planted", key, number, highest=highest)
     if picked or topics:

@@ -18,7 +18,7 @@ from ..protocol.design.tables import SEVERAL, Row
 from ..records import INVALID
 from .capabilities import languages_offered, offered
 from .lookup import cells_by_words
-from .settings import OUTCOMES, Settings, parse
+from .settings import OUTCOMES, TOGETHER, Settings, parse
 
 
 def planted_number(
@@ -37,6 +37,10 @@ def _at_level(
 ) -> float | None:
     if not planted:
         return None
+    for level in planted:  # of several factors at once
+        parts = level.split(TOGETHER)
+        if len(parts) > 1 and all(part in cell.values() for part in parts):
+            return planted[level]
     for factor in reversed(protocol.factors):
         fitting = [
             planted[level]
