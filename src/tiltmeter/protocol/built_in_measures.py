@@ -48,7 +48,7 @@ _SHARES = (
     MeasureKind(
         name="change",
         summary="the number of the measure that it is named after with a mitigation, less without",
-        compute=f"{_ANALYSE}.measures.changes:change",
+        compute=f"{_ANALYSE}.scores.changes:change",
         interval="paired by item",
         test="sign flip over items",
         contrast=_LEVEL,

@@ -25,6 +25,7 @@ ENDS_NAME = "-mitigated"  # of the protocol
 SHIPPED, FILE = "known", Path(__file__).parents[2] / "protocols" / "data" / "mitigations.csv"
 SHARES = ("share", "from_reference")
 DIFFERENCES = ("difference", "ratio", "odds_ratio", "joint_effect")
+FEW_ITEMS = 9
 LENGTH, QUALITY = "answer_length", "answer_quality"
 _WAYS = {  # how a text changes the prompt; a system prompt leaves it as it is
     "system": TEXT,
@@ -63,10 +64,16 @@ def read_mitigations(file: str) -> list[Row]:
 
 
 def with_mitigations(
-    declared: Mapping[str, Any], languages: Sequence[str], rows: Sequence[Row], *, graded: bool
+    declared: Mapping[str, Any],
+    rows: Sequence[Row],
+    *,
+    languages: Sequence[str] = (),
+    items: int = FEW_ITEMS,
+    graded: bool = False,
 ) -> dict[str, Json]:
-    """The declaration of a protocol with these mitigations. languages: of its design; graded: a
-    judge grades the quality of answers. UsageError if none is written for any of the languages.
+    """The declaration of a protocol with these mitigations. languages, items: of its design, with
+    few of which each is looked at by itself; graded: a judge grades the quality of answers.
+    UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
     told = [row for row in rows if not _other_language(row, languages)]
@@ -87,6 +94,8 @@ def with_mitigations(
     titled = {NONE: "no mitigation", **titles}
     instruments = [*declared.get("instruments", ()), *_instruments(pictures, graded)]
     attribute = str(declared["instruments"][0]["attribute"])
+    item = declared["item"]
+    by = [[item]] if item in declared["factors"] and items < FEW_ITEMS else [[]]
     return {
         **declared,
         "name": f"{declared['name']}{ENDS_NAME}",
@@ -95,7 +104,7 @@ def with_mitigations(
         "instruments": instruments,
         "measures": [
             *_measures(declared),
-            *_costs(attribute, pictures, graded),
+            *_costs(attribute, by, pictures=pictures, graded=graded),
         ],
         "titles": {**declared.get("titles", {}), FACTOR: titled},
         "limits": [*declared.get("limits", ()), *_limits(told, languages)],
@@ -190,11 +199,14 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
 _CONTRAST = {"factor": FACTOR, "level": "*", "baseline": NONE}
 
 
-def _costs(attribute: str, pictures: bool, graded: bool) -> Iterator[dict[str, Json]]:
-    """The measures of what a mitigation costs elsewhere."""
+def _costs(
+    attribute: str, by: Sequence[Sequence[str]], *, pictures: bool, graded: bool
+) -> Iterator[dict[str, Json]]:
+    """The measures of what a mitigation costs elsewhere. by: the groupings of shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
-    yield _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
-    yield _cost("neither", "chooses nothing in {} of answers", attribute, open_)
+    refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
+    nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)
+    yield from ({**cost, "by": by} for cost in (refused, nothing))
     if not pictures:
         yield {**_cost("length", "writes {} words", LENGTH, []), "unit": "words"}
     if graded and not pictures:

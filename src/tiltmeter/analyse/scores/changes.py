@@ -22,11 +22,11 @@ from ...stats import rates
 from ...stats.results import Interval
 from ..counts.count_table import Floats, Group, Key, Pair, Table
 from ..counts.prompt_counts import change_of_prompts
-from . import shares
-from .cue_word_rows import PromptsByValue, with_cue_words
-from .estimate_rows import estimate_row, with_sign_flip
-from .interactions import double_difference
-from .joint_effect import effects_by_item
+from ..measures import shares
+from ..measures.cue_word_rows import PromptsByValue, with_cue_words
+from ..measures.estimate_rows import estimate_row, with_sign_flip
+from ..measures.interactions import double_difference
+from ..measures.joint_effect import effects_by_item
 
 EVEN, TURNED = "even", "turned"
 
