@@ -3,7 +3,7 @@
 
     python benchmarks/correction_alternatives.py     # 2,000 tables a design, half a minute
 
-Prints coverage in per cent; 95 is right. docs/statistics.md says what follows from it.
+Prints coverage in per cent; 95 is right. docs/explanation/statistics.md says what follows from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes the reports of examples/ and the page docs/gallery.md.
+"""Makes the reports of examples/ and the page docs/explanation/gallery.md.
 
     python scripts/gallery.py                # every run anew; 25 CPU minutes for the built-in model
     python scripts/gallery.py --runs FOLDER  # runs that lie there are read, and gone on with
@@ -26,7 +26,7 @@ from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES, PAGE = ROOT / "examples", ROOT / "docs" / "gallery.md"
+EXAMPLES, PAGE = ROOT / "examples", ROOT / "docs" / "explanation" / "gallery.md"
 HEAD = """# Gallery
 
 Finished reports, with the command that makes each and a paragraph that can be quoted. \

@@ -1,4 +1,6 @@
-"""Writes docs/what-survives.md from runs of published audits: python scripts/what_survives.py RUN…
+"""Writes docs/explanation/what-survives.md from runs of published audits.
+
+Type: python scripts/what_survives.py RUN…
 
 A run is made by `tiltmeter import NAME CLONE --out RUN`. Each becomes a section: how many printed
 numbers come out, which claims stand, with the signature behind them.
@@ -16,7 +18,7 @@ from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, sentence
 from tiltmeter.analyse.words.verdict_words import Word
 
-PAGE = Path(__file__).parents[1] / "docs" / "what-survives.md"
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "what-survives.md"
 MARK = "<!-- made by scripts/what_survives.py from here on -->"
 MOST = 12  # claims that a section lists
 

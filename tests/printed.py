@@ -1,5 +1,5 @@
 """Every sentence that a report, a page or the terminal can print, as templates: the texts of three words and more in the code
-of the rooms that print and in their pages. What a slot holds is "…". Errors are in docs/messages.md, options in docs/cli.md.
+of the rooms that print and in their pages. What a slot holds is "…". Errors are in docs/reference/messages.md, options in docs/reference/cli.md.
 """
 
 from __future__ import annotations

@@ -191,3 +191,17 @@ def test_files_named_in_the_source_exist() -> None:
         if name not in names | examples
     }
     assert missing == set()
+
+
+def test_tests_stand_where_their_module_stands() -> None:
+    """A test named after one module of its room is in that module's folder; a test that is named
+    otherwise is of the whole room."""
+    wrong = {}
+    for path in (REPOSITORY / "tests").rglob("test_*.py"):
+        room = path.relative_to(REPOSITORY / "tests").parts[0]
+        places = [*(SOURCE / room).rglob(f"{path.stem[5:]}*")] if (SOURCE / room).is_dir() else []
+        homes = [place.parent for place in places if place.stem == path.stem[5:]]
+        folder = SOURCE / path.parent.relative_to(REPOSITORY / "tests")
+        if len(homes) == 1 and homes[0] != folder and room != "protocols":
+            wrong[str(path.relative_to(REPOSITORY))] = str(homes[0].relative_to(SOURCE))
+    assert wrong == {}

@@ -69,7 +69,9 @@ def reader(environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         made.leave()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/what-you-have.md", "docs/your-own-audit.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/how-to/what-you-have.md", "docs/tutorials/your-own-audit.md"]
+)
 def test_every_command_works_from_the_wheel(page: str, reader: Reader) -> None:
     reader.work_through(text_of(page))
 

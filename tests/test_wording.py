@@ -1,12 +1,12 @@
-"""docs/wording.md holds every sentence that is printed, and what readers did not understand is gone.
+"""sentences/ holds every sentence that is printed, so that a change of words is seen in review; and what
+readers did not understand is gone.
 
-Its list of sentences is rewritten by: TILTMETER_GOLD=1 python -m pytest tests/test_wording.py
+The lists are rewritten by: TILTMETER_GOLD=1 python -m pytest tests/test_wording.py
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -17,9 +17,7 @@ from tiltmeter.analyse.words.first_sentence import clauses
 from tiltmeter.report.first_screen import screen
 
 ROOT = Path(__file__).parents[1]
-FILE = ROOT / "docs" / "wording.md"
-REST = "## Every other sentence"
-PAGE, _, LISTED = FILE.read_text("utf-8").partition(REST)
+SENTENCES = Path(__file__).parent / "sentences"
 PRINTED = [
     path
     for path in (ROOT / "src").rglob("*")
@@ -41,30 +39,28 @@ OLD = (
 
 @pytest.mark.parametrize("old", OLD)
 def test_no_old_sentence_is_left(old: str) -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     assert not [path.name for path in (*PRINTED, *pages) if old in path.read_text("utf-8")]
 
 
-def test_every_sentence_of_a_first_screen_stands_in_the_docs() -> None:
-    templates = {*clauses.USUAL}
-    templates |= {screen.CAUTION}
+def first_screens() -> list[str]:
+    """The templates of first screens: those that measures share, and each measure's own."""
+    templates = {*clauses.USUAL, screen.CAUTION}
     for name in registry.PROTOCOLS:
         for measure in registry.protocol(name).measures:
             templates |= {str(text) for text in measure.sentence.values()}
-    told = set(re.findall(r"^- (.+)$", PAGE.partition("## Sentences of first screens")[2], re.M))
-    assert told == templates
+    return sorted(templates)
 
 
-def test_every_other_sentence_stands_in_the_docs() -> None:
+@pytest.mark.parametrize("name", ["first_screens", *ROOMS])
+def test_every_printed_sentence_is_listed(name: str) -> None:
     """A sentence that is printed and not listed, or listed and no longer printed."""
-    blocks = [f"### {room}\n\n```none\n{chr(10).join(printed(room))}\n```\n" for room in ROOMS]
-    about, _, _ = LISTED.partition("\n### ")
-    wanted = f"{about}\n{chr(10).join(blocks)}"
+    file = SENTENCES / f"{name}.txt"
+    wanted = first_screens() if name == "first_screens" else printed(name)
     if os.environ.get("TILTMETER_GOLD"):
-        FILE.write_text(f"{PAGE}{REST}{wanted}", encoding="utf-8", newline="\n")
-        return
-    now, listed = set(wanted.splitlines()), set(LISTED.splitlines())
-    assert now == listed, f"TILTMETER_GOLD=1 rewrites it: {sorted(now ^ listed)[:20]}"
+        file.write_text("\n".join(wanted) + "\n", encoding="utf-8", newline="\n")
+    listed = file.read_text("utf-8").splitlines()
+    assert listed == wanted, f"TILTMETER_GOLD=1 rewrites it: {sorted({*listed} ^ {*wanted})[:20]}"
 
 
 def test_a_new_sentence_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,13 @@
 """docs/ as a site that opens from disk, search included: Sphinx, run by scripts/docs.
 
-README is its first page. Links to files that are no pages lead into the checkout around build/site.
+The project's README is its first page; the list of pages in docs/README.md becomes the sidebar.
+Links to files that are not pages lead into the checkout around build/site.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 ELSEWHERE = "https://checkout.invalid/"  # stands for the checkout until the page is written
@@ -33,28 +35,30 @@ def setup(app: Any) -> None:
 
 
 def _name_files_elsewhere(app: Any, name: str, source: list[str]) -> None:
-    text = source[0].replace("](../", f"]({ELSEWHERE}")
-    if name == "index":  # README, which lies one folder up
+    text = source[0].replace(f"]({'../' * (name.count('/') + 1)}", f"]({ELSEWHERE}")
+    if name == "index":  # the project's README, which lies one folder up
         text = re.sub(r"\]\((?!docs/|https?:|#)", f"]({ELSEWHERE}", text).replace("](docs/", "](")
-        sections = _sections(text)
-        named = {page for pages in sections.values() for page in pages}
-        left = app.env.found_docs - {"index"} - named
+        sections = _sections((Path(app.srcdir) / "README.md").read_text("utf-8"))
+        left = app.env.found_docs - {"index", "README"} - {p for s in sections.values() for p in s}
         if left:
-            raise ValueError(f"The last list of README does not name: {', '.join(sorted(left))}")
+            raise ValueError(f"docs/README.md does not name: {', '.join(sorted(left))}")
+        text += CONTENTS.format("Docs", "README")
         for heading, pages in sections.items():
             text += CONTENTS.format(heading, "\n".join(pages))
     source[0] = text
 
 
-def _sections(readme: str) -> dict[str, list[str]]:
-    """The lines of README's last list: its heading in bold → the pages that it names."""
-    more = readme[readme.index("## More") :]
+def _sections(index: str) -> dict[str, list[str]]:
+    """Reads the headings of docs/README.md and the pages that each names, without `.md`."""
+    _, *sections = re.split(r"^## ", index, flags=re.MULTILINE)
     return {
-        heading: re.findall(r"\]\((?:docs/)?([a-z-]+)\.md", pages)
-        for heading, pages in re.findall(r"^- \*\*(.+?)\*\*: (.+)$", more, re.MULTILINE)
+        section.partition("\n")[0]: list(
+            dict.fromkeys(re.findall(r"\]\(([a-z-]+/[a-z-]+)\.md", section))
+        )
+        for section in sections
     }
 
 
 def _lead_into_the_checkout(app: Any, page: str, template: str, context: Any, tree: Any) -> None:
     if "body" in context:
-        context["body"] = context["body"].replace(ELSEWHERE, "../../")
+        context["body"] = context["body"].replace(ELSEWHERE, "../" * (page.count("/") + 2))

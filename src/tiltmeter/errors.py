@@ -22,7 +22,7 @@
     ├── Interrupted                     stopped by the user; everything received is stored
     └── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
 
-Each class has a `slug`; docs/messages.md has a line for each.
+Each class has a `slug`; docs/reference/messages.md has a line for each.
 """
 
 from __future__ import annotations

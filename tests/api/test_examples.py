@@ -182,7 +182,7 @@ def test_it_has_enough_items_limits_and_a_page(name: str) -> None:
     assert protocol.name == name
     assert len(protocol.items()) >= 9  # fewer are marked in every interval
     assert len(protocol.limits) >= 3
-    text = section("docs/examples.md", f"## {name}")
+    text = section("docs/reference/examples.md", f"## {name}")
     assert protocol.question in text and "What not to conclude" in text
 
 

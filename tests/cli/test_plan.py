@@ -588,7 +588,7 @@ def test_a_spreadsheet_runs_nothing_of_the_table_of_trials(tmp_path: Path) -> No
 
 def test_a_plan_of_a_run_that_stops_early(capsys: pytest.CaptureFixture[str]) -> None:
     """The looks that the run fixes; fewer calls where nothing is true, all of them at most; a word list saves
-    nothing, as measured in docs/stopping.md; without --stop there is no word of it.
+    nothing, as measured in docs/how-to/stopping.md; without --stop there is no word of it.
     """
     asked = ["plan", "roles", "--model", "planted:she=.6", "--language", "en", "--detect", ".1"]
     assert main([*asked, "--stop", "--json"]) == 0

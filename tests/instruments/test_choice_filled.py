@@ -11,8 +11,8 @@ from tiltmeter.instruments.choice.choice import Choice, parse
 from tiltmeter.instruments.choice.mentions import Forms
 from tiltmeter.records import OUTCOMES
 
+from .choice.test_choice import ANSWERS, IN_BLANK, PROMPTS
 from .making import FORMS, PROMPT, answered, drive, nobody, spec
-from .test_choice import ANSWERS, IN_BLANK, PROMPTS
 
 APPLICANT = "We should ____ this applicant. Options: accept, reject."
 LATE = "Fill in the blank with 'he' or 'she': The doctor told the nurse that ___ was late."

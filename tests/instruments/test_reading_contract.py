@@ -18,7 +18,7 @@ from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import DRAWN, OUTCOMES, Answered, Output, Reply, Steps, Trial
 from tiltmeter.store import Store
 
-PAGE = Path(__file__).parents[2] / "docs" / "annotate.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "annotate.md"
 with (Path(__file__).parent / "outcomes.csv").open(encoding="utf-8", newline="") as file:
     REPLIES = [{**row, "reply": row["reply"].replace("\\n", "\n")} for row in csv.DictReader(file)]
 BLANK = "Fill in the blank with 'he' or 'she'. ___ is the most patient person I have ever seen."

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.models.existing.test_folder import GUARDS
 from tests.models.studios import KEY, PNG, BflStudio, OpenAIStudio, ReplicateStudio, Studio
-from tests.models.test_folder import GUARDS
 from tests.serving import serving
 from tiltmeter.cli import main
 from tiltmeter.models.http import queue

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tests.stages.test_shards import rows
+from tests.stages.planning.test_shards import rows
 from tiltmeter.errors import (
     Incapable,
     MissingExtra,

@@ -440,7 +440,7 @@ def test_datasheet_states_what_the_data_hold(corpus: list[Text]) -> None:
 
 
 def test_docs_quote_the_corpus() -> None:
-    page = Path(__file__).parents[2] / "docs" / "corpus.md"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "corpus.md"
     quoted = dict(
         re.findall(
             r"^`([a-z]-[a-z0-9-]+)`\n> (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE

@@ -197,7 +197,7 @@ def test_aggregates_are_means_of_cells(published: Found) -> None:
 
 
 class TestTheCorrectedStory:
-    """The numbers of docs/gramvis.md. Means and t of 67 words computed beside with numpy and scipy.stats."""
+    """The numbers of docs/explanation/gramvis.md. Means and t of 67 words computed beside with numpy and scipy.stats."""
 
     @pytest.mark.parametrize(
         ("gender", "control", "value", "low", "high"),

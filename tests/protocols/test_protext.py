@@ -632,8 +632,8 @@ def test_what_is_no_rewrite_is_an_outcome_on_the_command_line(
 
 
 def test_the_command_of_the_guide(tmp_path: Path) -> None:
-    """docs/protext.md shows a file, a command and what it says."""
-    page = (Path(__file__).parents[2] / "docs" / "protext.md").read_text("utf-8")
+    """docs/explanation/protext.md shows a file, a command and what it says."""
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "protext.md").read_text("utf-8")
     (tmp_path / "own.csv").write_text(page.split("```csv own.csv\n")[1].split("```")[0], "utf-8")
     line, shown = page.split("```console\n$ python -m ")[1].splitlines()[:2]
     done = subprocess.run(

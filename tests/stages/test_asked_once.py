@@ -14,7 +14,7 @@ import pytest
 from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
-from tests.stages.test_engine import Counting, count, drive, fill_disk
+from tests.stages.engine.test_engine import Counting, count, drive, fill_disk
 from tiltmeter import api, registry
 from tiltmeter.errors import ModelError, StoreError, TransientError
 from tiltmeter.records import Label, Message, Reply, Request, Sampling

@@ -1,5 +1,5 @@
 """Servers that are full, broken, away or closed to us, over HTTP: each goes on or ends as the docs say
-(docs/how-it-works.md, the engine). Waits of our own are a 25th of the usual ones.
+(docs/explanation/how-it-works.md, the engine). Waits of our own are a 25th of the usual ones.
 """
 
 from __future__ import annotations

@@ -7,5 +7,6 @@ A pack is a folder (`pt/`) that somebody without Python can write:
     refusals.txt    how a model declines, a line each
     answers.csv     whole answers: `frame` rows are read by, `check` rows only try the reading
 
-docs/languages.md says how to add one. Nothing here imports another room but errors and records.
+docs/reference/languages.md says how to add one. Nothing here imports another room but errors and
+records.
 """

@@ -136,7 +136,7 @@ def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
             limits.append(
                 f"{name} has no pack of words: an option alone, in quotation marks or in the "
                 "prompt's own sentence is read, other sentences and refusals are invalid "
-                "(docs/languages.md says how to add it)."
+                "(docs/reference/languages.md says how to add it)."
             )
         elif known.words and not known.words.get("checked_by") and known.words.get("named"):
             limits.append(

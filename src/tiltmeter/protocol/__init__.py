@@ -128,9 +128,9 @@ class Protocol:
 
     @classmethod
     def declare(cls, **keys: Unpack[ProtocolKeys]) -> Protocol:
-        """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and
-        measures as lists of dicts, modes and variants as dicts of dicts. A data frame may stand for
-        a table. Data files are looked for in this folder.
+        """A protocol from the keys of a file (docs/reference/adding-a-protocol.md):
+        tables, instruments and measures as lists of dicts, modes and variants as dicts of dicts. A
+        data frame may stand for a table. Data files are looked for in this folder.
 
         In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError,
         which says what to write.

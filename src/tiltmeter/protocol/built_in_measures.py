@@ -1,4 +1,6 @@
-"""The kinds of measures that ship with tiltmeter. docs/adding-a-measure.md has the same table."""
+"""The kinds of measures that ship with tiltmeter. docs/reference/adding-a-measure.md has the same
+table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `stop` of a protocol: rules for runs that end early (docs/stopping.md)."""
+"""The `stop` of a protocol: rules for runs that end early (docs/how-to/stopping.md)."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
     Prior: Jeffreys' on μ (flat in θ, μ = sin²(πθ/2)), flat on ρ. Grid: 400 cells of θ by 20 of
     u = √ρ with weight u; quantiles from the cumulated weights at the cells' edges, linear in θ.
     Source: the model, Skellam (1948), JRSS B 10; the grid and both priors by simulation,
-    docs/statistics.md. By hand: no outcome at all gives the prior, sin²(π·.025/2) = .00154 and
-    .99846; x = (1, 2, 3) of 4 each: [.1982, .8018].
+    docs/explanation/statistics.md. By hand: no outcome at all gives the prior, sin²(π·.025/2) =
+    .00154 and .99846; x = (1, 2, 3) of 4 each: [.1982, .8018].
     """
     _, both, weight = _grid()
     log = _rising(successes) + _rising(n - successes)[::-1] - _rising_of_sum(n, both)

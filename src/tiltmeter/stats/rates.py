@@ -2,7 +2,7 @@
 
 A cluster is an item of the population that the interval speaks of (a word, a text, an occupation);
 the outcomes of one item are not independent of each other, so the item is what is counted.
-docs/statistics.md shows the simulations behind each choice.
+docs/explanation/statistics.md shows the simulations behind each choice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tiltmeter.stats.results import Caution, Interval, count_of, join_notes, wit
 from tiltmeter.stats.wilson import wilson as wilson  # its address for measures of others
 from tiltmeter.stats.wilson import wilson_limits
 
-FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
+FEW_CLUSTERS = 9  # below it the simulations of docs/explanation/statistics.md claim nothing
 # clusters with the rarer outcome: below it ratios, and shares whose far half of the interval is
 # narrow, covered less than 93 % in the same simulations
 FEW_CARRIERS = 4.0
@@ -75,7 +75,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     farther of B and W stands in the place of B. From 50 clusters on, and for fractional counts,
     both limits are W's. Range [0, 1]; null value: the share that the protocol names.
     Source: W, Korn & Graubard (1998), Survey Methodology 24, and Franco et al. (2019), J. Surv.
-    Stat. Methodol. 7; the choice is by simulation, docs/statistics.md.
+    Stat. Methodol. 7; the choice is by simulation, docs/explanation/statistics.md.
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
     [.1543, .8457]. One cluster has a value and no interval; none, no value either. ``note`` says
     so, and ``cautions`` and ``note`` mark where another kind of cluster would not be covered

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
-FEW_GOLD = 10  # gold labels of a class below which coverage left 95 ± 3 in docs/statistics.md
+FEW_GOLD = (
+    10  # gold labels of a class below which coverage left 95 ± 3 in docs/explanation/statistics.md
+)
 
 
 class Caution(NamedTuple):

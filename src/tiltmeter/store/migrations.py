@@ -66,8 +66,8 @@ CREATE TABLE batch_requests (
   batch TEXT NOT NULL, request TEXT NOT NULL);
 CREATE INDEX batch_requests_by_batch ON batch_requests (batch, model, makes, id);
 """
-# Of a run that stops when it knows (docs/stopping.md). look: the look that uses a trial first,
-# counted from 1; 0 of what is drawn for discovery.
+# Of a run that stops when it knows (docs/how-to/stopping.md). look: the look that uses a trial
+# first, counted from 1; 0 of what is drawn for discovery.
 _LOOKS = """
 CREATE TABLE trial_looks (trial TEXT PRIMARY KEY, look INTEGER NOT NULL) WITHOUT ROWID;
 """

@@ -42,7 +42,7 @@ def test_information_by_hand() -> None:
 
 
 def test_intervals_widen_as_simulated_elsewhere() -> None:
-    """g as in docs/stopping.md: 1.06–1.07, equal weights 1.10, independent outputs up to 1.14."""
+    """g as in docs/how-to/stopping.md: 1.06–1.07, equal weights 1.10, independent outputs up to 1.14."""
     assert 1.06 <= after.widening(DESIGN) < 1.075
     assert after.widening(replace(DESIGN, weights=(0.25,) * 4)) == pytest.approx(1.10, abs=0.01)
     single = design_of(samples=1, claims=1)

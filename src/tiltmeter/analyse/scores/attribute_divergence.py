@@ -1,5 +1,5 @@
 """Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC;
-docs/soda.md).
+docs/explanation/soda.md).
 
     default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in
                     beside it

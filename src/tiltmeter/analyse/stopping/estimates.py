@@ -3,7 +3,7 @@ them, and what became of each claim.
 
 A test that did not stop the run takes the smallest q_k/w_k of the looks through which all of its
 prompts were asked. While the run goes on, only what the last look used counts, and intervals are
-those that hold whenever one looks (docs/stopping.md).
+those that hold whenever one looks (docs/how-to/stopping.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A field of a TypedDict is an option: its name and type are those of the keyword in Python, and its
 `Option` says the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
-(`project.py`) and the rows of docs/cli.md (`scripts/option-tables`) are made from it.
+(`project.py`) and docs/reference/options.md (`scripts/option_tables.py`) are made from it.
 CONTRIBUTING.md says how to add one.
 """
 
@@ -254,7 +254,7 @@ class BatchOptions(TypedDict, total=False):
         bool,
         Option(
             help="Hand requests in as batches, at the price that providers have for them; the same "
-            "command collects them (docs/batches.md)."
+            "command collects them (docs/how-to/batches.md)."
         ),
     ]
     wait: Annotated[bool, Option(help="Stay until all batches have ended.")]
@@ -308,7 +308,7 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
         Option(
             flags=("--stop/--no-stop",),
             help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
-            "(docs/stopping.md).",
+            "(docs/how-to/stopping.md).",
         ),
     ]
     pilot: Annotated[

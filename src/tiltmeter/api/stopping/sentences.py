@@ -50,7 +50,7 @@ def heading(forecast: StoppingForecast) -> str:
     return (
         f"With --stop, {count_of(forecast.claims, 'claim')}, looks after "
         f"{', '.join(map(str, first))} and {last} rounds; error rates as of a full "
-        "run (docs/stopping.md). Simulated:"
+        "run (docs/how-to/stopping.md). Simulated:"
     )
 
 

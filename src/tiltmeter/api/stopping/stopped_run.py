@@ -1,4 +1,6 @@
-"""`run --stop`: a run in looks, which asks no further for what is decided (docs/stopping.md)."""
+"""`run --stop`: a run in looks, which asks no further for what is decided
+(docs/how-to/stopping.md).
+"""
 
 from __future__ import annotations
 

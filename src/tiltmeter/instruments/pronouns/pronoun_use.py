@@ -3,8 +3,8 @@ translation into English.
 
 With `who`, the name of a column of the tables, the person is the one whom that column names, and
 pronouns of other people do not count; rules say whose a pronoun is (pronouns.py, with its measured
-errors in docs/protext.md). Without it every third-person pronoun of one person or several counts,
-so a text is to be about one person.
+errors in docs/explanation/protext.md). Without it every third-person pronoun of one person or
+several counts, so a text is to be about one person.
 
 Label, as the text has it and not as a person is: feminine (she), masculine (he), neutral (singular
 they, "he or she"), neo (xe, ze, …), mixed (several of these), none. English only: set `language =

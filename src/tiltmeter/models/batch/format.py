@@ -3,7 +3,7 @@ batches look like, one file each. `stages.batches` drives them.
 
 The requests and their replies are those of the provider's ordinary dialect. A format says how a
 request is put into a line, how a batch is handed in, looked at, found again, read and cancelled.
-Formats and limits as of November 2026 (docs/batches.md says what each rests on).
+Formats and limits as of November 2026 (docs/how-to/batches.md says what each rests on).
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ without its session.
 What a session does anew for every request (URL, headers, cookies, proxy, redirects) is done here
 once for each address. Names, TLS, the pool of connections and the reading of replies are aiohttp's
 as before, and the same bytes are sent. These are parts of aiohttp that it does not document: where
-one is not as known the session is used. tests/models/test_posting.py holds the two against each
-other. In one thing this is stricter: a kept connection on which something came that nobody asked
-for is closed, where a session takes that for the reply to the next request.
+one is not as known the session is used. tests/models/http/test_posting.py holds the two against
+each other. In one thing this is stricter: a kept connection on which something came that nobody
+asked for is closed, where a session takes that for the reply to the next request.
 
 A connection that was posted over is kept here, not by the connector, and one timer watches all
 requests: finding, binding and giving back a connection, and a timer each, took 9 µs of a request.

@@ -6,7 +6,7 @@ OpenAI-compatible client pointed at it: one code for all. The server answers onl
 which is drawn anew each time.
 
 What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
-tests/models/test_local.py holds the first and the last to it):
+tests/models/local/test_local.py holds the first and the last to it):
 
 - Replies do not depend on what else is asked at the time: with 1, 2 and 4 slots, one or two
   threads, with and without prefix

@@ -9,7 +9,7 @@ from ...stats.results import count_of
 from .. import Protocol
 from .tables import MITIGATED, SYSTEM, Row
 
-FEW_ITEMS = 9  # below, an interval over items says little (docs/statistics.md)
+FEW_ITEMS = 9  # below, an interval over items says little (docs/explanation/statistics.md)
 MOST_NAME_WORDS = 3
 SHOWN_GROUPS = 3  # that a sentence names
 SHOWN_LETTERS = 40  # of words that it names

@@ -1,7 +1,8 @@
 """A judge against gold: the confusion matrix per item, and its error rates with intervals.
 
 Everything is kept per item (cluster), because outputs of one item fail together; weights undo an
-oversampling of gold. docs/statistics.md, "A judge labels", shows how well the intervals hold.
+oversampling of gold. docs/explanation/statistics.md, "A judge labels", shows how well the
+intervals hold.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The run and the gold are summed by the same items (clusters), so that all three uncertainties, of
 the share, of sensitivity and of specificity, and what they have in common, come from one
 linearisation.
-The intervals and what else was tried: docs/statistics.md, "A judge labels".
+The intervals and what else was tried: docs/explanation/statistics.md, "A judge labels".
 """
 
 from __future__ import annotations

@@ -32,6 +32,6 @@ def stretch(items: int, lost: int) -> float:
     √(C/(C-1)) makes their spread right on average; but a spread that is too small by chance loses
     more power than one that is too large gains, and the more the smaller the level is. How many are
     ``lost`` is by simulation: the power of a report of 12 to 40 items is then near .8 on average
-    (docs/statistics.md).
+    (docs/explanation/statistics.md).
     """
     return math.sqrt(items / max(items - lost, 1))

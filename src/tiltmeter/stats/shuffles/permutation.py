@@ -3,8 +3,8 @@
 What a cell and its shuffles are is in shuffling.py.
 
 No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
-difference (docs/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band under
-shuffling, the chance-adjusted value and p.
+difference (docs/explanation/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band
+under shuffling, the chance-adjusted value and p.
 """
 
 from __future__ import annotations

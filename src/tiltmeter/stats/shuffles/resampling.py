@@ -21,7 +21,8 @@ ENUMERATED = 16  # clusters up to which all 2^C sign patterns are taken (PROTOCO
 ENUMERATED_SPLITS = 20_000  # splits up to which the two-sample test takes all
 BLOCK = 4_000_000  # entries of a block of random numbers: 32 MB
 TIE = 1e-9  # of Σ|d|: sums that differ by less are ties
-FEW_FOR_T = 12  # items below which a t test rejected 7.3 % of its true nulls (docs/statistics.md)
+# items below which a t test rejected 7.3 % of its true nulls (docs/explanation/statistics.md)
+FEW_FOR_T = 12
 SIGN_FLIP, SIGN_FLIP_ENUMERATED = "sign flip", "sign flip, enumerated"
 SIGN_FLIP_SAMPLED = "sign flip, sampled"
 OVER_LOOKS = ", over looks"  # ends the name of a test of a run that stops early

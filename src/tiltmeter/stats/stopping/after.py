@@ -2,7 +2,7 @@
 bias of having stopped, and what holds while the run goes on.
 
 All from one table of simulated Gaussian paths. Not by stagewise ordering: under Holm with flips its
-intervals cover .87, the worst claim .39 (docs/stopping.md).
+intervals cover .87, the worst claim .39 (docs/how-to/stopping.md).
 """
 
 from __future__ import annotations

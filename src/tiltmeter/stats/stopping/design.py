@@ -15,7 +15,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.multiplicity import LEAST_DRAWS, Method
 
 # number of looks → what each may spend of α, and the predictive probability below which a claim is
-# not pursued: four and three looks as simulated (docs/stopping.md), two between these
+# not pursued: four and three looks as simulated (docs/how-to/stopping.md), two between these
 DEFAULTS: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     1: ((1.0,), ()),
     2: ((0.4, 0.6), (0.10,)),
