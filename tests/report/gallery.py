@@ -14,7 +14,7 @@ from tiltmeter.records import Estimate
 from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.figures.svg import without_links
 from tiltmeter.report.page_model import audits
-from tiltmeter.report.page_model.figures import Dot, Dots, Figure, Plot, Strip
+from tiltmeter.report.page_model.figures import Axis, Dot, Dots, Figure, Plot, Strip
 from tiltmeter.report.render import html
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
@@ -132,9 +132,8 @@ def first_screens() -> dict[str, Figure]:
     )
     ticks = ((0.0, "0"), (0.5, ".50"), (1.0, "1"))
     about = {"title": "Share of she of each word", "text": "In words."}
-    spots = Dots(
-        id="d", strips=strips, domain=(0, 1), ticks=ticks, null=0.5, ends=("he", "she"), **about
-    )
+    axis = Axis(domain=(0, 1), ticks=ticks, null=0.5, ends=("he", "she"))
+    spots = Dots(id="d", strips=strips, axis=axis, **about)
     joined = drawn()["dumbbell"]
     assert isinstance(joined, Plot)
     rows = tuple(replace(row, group=model) for model in "AB" for row in joined.rows)

@@ -24,7 +24,7 @@ from tiltmeter.records import Estimate
 from tiltmeter.report import figures
 from tiltmeter.report.figures import axes, forest, stacked, svg
 from tiltmeter.report.page_model import audits, strata
-from tiltmeter.report.page_model.figures import Dots, Figure, Heat, Histogram, Plot, Stacked
+from tiltmeter.report.page_model.figures import Axis, Dots, Figure, Heat, Histogram, Plot, Stacked
 from tiltmeter.report.page_model.page import Content, alone
 from tiltmeter.report.render import html
 
@@ -179,7 +179,8 @@ def test_points_lie_where_the_axis_says(roles: Protocol) -> None:
 def test_odds_have_a_logarithmic_axis(roles: Protocol) -> None:
     """1/2 and 2 lie equally far from 1."""
     figure = simple(roles, "odds_she", (0.5, None, None), (1.0, None, None), (2.0, 1.1, 3.9))
-    assert figure.scale == "log" and [label for _, label in figure.ticks] == ["1/2", "1", "2", "4"]
+    axis = figure.axis
+    assert axis.scale == "log" and [label for _, label in axis.ticks] == ["1/2", "1", "2", "4"]
     x = [
         float(c.get("cx", "nan")) for c in ET.fromstring(figures.draw(figure)).iter(f"{NAME}circle")
     ]
@@ -204,7 +205,8 @@ def test_odd_numbers_stay_inside_the_picture(
             (min(v, 1.0), low and min(low, 1.0), high and min(high, 1.0)) for v, low, high in rows
         ]
     figure = simple(roles, measure, *rows)
-    assert 2 <= len(figure.ticks) <= 16 and all(math.isfinite(value) for value, _ in figure.ticks)
+    ticks = figure.axis.ticks
+    assert 2 <= len(ticks) <= 16 and all(math.isfinite(value) for value, _ in ticks)
     text = figures.draw(figure)
     width = float(ET.fromstring(text).get("viewBox", "").split()[2])
     places = [float(value) for value in re.findall(r' (?:c?x[12]?)="([^"]*)"', text)]
@@ -212,10 +214,10 @@ def test_odd_numbers_stay_inside_the_picture(
 
 
 def test_a_difference_axis_is_symmetric_about_nothing(roles: Protocol) -> None:
-    figure = simple(roles, "order_effect", (0.12, 0.03, 0.21))
-    assert figure.domain[0] == -figure.domain[1]
-    assert 0.0 in [value for value, _ in figure.ticks]
-    assert figure.ends == ("lower with “she” named first", "higher with “she” named first")
+    axis = simple(roles, "order_effect", (0.12, 0.03, 0.21)).axis
+    assert axis.domain[0] == -axis.domain[1]
+    assert 0.0 in [value for value, _ in axis.ticks]
+    assert axis.ends == ("lower with “she” named first", "higher with “she” named first")
 
 
 def test_the_band_is_shaded_between_its_ends() -> None:
@@ -311,7 +313,7 @@ def test_differences_have_one_of_two_scales() -> None:
     spec = next(one for one in gallery.PROTOCOL.measures if one.name == "against_en")
     for value, ends in ((0.02, (-0.25, 0.25)), (-0.3, (-1.0, 1.0))):
         row = gallery.estimate("against_en", {}, value, low=value, high=value)
-        assert axes.axis(spec, [row])[1] == ends
+        assert axes.axis(spec, [row]).domain == ends
 
 
 def test_a_cell_with_nothing_is_hatched_and_said() -> None:
@@ -402,12 +404,13 @@ def test_hostile_labels_are_text() -> None:
         text="&\"'",
         series=(bad, bad),
         rows=(),
-        scale="linear",
-        domain=(0, 1),
-        ticks=((0.0, "<b>"),),
-        ends=("<", ">"),
-        band=(0.2, 0.4),
-        band_text=bad,
+        axis=Axis(
+            domain=(0, 1),
+            ticks=((0.0, "<b>"),),
+            ends=("<", ">"),
+            band=(0.2, 0.4),
+            band_text=bad,
+        ),
     )
     bar = Stacked(id="s", title=bad, text=bad, parts=(bad,), answers=1, bars=())
     for one in (figure, replace(figure, joined=True), bar):

@@ -119,7 +119,7 @@ def test_the_figure_links_what_was_compared_alone(whole: History) -> None:
     drawn = history.build(whole).figure
     (panel,) = drawn.panels
     assert panel.links == ("told", "none", "none")
-    assert panel.domain == (0.0, 1.0) and panel.ends == ("towards he", "towards she")
+    assert panel.axis.domain == (0.0, 1.0) and panel.axis.ends == ("towards he", "towards she")
     for narrow in (False, True):
         root = ET.fromstring(figures.draw(drawn, narrow))
         names = [one.get("class", "") for one in root.iter()]

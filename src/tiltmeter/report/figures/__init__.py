@@ -1,10 +1,10 @@
 """Figures: functions over estimates that any protocol uses, one file a drawing.
 
-forest    a point with its interval, by group and stratum, on a linear or logarithmic axis, with a
-          declared band
+plots     the one drawer of points with their intervals: each in its line, joined in a line, or a
+          panel a model (small multiples)
+forest    declares one: by group and stratum, on a linear or logarithmic axis, with a declared band
+dumbbell  declares one: levels of a factor joined in each row
 dots      one for each item, in a strip for each level of a factor
-dumbbell  levels of a factor joined in each row
-panels    the same, a panel a model (small multiples)
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 histogram how many texts of a design have how many words
@@ -32,7 +32,7 @@ from . import (
     heat,
     heat_drawing,
     histogram,
-    panels,
+    plots,
     stacked,
     timeline,
 )
@@ -70,22 +70,17 @@ def _all(audit: Audit, prefix: str) -> Iterator[Figure]:
     yield from stacked.outcomes(audit, prefix)
 
 
+DRAWERS: dict[type[Figure], Callable[..., str]] = {
+    Plot: plots.draw,
+    Dots: dots.draw,
+    Stacked: stacked.draw,
+    Heat: heat_drawing.draw,
+    Histogram: histogram.draw,
+    timeline.Timeline: timeline.draw,
+    timeline.Arrows: timeline.draw_arrows,
+}
+
+
 def draw(figure: Figure, narrow: bool = False) -> str:
-    """A figure as an SVG element, in the wide or the narrow layout."""
-    if isinstance(figure, Plot) and figure.panels and not narrow:
-        return panels.draw(figure)
-    if isinstance(figure, Plot):
-        return dumbbell.draw(figure, narrow) if figure.joined else forest.draw(figure, narrow)
-    if isinstance(figure, Dots):
-        return dots.draw(figure, narrow)
-    if isinstance(figure, Stacked):
-        return stacked.draw(figure, narrow)
-    if isinstance(figure, Heat):
-        return heat_drawing.draw(figure, narrow)
-    if isinstance(figure, Histogram):
-        return histogram.draw(figure, narrow)
-    if isinstance(figure, timeline.Timeline):
-        return timeline.draw(figure, narrow)
-    if isinstance(figure, timeline.Arrows):
-        return timeline.draw_arrows(figure, narrow)
-    raise TypeError(f"no drawing for {type(figure).__name__}")
+    """A figure as SVG, in the wide or the narrow layout."""
+    return DRAWERS[type(figure)](figure, narrow)

@@ -1,25 +1,29 @@
-"""The axis of a plot: its scale, its two ends, its ticks."""
+"""The axis of a measure: its scale, its two ends, its ticks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from ...analyse.words import numerals
-from ...protocol import MeasureSpec
+from ...analyse.words import numerals, reading
+from ...protocol import MeasureSpec, Protocol
 from ...records import Estimate
-from ..page_model.figures import Plot
+from ..page_model.figures import Axis, Ticks
 
-Places = Callable[[float], float]  # the place of a value in px
-Ticks = tuple[tuple[float, str], ...]
-Axis = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks
+Scale = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks
 DIFFERENCES = (0.25, 1.0)  # ends of the scales of differences of shares
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
-def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -> Axis:
+def axis(
+    spec: MeasureSpec,
+    estimates: Sequence[Estimate],
+    protocol: Protocol | None = None,
+    whole: bool = True,
+) -> Axis:
     """An axis that holds all values and ends of intervals, the null value and the band: of shares
-    from 0, `whole` to 1; of their differences one of two scales, whatever is on them.
+    from 0, `whole` to 1; of their differences one of two scales, whatever is on them. protocol: its
+    titles of levels name the two sides.
     """
     seen = [
         v
@@ -27,7 +31,26 @@ def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -
         for v in (e.value, e.low, e.high, e.null_low, e.null_high)
         if v is not None
     ]
-    seen += [v for v in (spec.null, *(ends(spec) or ())) if v is not None]
+    band = (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
+    seen += [v for v in (spec.null, *(band or ())) if v is not None]
+    scale, domain, ticks = _scale(spec, seen, whole)
+    return Axis(
+        scale=scale,
+        domain=domain,
+        ticks=ticks,
+        null=reading.null_of(spec),
+        ends=reading.directions(spec, protocol),
+        band=band,
+        band_text=band_words(spec),
+    )
+
+
+def band_words(spec: MeasureSpec) -> str:
+    """`four-fifths band, 0.8 to 1.25`."""
+    return "{text}, {low:g} to {high:g}".format(**spec.band) if spec.band else ""
+
+
+def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
     if spec.unit in numerals.RATIOS:
         return _log([v for v in seen if v > 0] or [1.0])
     if spec.unit == "share" and not spec.signed and not whole:
@@ -50,31 +73,7 @@ def _tick(value: float) -> tuple[float, str]:
     return value, numerals.difference(value, places)
 
 
-def ends(spec: MeasureSpec) -> tuple[float, float] | None:
-    """The two ends of the band that a measure declares."""
-    return (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
-
-
-def position_of(plot: Plot, left: float, right: float) -> Callable[[float], float]:
-    """The place of a value of a plot between two places."""
-    return scale_of(plot.scale, plot.domain, left, right)
-
-
-def scale_of(scale: str, domain: tuple[float, float], first: float, last: float) -> Places:
-    """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a
-    logarithmic axis).
-    """
-    forward: Callable[[float], float] = math.log if scale == "log" else float
-    low, high = forward(domain[0]), forward(domain[1])
-
-    def place(value: float) -> float:
-        inside = min(max(value, domain[0]), domain[1])
-        return round(first + (forward(inside) - low) / (high - low) * (last - first), 2)
-
-    return place
-
-
-def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
+def _linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
     """Symmetric about 0 for a difference, so that both sides have the same room."""
     low, high = min(seen), max(seen)
     if signed:
@@ -95,7 +94,7 @@ def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
     )
 
 
-def _log(seen: Sequence[float]) -> Axis:
+def _log(seen: Sequence[float]) -> Scale:
     """Powers of two, or of ten where they would be too many."""
     base = 2 if max(seen) / min(seen) < 300 else 10
     first = math.floor(math.log(min(seen), base) + 1e-9)

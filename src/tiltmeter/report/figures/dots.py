@@ -5,6 +5,7 @@ the strip as a thick line and its interval beside its name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from xml.etree import ElementTree as ET
 
@@ -15,9 +16,9 @@ from ...records import Estimate
 from ...stats.results import count_of
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
-from ..page_model.figures import Dot, Dots, Strip
-from . import axes
-from .svg import NARROW, WIDE, cut_text, link_outputs, root, shape, text
+from ..page_model.figures import Dot, Dots, Places, Strip
+from . import axes, frame
+from .svg import NARROW, WIDE, cut_text, link_outputs, shape, text, upright_line
 
 STRIPS = 10  # of a figure; more are in a further one
 HEIGHTS = ((2, 104), (4, 66), (STRIPS, 36))  # px of a strip with its name, up to so many
@@ -77,8 +78,8 @@ def dots(
                 query_of(audit.protocol, whole).text() if whole else "",
             )
         )
-    _, domain, ticks = axes.axis(spec, rows)
     null = _null(audit, spec)
+    axis = replace(axes.axis(spec, rows), null=null, ends=_ends(spec), band=None)
     said = [f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}" for strip in made]
     return Dots(
         id=name,
@@ -89,10 +90,7 @@ def dots(
         + (" Dashed: no tilt." if null is not None else ""),
         marks=strata.marks(audit, rows),
         strips=tuple(made),
-        domain=domain,
-        ticks=ticks,
-        null=null,
-        ends=_ends(spec),
+        axis=axis,
     )
 
 
@@ -136,29 +134,19 @@ def _ends(spec: MeasureSpec) -> tuple[str, str]:
 
 
 def draw(figure: Dots, narrow: bool = False) -> str:
-    """The strips as an SVG element."""
+    """The strips as SVG."""
     width = NARROW if narrow else WIDE
-    left, right = 24.0, width - 24.0
     tall = next((px for most, px in HEIGHTS if len(figure.strips) <= most), HEIGHTS[-1][1])
-    bottom = 10 + tall * len(figure.strips)
-    made = root(figure, bottom + (48 if any(figure.ends) else 28), narrow)
-    low, high = figure.domain
 
-    def x(value: float) -> float:
-        return round(left + (value - low) / ((high - low) or 1) * (right - left), 1)
+    def row(strip: Strip) -> frame.Row:
+        def draw_strip(made: ET.Element, x: Places, y: float) -> None:
+            _strip(made, strip, x, (y, float(tall)), narrow)
 
-    for value, label in figure.ticks:
-        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=6, y2=bottom)
-        text(made, x(value), bottom + 18, _percent(label, value), "fig-tick middle")
-    if figure.null is not None:
-        at = x(figure.null)
-        shape(made, "line", "fig-null", x1=at, x2=at, y1=6, y2=bottom)
-    for number, strip in enumerate(figure.strips):
-        _strip(made, strip, x, (10.0 + tall * number, float(tall)), width, narrow)
-    below, above = figure.ends
-    text(made, left, bottom + 38, f"← {below}" if below else "", "fig-side")
-    text(made, right, bottom + 38, f"{above} →" if above else "", "fig-side end")
-    return ET.tostring(made, encoding="unicode")
+        return frame.Row("", tall, draw_strip)
+
+    ticks = tuple((value, _percent(label, value)) for value, label in figure.axis.ticks)
+    axis = replace(figure.axis, ticks=ticks)
+    return frame.chart(figure, axis, map(row, figure.strips), (16.0, width - 16.0), narrow=narrow)
 
 
 def _room(ranked: Sequence[Dot], tall: float, narrow: bool) -> bool:
@@ -173,15 +161,10 @@ def _percent(label: str, value: float) -> str:
 
 
 def _strip(
-    made: ET.Element,
-    strip: Strip,
-    x: axes.Places,
-    box: tuple[float, float],
-    width: float,
-    narrow: bool,
+    made: ET.Element, strip: Strip, x: Places, box: tuple[float, float], narrow: bool
 ) -> None:
     """One strip under its name. Heights of dots come from a hash of their names."""
-    top, tall = box
+    (top, tall), width = box, NARROW if narrow else WIDE
     words = f"{strip.label}: {strip.number}" if strip.number else strip.label
     text(
         made,
@@ -207,7 +190,6 @@ def _strip(
             at, side = (center["cx"] + 7, "") if first else (center["cx"] - 7, " end")
             text(made, at, center["cy"] + 4, dot.name, f"fig-tick{side}")
     if strip.mean is not None:
-        at = x(strip.mean)
-        line = {"x1": at, "x2": at, "y1": top + 15, "y2": top + tall - 3}
-        shape(made, "line", f"fig-mean s{strip.series}", **line)
+        name = f"fig-mean s{strip.series}"
+        upright_line(made, name, x(strip.mean), top + 15, top + tall - 3)
         link_outputs(made, strip.query)

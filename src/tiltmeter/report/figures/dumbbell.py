@@ -7,9 +7,8 @@ the grouping's last. A level is marked by * wherever the test against it holds a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from xml.etree import ElementTree as ET
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...analyse.words import numerals, reading
 from ...analyse.words.reading import Stratum
@@ -18,12 +17,8 @@ from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
 from ..page_model.figures import FigureRow, Plot, Point
-from . import axes, forest, frame
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
+from . import axes, forest
 
-# px: a row, and one point under the other, so that intervals can be told apart
-LINE, OFFSET = (26, 5)
-NUMBERS = 150
 ROWS = 36  # of a figure
 # of a stratum, a group and a baseline
 Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
@@ -89,19 +84,8 @@ def dumbbell(
         place = (heading, ", ".join(part for _, part in rest) or "all")
         starred = _star(spec, tests, estimate, factor)
         made = forest.point(audit, spec, estimate, levels.index(level))
-        one = Point(
-            made.series,
-            made.value,
-            made.low,
-            made.high,
-            made.text + starred,
-            made.interval,
-            made.n,
-            made.mark,
-        )
-        rows.setdefault(place, []).append(one)
+        rows.setdefault(place, []).append(replace(made, text=made.text + starred))
         said.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
-    scale, domain, ticks = axes.axis(spec, estimates, whole=False)
     points = [
         f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in said.items()
     ]
@@ -117,14 +101,8 @@ def dumbbell(
             FigureRow(*place, tuple(sorted(points, key=lambda p: p.series)))
             for place, points in rows.items()
         ),
-        scale=scale,
-        domain=domain,
-        ticks=ticks,
-        null=reading.null_of(spec),
-        ends=reading.directions(spec, audit.protocol),
+        axis=axes.axis(spec, estimates, audit.protocol, whole=False),
         joined=True,
-        band=axes.ends(spec),
-        band_text=forest.band_words(spec),
     )
 
 
@@ -193,55 +171,3 @@ def _note(tested: bool) -> str:
         "Points of a row are joined; thin lines are intervals. Numbers in the order of the "
         f"legend.{star}"
     )
-
-
-def draw(plot: Plot, narrow: bool = False) -> str:
-    """The dumbbell plot as an SVG element."""
-    width = NARROW if narrow else WIDE
-    left, right = (8, width - 8) if narrow else (SIDE, width - NUMBERS)
-    x = axes.position_of(plot, left + 8, right - 8)
-    tall = LINE + OFFSET * max(0, len(plot.series) - 2) + (LINE - 6 if narrow else 0)
-    bottom = frame.above(plot, narrow) + tall * len(plot.rows) + frame.headings(plot)
-    made = root(plot, bottom + frame.below(plot), narrow)
-    frame.legend(made, plot, narrow)
-    frame.grid(made, plot, x, bottom, (left, right), narrow)
-
-    def each(row: FigureRow, y: float) -> float:
-        numbers = " · ".join(point.text for point in row.points)
-        room = width - 16 - len(numbers) * 7 if narrow else SIDE - 14
-        middle = y + (LINE - 6 + (tall - LINE + 6) / 2 if narrow else tall / 2)
-        base = y + 15 if narrow else middle + 4
-        text(made, 8, base, cut_text(row.label, room), "fig-label")
-        text(made, width - 8, base, cut_text(numbers, NUMBERS), "fig-number end")
-        draw_joined(made, row, x, middle)
-        return y + tall
-
-    frame.rows(made, plot, each, narrow)
-    return ET.tostring(made, encoding="unicode")
-
-
-def draw_joined(
-    made: ET.Element, row: FigureRow, x: Callable[[float], float], middle: float
-) -> None:
-    """The line first, then the intervals, then the points over both."""
-    places = [
-        (point, middle + OFFSET * (n - (len(row.points) - 1) / 2))
-        for n, point in enumerate(row.points)
-    ]
-    for (a, ya), (b, yb) in pairwise((point, y) for point, y in places if point.value is not None):
-        shape(made, "line", "fig-join", x1=x(a.value or 0.0), x2=x(b.value or 0.0), y1=ya, y2=yb)
-    for point, y in places:
-        if point.low is not None and point.high is not None:
-            shape(
-                made,
-                "line",
-                f"fig-thin s{point.series}",
-                x1=x(point.low),
-                x2=x(point.high),
-                y1=y,
-                y2=y,
-            )
-    for point, y in places:
-        if point.value is not None:
-            SHAPES[point.series](made, x(point.value), y, f"fig-mark s{point.series}")
-            link_outputs(made, point.query)

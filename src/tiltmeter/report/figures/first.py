@@ -16,11 +16,12 @@ from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
 from ..page_model.figures import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
-from . import dots, dumbbell, forest, heat, panels, stacked
+from . import dots, dumbbell, forest, heat, stacked
 from .readable import in_per_cent
 from .stacked import Counted
 
 PREFIX = "first"  # of its id: the same figure may stand in a section again
+MOST_PANELS = 4  # side by side
 ROWS = 20  # of a forest plot for which the screen has room
 
 
@@ -107,7 +108,7 @@ def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterat
     """
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
-        shown = subjects[: panels.MOST_PANELS]
+        shown = subjects[:MOST_PANELS]
         yield _panels(audit, spec, [e for e in rows if e.subject in shown], len(subjects))
         return
     kept: list[Estimate] = []

@@ -4,10 +4,8 @@ and a declared band.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from xml.etree import ElementTree as ET
 
 from ...analyse.claims.output_query import query_of
 from ...analyse.words import numerals, reading
@@ -16,13 +14,9 @@ from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
 from ..page_model.figures import FigureRow, Plot, Point
-from . import axes, frame
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
+from . import axes
+from .axes import band_words
 
-LINE = 21  # px a row
-GAUGE, HIGH, DOT = 230, 20, 4  # px: width and height of one number on its scale, its dot
-NUMBERS = 150  # px: the numbers at the right of the wide layout
-WIDEST_HIDDEN = 13  # px of an interval that a shape would hide: a tick stands in its place
 DIRECT = 4  # strata that share a row, each in its colour; more have a row each
 
 
@@ -54,8 +48,7 @@ def gauge(
     if estimate.value is None:
         return None
     plot = forest(audit, spec, [estimate], name, strata.heading(spec))
-    scale, domain, ticks = axes.axis(spec, alike)
-    return replace(plot, scale=scale, domain=domain, ticks=ticks)
+    return replace(plot, axis=axes.axis(spec, alike, audit.protocol))
 
 
 def forest(
@@ -68,7 +61,6 @@ def forest(
 ) -> Plot:
     """The plot of these estimates: a series a stratum."""
     present = strata.present(audit, estimates)
-    scale, domain, ticks = axes.axis(spec, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
     for estimate in audits.together(estimates):
@@ -97,13 +89,7 @@ def forest(
         folded=not spec.headline and len(estimates) > audits.MANY,
         series=tuple(names),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
-        scale=scale,
-        domain=domain,
-        ticks=ticks,
-        null=reading.null_of(spec),
-        ends=reading.directions(spec, audit.protocol),
-        band=axes.ends(spec),
-        band_text=band_words(spec),
+        axis=axes.axis(spec, estimates, audit.protocol),
     )
 
 
@@ -118,10 +104,17 @@ def _one_row_each(
     }
 
 
-def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> Point:
-    """An estimate as a point of a plot."""
-    digits, ends = reading.places(estimate, spec), (estimate.null_low, estimate.null_high)
-    null = (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None
+def point(
+    audit: Audit,
+    spec: MeasureSpec,
+    estimate: Estimate,
+    series: int = 0,
+    digits: int | None = None,
+) -> Point:
+    """An estimate as a point of a plot. digits: of its number; as many as it needs if None."""
+    digits = reading.places(estimate, spec) if digits is None else digits
+    low, high = estimate.null_low, estimate.null_high
+    null = None if low is None or high is None else (low, high)
     return Point(
         series,
         estimate.value,
@@ -134,12 +127,6 @@ def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> P
         null,
         query_of(audit.protocol, estimate).text(),
     )
-
-
-def band_words(spec: MeasureSpec) -> str:
-    """`four-fifths band, 0.8 to 1.25`."""
-    ends = axes.ends(spec)
-    return f"{spec.band['text']}, {ends[0]:g} to {ends[1]:g}" if ends and spec.band else ""
 
 
 def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
@@ -167,110 +154,3 @@ def _description(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate])
         for e in estimates
     ]
     return strata.describe_figure(spec, points, side)
-
-
-def draw(plot: Plot, narrow: bool = False) -> str:
-    """The forest plot as an SVG element."""
-    width = NARROW if narrow else WIDE
-    left, right = (8, width - 48) if narrow else (SIDE, width - NUMBERS)
-    x = axes.position_of(plot, left + 8, right - 8)
-    gap = 7 if narrow or len(plot.series) > 1 else 0
-    below = LINE - 4 if narrow else 0
-    drawn = sum(below + LINE * len(row.points) + gap for row in plot.rows)
-    bottom = frame.above(plot, narrow) + frame.headings(plot) + drawn
-    made = root(plot, bottom + frame.below(plot), narrow)
-    frame.legend(made, plot, narrow)
-    frame.grid(made, plot, x, bottom, (left, right), narrow)
-
-    def each(row: FigureRow, y: float) -> float:
-        text(
-            made,
-            8,
-            y + LINE - 7,
-            cut_text(row.label, width - 60 if narrow else SIDE - 14),
-            "fig-label",
-        )
-        for place, one in enumerate(row.points):
-            _point(made, one, x, y + below + LINE * (place + 0.5), narrow)
-        return y + below + LINE * len(row.points) + gap
-
-    frame.rows(made, plot, each, narrow)
-    return ET.tostring(made, encoding="unicode")
-
-
-def _point(
-    made: ET.Element, one: Point, x: Callable[[float], float], y: float, narrow: bool
-) -> None:
-    if one.null is not None:
-        low, high = (x(end) for end in one.null)
-        shape(made, "rect", "fig-zone", x=low, y=y - 8, width=high - low, height=16)
-    if one.low is not None and one.high is not None:
-        shape(made, "line", f"fig-line s{one.series}", x1=x(one.low), x2=x(one.high), y1=y, y2=y)
-    if one.value is not None:
-        at = x(one.value)
-        if one.low is None or one.high is None:
-            SHAPES[one.series](made, at, y, f"fig-mark s{one.series} hollow")
-        elif x(one.high) - x(one.low) < WIDEST_HIDDEN:
-            shape(
-                made, "line", f"fig-mark fig-stroke s{one.series}", x1=at, x2=at, y1=y - 7, y2=y + 7
-            )
-        else:
-            SHAPES[one.series](made, at, y, f"fig-mark s{one.series}")
-        link_outputs(made, one.query)
-    number = f"{one.text} {one.interval}".removesuffix(f" {numerals.NOTHING}")
-    words = one.text if narrow else number
-    text(made, (NARROW if narrow else WIDE) - 8, y + 4, words, "fig-number end")
-
-
-def draw_gauge(plot: Plot) -> str:
-    """One number on its scale, as a decoration: the same number stands beside it. The interval is a
-    line with ends, or a tick where a dot would hide it; grey is where it lies by chance.
-    """
-    x, made = _strip(plot, HIGH)
-    shape(made, "line", "fig-track", x1=2, x2=GAUGE - 2, y1=HIGH / 2, y2=HIGH / 2)
-    if plot.null is not None:
-        shape(made, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=0, y2=HIGH)
-    for one in plot.rows[0].points:
-        if one.null is not None:
-            low, high = (x(end) for end in one.null)
-            shape(made, "rect", "fig-zone", x=low, y=4, width=high - low, height=HIGH - 8)
-        if one.value is not None:
-            _mark(made, x, one)
-    return ET.tostring(made, encoding="unicode")
-
-
-def _mark(made: ET.Element, x: Callable[[float], float], one: Point) -> None:
-    """The value with its interval; a tick where a dot would hide the interval."""
-    middle, at = HIGH / 2, x(one.value or 0.0)
-    hidden = False
-    if one.low is not None and one.high is not None:
-        low, high = x(one.low), x(one.high)
-        shape(made, "line", "fig-band", x1=low, x2=high, y1=middle, y2=middle)
-        hidden = high - low < 4 * DOT
-    if hidden:
-        shape(made, "line", "fig-stroke", x1=at, x2=at, y1=3, y2=HIGH - 3)
-    else:
-        shape(made, "circle", "fig-dot", cx=at, cy=middle, r=DOT)
-
-
-def draw_scale(plot: Plot) -> str:
-    """The scale of the rows below: its ends, the value that is no tilt, what both sides mean."""
-    x, made = _strip(plot, 30)
-    low, high = plot.ticks[0], plot.ticks[-1]
-    left, right = plot.ends
-    for (value, words), side, end in ((low, left, ""), (high, right, " end")):
-        text(made, 2 if not end else GAUGE - 2, 26, words, f"fig-tick{end}")
-        bare = side.removeprefix("towards ").partition(" with ")[0]
-        told = cut_text(bare, GAUGE / 2 - 18)
-        arrow = f"{told} →" if end else f"← {told}"
-        text(made, 2 if not end else GAUGE - 2, 11, arrow if side else "", f"fig-tick{end}")
-        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=27, y2=30)
-    if plot.null is not None and 40 < x(plot.null) < GAUGE - 40:
-        words = next((label for v, label in plot.ticks if math.isclose(v, plot.null)), "")
-        text(made, x(plot.null), 26, words, "fig-tick middle")
-    return ET.tostring(made, encoding="unicode")
-
-
-def _strip(plot: Plot, height: float) -> tuple[Callable[[float], float], ET.Element]:
-    about = {"class": "gauge", "viewBox": f"0 0 {GAUGE} {height:g}", "aria-hidden": "true"}
-    return axes.position_of(plot, 8, GAUGE - 8), ET.Element("svg", about)

@@ -1,91 +1,118 @@
-"""What stands around the points of a plot: legend, grid, null line, band, the words for both
-sides.
-"""
+"""The common parts of figures: a legend, rows under headings on an axis, and the axis itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from ..page_model.figures import FigureRow, Plot
-from .svg import NARROW, SHAPES, WIDE, cut_text, flow, shape, text, width_of
+from ..page_model.figures import Axis, Figure, Places
+from .svg import NARROW, SHAPES, WIDE, cut_text, flow, root, shape, text, upright_line, width_of
 
-# px under the rows: the ticks, and the words for both sides where there are any
-AXIS, SIDES = (30, 24)
+# px under the rows: the ticks, and the words for both sides if there are any
+AXIS, SIDES = 30, 24
 HEADING = 30  # px of a heading over rows
 BAND = 16  # px over the rows for the words of a band
+INSET = 8  # px between a side and the first value
+
+Swatch = Callable[[ET.Element, float, float], None]  # draws a sample beside the name of a series
+Legend = Sequence[tuple[str, Swatch]]
 
 
-def above(plot: Plot, narrow: bool) -> float:
-    """Where the rows begin: under the legend and the words of the band."""
-    legend = 0 if len(plot.series) < 2 else flow(plot.series, NARROW if narrow else WIDE)[1] + 4
-    return legend + 8 + (BAND if plot.band else 0)
-
-
-def below(plot: Plot) -> float:
-    """How much stands under the rows."""
-    return AXIS + (SIDES if any(plot.ends) else 0)
-
-
-def headings(plot: Plot) -> float:
-    """The height of all headings."""
-    return HEADING * sum(
-        1 for heading, _ in groupby(plot.rows, key=lambda row: row.group) if heading
-    )
-
-
-def rows(
-    root: ET.Element, plot: Plot, each: Callable[[FigureRow, float], float], narrow: bool
-) -> None:
-    """Draws the rows under their headings; `each` draws one at a height and returns where it
-    ends.
+class Row(NamedTuple):
+    """A row of a chart under its heading. draw: adds it to an element, on an axis, from a height
+    on.
     """
-    y = above(plot, narrow)
-    for heading, members in groupby(plot.rows, key=lambda row: row.group):
+
+    heading: str
+    height: float
+    draw: Callable[[ET.Element, Places, float], None]
+
+
+def chart(
+    figure: Figure,
+    axis: Axis,
+    rows: Iterable[Row],
+    sides: tuple[float, float],
+    legend: Legend = (),
+    narrow: bool = False,
+) -> str:
+    """A figure of rows on one axis between two sides, as SVG."""
+    rows = list(rows)
+    headings = sum(1 for heading, _ in groupby(row.heading for row in rows) if heading)
+    top = legend_height(legend, narrow) + (BAND if axis.band else 0)
+    bottom = top + HEADING * headings + sum(row.height for row in rows)
+    made = root(figure, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow)
+    add_legend(made, legend, narrow)
+    x = axis.places(sides[0] + INSET, sides[1] - INSET)
+    every = 2 if narrow and len(axis.ticks) > 6 else 1
+    add_grid(made, axis, x, (top - 4, bottom + 4), [label for _, label in axis.ticks[::every]])
+    add_sides(made, axis, sides, bottom + 42)
+    y = top
+    for heading, members in groupby(rows, key=lambda row: row.heading):
         if heading:
-            text(root, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
+            text(made, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
             y += HEADING
         for row in members:
-            y = each(row, y)
+            row.draw(made, x, y)
+            y += row.height
+    return ET.tostring(made, encoding="unicode")
 
 
-def legend(root: ET.Element, plot: Plot, narrow: bool) -> None:
-    """The name of each series beside its shape; one series is named in the note."""
-    if len(plot.series) < 2:
-        return
+def legend_height(legend: Legend, narrow: bool) -> float:
+    """Where rows begin: under the legend, if there is one."""
+    names = [name for name, _ in legend]
+    return 8 + (flow(names, NARROW if narrow else WIDE)[1] + 4 if names else 0)
+
+
+def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
+    """Adds the name of each series beside its sample."""
     width = NARROW if narrow else WIDE
-    for number, (name, (x, y)) in enumerate(
-        zip(plot.series, flow(plot.series, width)[0], strict=True)
-    ):
-        SHAPES[number](root, x + 6, y - 4, f"fig-mark s{number}")
-        text(root, x + 20, y, cut_text(name, width - x - 24), "fig-label")
+    places, _ = flow([name for name, _ in legend], width)
+    for (name, swatch), (x, y) in zip(legend, places, strict=True):
+        swatch(made, x, y)
+        text(made, x + 20, y, cut_text(name, width - x - 24), "fig-label")
 
 
-def grid(
-    root: ET.Element,
-    plot: Plot,
-    x: Callable[[float], float],
-    bottom: float,
-    sides: tuple[float, float],
-    narrow: bool,
+def shapes(series: Sequence[str]) -> Legend:
+    """The legend of series that have a shape each; one series is named in the note."""
+
+    def swatch(number: int) -> Swatch:
+        return lambda made, x, y: SHAPES[number](made, x + 6, y - 4, f"fig-mark s{number}")
+
+    return [(name, swatch(n)) for n, name in enumerate(series)] if len(series) > 1 else []
+
+
+def add_grid(
+    made: ET.Element,
+    axis: Axis,
+    x: Places,
+    heights: tuple[float, float],
+    labels: Sequence[str],
 ) -> None:
-    """Grid, ticks, band and null line, drawn before the points so that these lie over them."""
-    top = above(plot, narrow) - 4
-    if plot.band:
-        low, high = (x(end) for end in plot.band)
-        shape(root, "rect", "fig-zone", x=low, y=top, width=high - low, height=bottom + 4 - top)
-        half = width_of(plot.band_text) / 2
-        middle = min(max((low + high) / 2, sides[0] + half), sides[1] - half)
-        text(root, middle, top - 5, plot.band_text, "fig-tick middle")
-    every = 2 if narrow and len(plot.ticks) > 6 else 1
-    for place, (value, label) in enumerate(plot.ticks):
-        shape(root, "line", "fig-grid", x1=x(value), x2=x(value), y1=top, y2=bottom + 4)
-        if place % every == 0:
-            inside = max(x(value), width_of(label) / 2)
-            text(root, inside, bottom + 20, label, "fig-tick middle")
-    if plot.null is not None:
-        shape(root, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=top, y2=bottom + 4)
-    left, right = plot.ends
-    text(root, sides[0], bottom + 42, f"← {left}" if left else "", "fig-side")
-    text(root, sides[1], bottom + 42, f"{right} →" if right else "", "fig-side end")
+    """Adds grid, ticks, band and null line, before the points so that these lie over them. labels:
+    those of the ticks that are written.
+    """
+    (top, bottom), width = heights, float(made.get("viewBox", "").split()[2])
+    if axis.band:
+        low, high = map(x, axis.band)
+        shape(made, "rect", "fig-zone", x=low, y=top, width=high - low, height=bottom - top)
+        half = width_of(axis.band_text) / 2
+        middle = min(max((low + high) / 2, half), width - half)
+        text(made, middle, top - 5, axis.band_text, "fig-tick middle")
+    for value, label in axis.ticks:
+        upright_line(made, "fig-grid", x(value), top, bottom)
+        if label in labels:
+            half = width_of(label) / 2 + 1
+            inside = min(max(x(value), half), width - half)
+            text(made, inside, bottom + 16, label, "fig-tick middle")
+    if axis.null is not None:
+        upright_line(made, "fig-null", x(axis.null), top, bottom)
+
+
+def add_sides(made: ET.Element, axis: Axis, sides: tuple[float, float], y: float) -> None:
+    """Adds the words for both sides of the null value."""
+    left, right = axis.ends
+    text(made, sides[0], y, f"← {left}" if left else "", "fig-side")
+    text(made, sides[1], y, f"{right} →" if right else "", "fig-side end")

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
-from ...records import Estimate
 from ..page_model import strata
 from ..page_model.audits import Audit, slug
-from ..page_model.figures import Cell, FigureRow, Heat, Plot, Point
+from ..page_model.figures import Cell, FigureRow, Heat, Plot
 from ..tables.cross_table_axes import Levels
 from ..tables.cross_table_formats import LEADER, OPEN_LEADER
 from ..tables.cross_tables import CrossTable
-from . import axes, heat
+from . import axes, forest, heat
 
 JOIN = " · "
 
@@ -34,7 +33,7 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
     rows, said = [], []
     for levels, cells in table.rows:
         points = [
-            _point(read, spec, table.estimates[levels, column], number)
+            forest.point(read, spec, table.estimates[levels, column], number, digits=2)
             for number, column in enumerate(table.columns)
             if (levels, column) in table.estimates
         ]
@@ -42,7 +41,6 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", *named)
         rows.append(FigureRow(heading, label or "all", tuple(points)))
         said.append(f"{', '.join(levels)}: {', '.join(cells)}")
-    scale, domain, ticks = axes.axis(spec, shown, whole=False)
     return Plot(
         id=slug("table", table.title),
         title=table.title,
@@ -51,10 +49,7 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         marks=strata.marks(read, shown),
         series=tuple(_named(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
-        scale=scale,
-        domain=domain,
-        ticks=ticks,
-        null=reading.null_of(spec),
+        axis=axes.axis(spec, shown, whole=False),
         joined=len(table.columns) < 3,
     )
 
@@ -62,19 +57,6 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
 def _named(names: Levels, levels: Levels) -> str:
     axis = JOIN.join(filter(None, names))
     return f"{axis}: {JOIN.join(levels)}" if axis else JOIN.join(filter(None, levels))
-
-
-def _point(read: Audit, spec: MeasureSpec, e: Estimate, series: int) -> Point:
-    return Point(
-        series,
-        e.value,
-        e.low,
-        e.high,
-        reading.value(e, spec, 2),
-        reading.interval(e, spec, 2),
-        numerals.count(e.n),
-        read.marks.get(e.signature, ""),
-    )
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...analyse.words import numerals
-from ..page_model.figures import Dots, Figure, FigureRow, Plot, Point
+from ..page_model.figures import Axis, Dots, Figure, FigureRow, Plot, Point
 
 BEYOND = 0.05  # of the range that is drawn at each end
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)  # between two ticks
@@ -22,24 +22,24 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
     """The figure with its axis over the hull of the data, no tilt and what matters around it, and
     its shares in per cent; any other figure as it is.
     """
-    if isinstance(figure, Plot) and figure.scale == "linear" and _are_shares(figure):
-        signed = figure.domain[0] < 0
+    if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
+        signed = figure.axis.domain[0] < 0
         rows = tuple(
             replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
             for row in figure.rows
         )
-        domain, ticks = _axis([*_drawn(figure.rows)], figure.null, matters, signed=signed)
-        return replace(figure, rows=rows, domain=domain, ticks=ticks)
+        axis = _axis([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
+        return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
         seen = [dot.value for strip in figure.strips for dot in strip.dots]
-        domain, ticks = _axis(seen, figure.null, matters, signed=False)
+        axis = _axis(seen, figure.axis, matters, signed=False)
         strips = tuple(replace(one, number=_per_cent(one.number)) for one in figure.strips)
-        return replace(figure, strips=strips, domain=domain, ticks=ticks)
+        return replace(figure, strips=strips, axis=axis)
     return figure
 
 
-def _are_shares(figure: Plot) -> bool:
-    return figure.domain[1] <= 1 and figure.domain[0] >= -1 and not figure.band
+def _are_shares(axis: Axis) -> bool:
+    return axis.domain[1] <= 1 and axis.domain[0] >= -1 and not axis.band
 
 
 def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
@@ -50,10 +50,9 @@ def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
             )
 
 
-def _axis(
-    seen: list[float], null: float | None, matters: float, *, signed: bool
-) -> tuple[tuple[float, float], tuple[tuple[float, str], ...]]:
-    """The two ends, inside the range of the quantity, and ticks at round places."""
+def _axis(seen: list[float], whole: Axis, matters: float, *, signed: bool) -> Axis:
+    """The axis with two ends inside the range of the quantity, and ticks at round places."""
+    null = whole.null
     near = [] if null is None else [null - matters, null + matters]
     low, high = min([*seen, *near], default=0.0), max([*seen, *near], default=1.0)
     room = BEYOND * ((high - low) or 1.0)
@@ -64,7 +63,7 @@ def _axis(
     ticks = tuple(
         (round(n * step, 9), share_tick(round(n * step, 9), signed=signed)) for n in places
     )
-    return (low, high), ticks
+    return replace(whole, domain=(low, high), ticks=ticks)
 
 
 def share_tick(value: float, *, signed: bool) -> str:

@@ -21,10 +21,12 @@ from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
-from ..page_model.figures import Bar, Stacked
-from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, link_outputs, root, shape, text
+from ..page_model.figures import Axis, Bar, Places, Stacked
+from . import frame
+from .svg import NARROW, SIDE, WIDE, cut_text, hatch, link_outputs, shape, text
 
-LINE, TALL, HEADING = 28, 18, 28  # px: a row, its bar, a heading
+LINE, TALL = 28, 18  # px: a row, its bar
+WHOLE = Axis(domain=(0, 1), ticks=((0, "0 %"), (0.5, "50 %"), (1, "100 %")))
 COLOURS = 7  # in the style sheet; further parts have them again, hatched
 ROOM = 30  # px that a number in a bar needs
 BARS = 48  # of a figure
@@ -233,44 +235,24 @@ def _bar(row: Counted, parts: Sequence[str], labels: Mapping[Stratum, str]) -> B
 
 
 def draw(figure: Stacked, narrow: bool = False) -> str:
-    """The bars as an SVG element."""
-    width = NARROW if narrow else WIDE
-    left, right = (8.0, width - 8.0) if narrow else (float(SIDE), width - 100.0)
-    places, top = flow(figure.parts, width)
-    top += 6
-    looks = list(_looks(figure))
-    headings = sum(1 for heading, _ in groupby(figure.bars, key=lambda bar: bar.group) if heading)
-    tall = LINE + (16 if narrow else 0)
-    made = root(figure, top + tall * len(figure.bars) + HEADING * headings + 28, narrow)
-    for number, (x, y) in enumerate(places):
-        _piece(made, looks[number], (x, y - 11, 14, 13))
-        text(made, x + 20, y, cut_text(figure.parts[number], width - x - 24), "fig-label")
-    y = top
-    for heading, bars in groupby(figure.bars, key=lambda bar: bar.group):
-        if heading:
-            text(made, 4 if narrow else 8, y + HEADING - 9, heading, "fig-heading")
-            y += HEADING
-        for bar in bars:
-            base = y + (12 if narrow else 18)
-            text(
-                made,
-                8,
-                base,
-                cut_text(bar.label, (width - 100 if narrow else SIDE) - 14),
-                "fig-label",
-            )
+    """The bars as SVG."""
+    width, looks = NARROW if narrow else WIDE, list(_looks(figure))
+    sides = (0.0, width) if narrow else (SIDE - frame.INSET, width - 100.0 + frame.INSET)
+
+    def swatch(look: _Look) -> frame.Swatch:
+        return lambda made, x, y: _piece(made, look, (x, y - 11, 14, 13))
+
+    def row(bar: Bar) -> frame.Row:
+        def draw_row(made: ET.Element, x: Places, y: float) -> None:
+            base, room = y + (12 if narrow else 18), (width - 100 if narrow else SIDE) - 14
+            text(made, 8, base, cut_text(bar.label, room), "fig-label")
             text(made, width - 8, base, f"n {bar.n}", "fig-number end")
-            _draw_bar(made, looks, bar, (left, y + tall - LINE + 5, right - left))
-            y += tall
-    for share in (0, 0.5, 1):
-        text(
-            made,
-            left + share * (right - left),
-            y + 18,
-            numerals.percent(share),
-            "fig-tick" + {0: "", 0.5: " middle", 1: " end"}[share],
-        )
-    return ET.tostring(made, encoding="unicode")
+            _draw_bar(made, looks, bar, (x(0), y + (21 if narrow else 5), x(1) - x(0)))
+
+        return frame.Row(bar.group, LINE + (16 if narrow else 0), draw_row)
+
+    legend = [(part, swatch(look)) for part, look in zip(figure.parts, looks, strict=True)]
+    return frame.chart(figure, WHOLE, map(row, figure.bars), sides, legend, narrow)
 
 
 def _draw_bar(

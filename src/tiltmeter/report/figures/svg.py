@@ -48,6 +48,16 @@ def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
     )
 
 
+def flat_line(parent: ET.Element, name: str, y: float, left: float, right: float) -> None:
+    """Adds a line from left to right."""
+    shape(parent, "line", name, x1=left, x2=right, y1=y, y2=y)
+
+
+def upright_line(parent: ET.Element, name: str, x: float, top: float, bottom: float) -> None:
+    """Adds a line from top to bottom."""
+    shape(parent, "line", name, x1=x, x2=x, y1=top, y2=bottom)
+
+
 def link_outputs(parent: ET.Element, query: str) -> None:
     """What was drawn last leads to the outputs that it counts: the page knows where they stand."""
     if query:

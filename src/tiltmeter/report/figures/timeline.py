@@ -8,38 +8,33 @@ thin one; between runs that are not comparable there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from ..page_model.figures import Figure, Point
-from .axes import Ticks, scale_of
-from .svg import NARROW, WIDE, cut_text, root, shape, text, width_of
+from ..page_model.figures import Axis, Figure, Places, Point
+from . import frame
+from .plots import draw_point
+from .svg import NARROW, SHAPES, WIDE, cut_text, flat_line, root, shape, text, width_of
 
 Link = Literal["told", "same", "none"]
 HIGH, HEAD, FOOT, DATES = 132, 46, 26, 22  # px of a panel, over and under it, and of the dates
 TICKS, RIGHT = 52, 18  # px at the left and at the right of a panel
 LEAST = 22  # px between two runs
 UP, DOWN = "▲", "▼"
-ABOVE, ROW, BELOW = 30, 46, 30  # px above the rows of arrows, of a row, and below
+ROW = 46  # px of a row of arrows
 EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an arrow
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One number. points: of each run, None where it has none; links: to each next run. ends: what
-    it means to lie low and high.
-    """
+    """One number. points: of each run, None if it has none; links: to each next run."""
 
     title: str
-    scale: str
-    domain: tuple[float, float]
-    ticks: Ticks
-    null: float | None
-    ends: tuple[str, str]
+    axis: Axis
     points: tuple[Point | None, ...]
     links: tuple[Link, ...]
 
@@ -93,27 +88,25 @@ def _panel(
     width: float,
 ) -> None:
     top, bottom = heights
-    right = width - RIGHT
-    y = scale_of(panel.scale, panel.domain, bottom - 8, top + 8)
+    right, axis = width - RIGHT, panel.axis
+    y = axis.places(bottom - 8, top + 8)
     text(made, 8, top - 28, cut_text(panel.title, width - 16), "fig-strong fig-label")
-    text(made, TICKS, top - 10, f"↑ {panel.ends[1]}" if panel.ends[1] else "", "fig-side")
-    text(made, right, top - 10, f"↓ {panel.ends[0]}" if panel.ends[0] else "", "fig-side end")
-    for value, label in panel.ticks:
-        shape(made, "line", "fig-grid", x1=TICKS, x2=right, y1=y(value), y2=y(value))
+    text(made, TICKS, top - 10, f"↑ {axis.ends[1]}" if axis.ends[1] else "", "fig-side")
+    text(made, right, top - 10, f"↓ {axis.ends[0]}" if axis.ends[0] else "", "fig-side end")
+    for value, label in axis.ticks:
+        flat_line(made, "fig-grid", y(value), TICKS, right)
         text(made, TICKS - 6, y(value) + 4, label, "fig-tick end")
-    if panel.null is not None:
-        shape(made, "line", "fig-null", x1=TICKS, x2=right, y1=y(panel.null), y2=y(panel.null))
+    if axis.null is not None:
+        flat_line(made, "fig-null", y(axis.null), TICKS, right)
     for number, x in enumerate(places, 1):
         text(made, x, bottom + 18, str(number), "fig-tick middle")
     _links(made, panel, places, y)
     for x, point in zip(places, panel.points, strict=True):
         if point is not None:
-            _point(made, point, x, y)
+            draw_point(made, point, y, x, upright=True)
 
 
-def _links(
-    made: ET.Element, panel: Panel, places: Sequence[float], y: Callable[[float], float]
-) -> None:
+def _links(made: ET.Element, panel: Panel, places: Sequence[float], y: Places) -> None:
     """The lines between runs that were compared; one that is told has its direction as a sign."""
     runs = pairwise(zip(places, panel.points, strict=True))
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
@@ -128,17 +121,6 @@ def _links(
             sign = UP if other > one else DOWN
             middle = (y(one) + y(other)) / 2
             text(made, (x1 + x2) / 2, middle - 8, sign, "fig-strong fig-label middle")
-
-
-def _point(made: ET.Element, point: Point, x: float, y: Callable[[float], float]) -> None:
-    if point.value is None:
-        return
-    if point.low is not None and point.high is not None:
-        shape(made, "line", "fig-line s0", x1=x, x2=x, y1=y(point.low), y2=y(point.high))
-        for end in (point.low, point.high):
-            shape(made, "line", "fig-line s0 fig-thin", x1=x - 4, x2=x + 4, y1=y(end), y2=y(end))
-    hollow = " hollow" if point.low is None else ""
-    shape(made, "circle", f"fig-mark s0{hollow}", cx=x, cy=y(point.value), r=4)
 
 
 def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float], y: float) -> None:
@@ -170,41 +152,35 @@ class Arrows(Figure):
 
     runs: tuple[str, str]
     rows: tuple[Arrow, ...]
-    domain: tuple[float, float]
-    ticks: Ticks
-    null: float | None
+    axis: Axis
 
 
 def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
-    """The rows under one another, as an SVG element."""
+    """The rows under one another, as SVG."""
     width = NARROW if narrow else WIDE
-    bottom = ABOVE + ROW * len(figure.rows)
-    made = root(figure, bottom + BELOW, narrow)
-    x = scale_of("linear", figure.domain, EDGE, width - EDGE)
-    text(made, EDGE, 14, cut_text(f"○ {figure.runs[0]}   ● {figure.runs[1]}", width), "fig-side")
-    for value, label in figure.ticks:
-        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=ABOVE, y2=bottom)
-        text(made, x(value), bottom + 16, label, "fig-tick middle")
-    if figure.null is not None:
-        shape(made, "line", "fig-null", x1=x(figure.null), x2=x(figure.null), y1=ABOVE, y2=bottom)
-    for number, row in enumerate(figure.rows):
-        _arrow(made, row, x, ABOVE + ROW * number, width)
-    return ET.tostring(made, encoding="unicode")
+
+    def row(one: Arrow) -> frame.Row:
+        return frame.Row("", ROW, lambda made, x, y: _arrow(made, one, x, y, width))
+
+    legend = [
+        (name, lambda made, x, y, look=look: SHAPES[0](made, x + 6, y - 4, f"fig-mark s0{look}"))
+        for name, look in zip(figure.runs, (" hollow", ""), strict=True)
+    ]
+    sides = (EDGE - frame.INSET, width - EDGE + frame.INSET)
+    return frame.chart(figure, figure.axis, map(row, figure.rows), sides, legend, narrow)
 
 
-def _arrow(
-    made: ET.Element, row: Arrow, x: Callable[[float], float], top: float, width: float
-) -> None:
+def _arrow(made: ET.Element, row: Arrow, x: Places, top: float, width: float) -> None:
     before, after = map(x, row.values)
     y = top + 30
     words = f"{row.label}: {row.texts[0]} → {row.texts[1]}, {row.texts[2]}"
     name = "fig-strong fig-label" if row.found else "fig-label"
     text(made, EDGE, top + 14, cut_text(words, width - EDGE - EDGE), name)
     line = "fig-line s0 fig-mean" if row.found else "fig-join fig-thin"
-    shape(made, "line", line, x1=before, x2=after, y1=y, y2=y)
+    flat_line(made, line, y, before, after)
     if abs(after - before) > 3 * POINTED:
         tip, back = (after - n * POINTED * (1 if after > before else -1) for n in (0.5, 1.5))
         for end in (y - POINTED * 0.7, y + POINTED * 0.7):
             shape(made, "line", "fig-line s0", x1=back, x2=tip, y1=end, y2=y)
-    shape(made, "circle", "fig-mark s0 hollow", cx=before, cy=y, r=4)
-    shape(made, "circle", "fig-mark s0", cx=after, cy=y, r=4)
+    SHAPES[0](made, before, y, "fig-mark s0 hollow")
+    SHAPES[0](made, after, y, "fig-mark s0")

@@ -2,9 +2,43 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Pairs = tuple[tuple[str, str], ...]
+Ticks = tuple[tuple[float, str], ...]
+Places = Callable[[float], float]  # the place of a value in px
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A scale (linear | log) between two values, with its ticks.
+
+    null: the value that is no tilt; `ends` say what it means to lie left and right of it; `band` is
+    shaded and named.
+    """
+
+    domain: tuple[float, float]
+    ticks: Ticks
+    scale: str = "linear"
+    null: float | None = None
+    ends: tuple[str, str] = ("", "")
+    band: tuple[float, float] | None = None
+    band_text: str = ""
+
+    def places(self, first: float, last: float) -> Places:
+        """The place of a value between two places; beyond the axis it is the nearer end (a ratio of
+        0 on a logarithmic axis).
+        """
+        forward: Places = math.log if self.scale == "log" else float
+        low, high = map(forward, self.domain)
+
+        def place(value: float) -> float:
+            inside = min(max(value, self.domain[0]), self.domain[1])
+            return round(first + (forward(inside) - low) / ((high - low) or 1) * (last - first), 2)
+
+        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +87,12 @@ class Figure:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot(Figure):
     """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`,
-    with a panel for each heading of its rows where there are `panels`.
-
-    scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is
-    shaded.
+    with a panel for each heading of its rows if it has `panels`.
     """
 
     series: tuple[str, ...]
     rows: tuple[FigureRow, ...]
-    scale: str
-    domain: tuple[float, float]
-    ticks: tuple[tuple[float, str], ...]
-    null: float | None = None
-    ends: tuple[str, str] = ("", "")
-    band: tuple[float, float] | None = None
-    band_text: str = ""
+    axis: Axis
     joined: bool = False
     panels: bool = False
 
@@ -122,13 +147,10 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dots(Figure):
-    """Strips of dots on one axis. `ends`: what it means to lie left and right."""
+    """Strips of dots on one axis."""
 
     strips: tuple[Strip, ...]
-    domain: tuple[float, float]
-    ticks: tuple[tuple[float, str], ...]
-    null: float | None = None
-    ends: tuple[str, str] = ("", "")
+    axis: Axis
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from ...errors import StoreError
 from ...records import __version__
-from ..figures import draw, forest
+from ..figures import draw, plots
 from ..figures.svg import without_links
 from ..page_model.figures import Figure
 from ..page_model.page import Content, Report, Section, Table
@@ -82,8 +82,8 @@ def template(name: str) -> Template:
     environment.filters["links"] = lambda places, prefix: Markup(
         html_rows.place_links(places, prefix)
     )
-    environment.filters["gauge"] = lambda figure: Markup(forest.draw_gauge(figure))
-    environment.filters["scale"] = lambda figure: Markup(forest.draw_scale(figure))
+    environment.filters["gauge"] = lambda figure: Markup(plots.draw_gauge(figure))
+    environment.filters["scale"] = lambda figure: Markup(plots.draw_scale(figure))
     environment.filters["prose"] = lambda text: Markup(
         re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     )

@@ -19,6 +19,7 @@ from ...stats.results import count_of
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
 from ..page_model.document import Document, Example, Part
+from ..page_model.figures import Axis
 from ..page_model.page import Column, Table
 from ..tables import judges
 from . import changes
@@ -172,9 +173,7 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
         == (lead.unit, lead.signed)
     ]
     arrows = tuple(_arrow(found, row) for row in alike[:MOST_ROWS])
-    domain, ticks = _axis(
-        [value for arrow in arrows for value in arrow.values], lead.unit, lead.signed
-    )
+    seen = [value for arrow in arrows for value in arrow.values]
     left = len(kept) - len(arrows)
     more = f" {count_of(left, 'more number')} in the table." if left else ""
     told = "; ".join(f"{a.label}: {a.texts[0]} to {a.texts[1]}" for a in arrows)
@@ -186,9 +185,7 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
         table="comparison",
         runs=kept[0].runs,
         rows=arrows,
-        domain=domain,
-        ticks=ticks,
-        null=0.0 if lead.signed else None,
+        axis=_axis(seen, lead.unit, lead.signed),
     )
 
 
@@ -202,9 +199,7 @@ def _arrow(found: Comparison, row: ComparisonRow) -> Arrow:
     return Arrow(name, (first, second), (texts[0], texts[1], word.value), word == Word.DIFFERENT)
 
 
-def _axis(
-    values: Sequence[float], unit: str, signed: bool
-) -> tuple[tuple[float, float], tuple[tuple[float, str], ...]]:
+def _axis(values: Sequence[float], unit: str, signed: bool) -> Axis:
     """An axis zoomed to the values and no difference, with a few round places on it."""
     seen = [*values, 0.0] if signed else [*values]
     low, high = min(seen), max(seen)
@@ -216,7 +211,9 @@ def _axis(
     step = next((s for s in steps if (high - low) / s <= 6), (high - low) / 4)
     first = round(low / step + 0.499999)
     places = [n * step for n in range(first, first + 9) if n * step <= high + 1e-9]
-    ticks = tuple((p, amount(p, unit, signed) if unit == "share" else f"{p:.3g}") for p in places)
-    return (low, high), tuple(
-        (p, t.removesuffix(" points").removesuffix(" point")) for p, t in ticks
+    ticks = ((p, amount(p, unit, signed) if unit == "share" else f"{p:.3g}") for p in places)
+    return Axis(
+        domain=(low, high),
+        ticks=tuple((p, t.removesuffix(" points").removesuffix(" point")) for p, t in ticks),
+        null=0.0 if signed else None,
     )

@@ -102,19 +102,16 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
     spec = words.spec(line.measure)
     assert spec is not None
     rows = [None if one is None else words.estimate(one) for one in line.values]
-    scale, domain, ticks = axes.axis(spec, [row for row in rows if row])
+    axis = axes.axis(spec, [row for row in rows if row])
     if spec.unit == "share":
-        signed = domain[0] < 0
-        ticks = tuple((value, share_tick(value, signed=signed)) for value, _ in ticks)
+        signed = axis.domain[0] < 0
+        ticks = tuple((value, share_tick(value, signed=signed)) for value, _ in axis.ticks)
+        axis = replace(axis, ticks=ticks)
     about = spec.text or spec.name
     levels = words.label(line).removeprefix(line.measure).lstrip(", ")
     return Panel(
         title=f"{reading.title(about)}{f' · {levels}' if levels else ''}",
-        scale=scale,
-        domain=domain,
-        ticks=ticks,
-        null=reading.null_of(spec),
-        ends=reading.directions(spec),
+        axis=axis,
         points=tuple(None if row is None else _point(row, spec) for row in rows),
         links=tuple(map(_link, line.steps)),
     )

@@ -13,7 +13,7 @@ from ...analyse.words.verdict_words import BY_STATE
 from ...protocol import Protocol, wording
 from ...store import Store
 from ..page_model import audits
-from ..page_model.figures import FigureRow, Plot, Point
+from ..page_model.figures import Axis, FigureRow, Plot, Point
 from ..page_model.page import Column, Section, Table
 
 if TYPE_CHECKING:
@@ -108,11 +108,13 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
         table=audits.slug(LOOKS),
         series=series,
         rows=drawn,
-        scale="log",
-        domain=(LEAST_P, 1.0),
-        ticks=TICKS,
-        null=found.plan.alpha,
-        ends=("more surely a tilt", ""),
+        axis=Axis(
+            scale="log",
+            domain=(LEAST_P, 1.0),
+            ticks=TICKS,
+            null=found.plan.alpha,
+            ends=("more surely a tilt", ""),
+        ),
         joined=True,
     )
 
