@@ -181,7 +181,7 @@ PLANTS = {
         "decisions",
         (f"{drawn('decisions')},yes=0.03,yes.women=0.002",),
         {"limit": 60, "samples": 3, **AGES},
-        ("women", "men", "slight"),
+        ("women", "men"),
         (0.2, 3),
     ),
     "nurse": Plant(
@@ -196,22 +196,22 @@ PLANTS = {
     "two cues of pictures": Plant(
         "soda",
         (
-            f"{drawn('soda')},product_color/red.women=.8",
-            f"{drawn('soda')},product_color/blue.men=.8,seed=3",
+            f"{drawn('soda')},product_color/red.women=.9,seed=1",
+            f"{drawn('soda')},product_color/blue.men=.8,seed=6",
         ),
         {
             "samples": 40,
             "judge": [drawn("soda")],
             "where": {"object": ["car", "cup"], "dimension": ["base", "gender"]},
         },
-        ("for men", "blue"),
-        (80,),
+        ("for women", "red", "nobody"),
+        (90,),
         ("clear tilt",),
-        "Also B: for women the colour red in",
+        "for men the colour blue in",
     ),
     "stopped pictures": Plant(
         "soda",
-        (f"{drawn('soda')},product_color/red.women=.9",),
+        (f"{drawn('soda')},product_color/red.women=.9,seed=1",),
         {
             "samples": 40,
             "judge": [drawn("soda")],
@@ -517,8 +517,11 @@ def test_its_numbers_are_in_the_json_and_in_their_interval(seen: Surfaces) -> No
         assert None in (low, high, value) or low <= value <= high
         sides = claim["sides"]
         if sides and claim["contrast"] and value is not None and -1 <= value <= 1:
-            assert sides["level"] - sides["baseline"] == pytest.approx(value, abs=1e-6) or (
-                sides["level"] / sides["baseline"] == pytest.approx(value, abs=1e-6)
+            a, b = sides["level"], sides["baseline"]
+            odds = a * (1 - b) / (b * (1 - a)) if 0 < a < 1 and 0 < b < 1 else None
+            # odds are compared inside each occupation first, shares over all
+            assert (odds is not None and abs(value / odds - 1) < 0.1) or any(
+                value == pytest.approx(one, abs=1e-6) for one in (a - b, a / b if b else None)
             )
 
 
