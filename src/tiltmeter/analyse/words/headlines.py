@@ -152,7 +152,17 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
     if len(ends) != 2:
         return {}
     level, baseline = (wording.title(protocol, factor, end) for end in ends)
-    return {"level": level, "baseline": baseline}
+    return {"level": level, "baseline": baseline, **_between(protocol, factor, row)}
+
+
+def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
+    """The two levels of a difference whose change the row is."""
+    for name, between in (row.contrast or {}).items():
+        ends = between.split(f" {numerals.MINUS} ")
+        if name != factor and len(ends) == 2:
+            first, second = (wording.title(protocol, name, end) for end in ends)
+            return {"for_one": first, "for_other": second}
+    return {}
 
 
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:

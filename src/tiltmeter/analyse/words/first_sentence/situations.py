@@ -16,6 +16,8 @@ from ..verdict_words import Word
 from .claims import Claims
 from .clauses import CONDITIONS, Clause, capital
 from .facts import ClaimFacts, Strength, strength
+from .mitigated import is_mitigated, mitigated, of_mitigation
+from .mitigated import others as with_mitigations
 from .open import (
     alone,
     asked,
@@ -152,6 +154,7 @@ def _over_models(claims: Claims) -> bool:
 
 
 SITUATIONS = (
+    Situation("mitigated", is_mitigated, mitigated, with_mitigations, of_mitigation),
     Situation("no cue", lambda claims: bool(claims.lead.uncued), uncued),
     Situation(
         "annotators disagree",
