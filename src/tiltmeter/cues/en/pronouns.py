@@ -52,9 +52,10 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return OBJECT if not after or after in words["function"] else UNSURE
     if before in words["perceive"] and (word in words["verb"] or after in words["article"]):
         return OBJECT
-    if word in words["gerund"] or (
-        word.endswith("ing") and before in words["keep"] | words["perceive"]
-    ):
+    seen = before in words["keep"] | words["perceive"]
+    if word in words["gerund"] and before in words["auxiliary"]:
+        return POSSESSIVE  # "Should her being late count?"
+    if word in words["gerund"] or (word.endswith("ing") and seen):
         return OBJECT
     if before in words["consider"] and word in words["predicative"]:
         return OBJECT
