@@ -192,11 +192,12 @@ def command(
     if sending.private:
         return _ask_privately(asked, out, options)
     made = _prepare(asked, out)
-    _show(made, out)
-    if sending.dry_run or not _may_send(models, judges, made, sending.yes):
-        click.echo("Nothing was sent.")
+    _show(asked, made, out)
+    if sending.dry_run or not _may_send(asked, made):
+        asked.tell("Nothing was sent.")
         return 0
     run, tallies = _ask(asked, made, out, options)
+    asked.tell_of_the_log(run, made)
     return emit_results(run, replace(printing, page=out / "report.html"), tallies)
 
 
@@ -210,6 +211,17 @@ class _Asked:
     wishes: Wishes
     sending: Sending
     printing: Printing
+
+    def tell(self, line: str) -> None:
+        """Prints a line; not among the JSON that was asked for."""
+        click.echo(line, err=self.printing.as_json)
+
+    def tell_of_the_log(self, run: Run, made: Prepared) -> None:
+        """Prints how today's answers are like those of the log."""
+        from ..api.start.traffic.then_and_now import sentences
+
+        for line in sentences(run, made.decisions, made.then):
+            self.tell(line)
 
 
 def _prepare(asked: _Asked, folder: Path) -> Prepared:
@@ -252,11 +264,12 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
         working = Path(folder)
         made = _prepare(asked, working)
         for line in made.lines:
-            click.echo(line)
-        if sending.dry_run or not _may_send(asked.models, asked.judges, made, sending.yes):
-            click.echo("Nothing was sent.")
+            asked.tell(line)
+        if sending.dry_run or not _may_send(asked, made):
+            asked.tell("Nothing was sent.")
             return 0
         run, _ = _ask(asked, made, working, {**options, "pilot": False})
+        asked.tell_of_the_log(run, made)
         estimates = run.analyse()
         checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
         checked = replace(checked, allow=printing.allow)
@@ -272,27 +285,27 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
     return checked.exit_code
 
 
-def _show(made: Prepared, out: Path) -> None:
+def _show(asked: _Asked, made: Prepared, out: Path) -> None:
     """Prints what was found, and the first pairs."""
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
     for line in made.lines:
-        click.echo(line)
+        asked.tell(line)
     for one in made.asked[:SHOWN]:
-        click.echo(f"  line {one.line}, {one.question}: {changes(one)}")
+        asked.tell(f"  line {one.line}, {one.question}: {changes(one)}")
     if len(made.asked) > SHOWN:
-        click.echo(f"  … and {len(made.asked) - SHOWN:,} more")
-    click.echo(f"Look: {out / PAIRS}    Change: {out / CUES}")
+        asked.tell(f"  … and {len(made.asked) - SHOWN:,} more")
+    asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 
 
-def _may_send(models: tuple[str, ...], judges: tuple[str, ...], made: Prepared, yes: bool) -> bool:
+def _may_send(asked: _Asked, made: Prepared) -> bool:
     """Asks whether to send the pairs, and to whom. UsageError if nobody is there to say so."""
-    if not models:
+    if not asked.models:
         raise UsageError("Name what is asked: --model KIND:NAME, or --dry-run to see the pairs.")
-    whom = ", ".join((*models, *(f"{judge} (judge, with the answers)" for judge in judges)))
-    click.echo(f"Sends {2 * len(made.asked):,} prompts to {whom}.")
-    if yes:
+    judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
+    asked.tell(f"Sends {2 * len(made.asked):,} prompts to {', '.join((*asked.models, *judges))}.")
+    if asked.sending.yes:
         return True
     if not sys.stdin.isatty():
         raise UsageError("Nothing was sent. Look at the pairs, then add --yes.")
