@@ -35,6 +35,7 @@ _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]"
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
 _SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")

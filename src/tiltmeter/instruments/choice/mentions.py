@@ -227,6 +227,13 @@ class Marker:
             start, reason = cut.end(), cut.re is subordinate
         yield piece[start:], reason
 
+    def names_all_at_once(self, canonical: str) -> bool:
+        """True if the text names each option once, within a few words of one another."""
+        named = [self._option_mark(found) for found in self._mention.finditer(canonical)]
+        marked = self._mention.sub(self._option_mark, canonical)
+        near = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
+        return near is not None and len(named) == self._number and self._names_all(marked)
+
     def _names_all(self, part: str) -> bool:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
 

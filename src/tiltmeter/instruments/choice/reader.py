@@ -61,12 +61,12 @@ from functools import lru_cache
 
 from ...languages import refusals
 from ...languages.letters import is_unspaced
-from ...languages.phrases import Language, language
+from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .asked import Asked
-from .blank import QUOTED, Blank
+from .blank import QUOTED, SINGLY_QUOTED, Blank
 from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
 from .statements import Statements
 
@@ -82,6 +82,9 @@ PASSING = 6  # words of an answer in which a pronoun at an end is a choice and n
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 _WHOLE = {"assent_whole": True, "dissent_whole": False}
 _OPENED = re.compile("[「『“]")
+# a box that is ticked, and lines with one that is not
+_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.?]*[.?]*")
 
 
@@ -124,6 +127,7 @@ class Reader:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
         begin: the begun answer that the text starts with.
         """
+        text = _UNTICKED.sub("", text) if _TICKED.search(text) else text
         if self._unspaced:
             text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
@@ -135,10 +139,24 @@ class Reader:
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
             return begun
+        if value == BOTH and self._in_passing and len(text) <= ONE_SENTENCE:
+            quoted = self._quoted_options(text)  # "Il faut écrire « elle »": il is no choice
+            apart = "+" not in self._marker.mark(canonical)
+            alone = len(quoted) == 1 and apart and not self._language.has(canonical, *DENYING)
+            value = self._options[int(quoted.pop())] if alone else value
+        if value == BOTH and self._language.has(canonical, "lacking"):
+            value = self._undecided(canonical) or value
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        return filled or self._only(text, canonical, prompt) or value
+        return filled or self._only(text, canonical, prompt) or self._undecided(canonical) or value
+
+    def _undecided(self, canonical: str) -> str:
+        """`refusal` if an answer names all options at once and denies something: "There is too
+        little to choose between …". "" for any other.
+        """
+        lacks = self._language.has(canonical, "lacking", *DENYING)
+        return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
 
     def discusses(self, text: str, prompt: str) -> bool:
         """True if an answer says something in words of its own that is no question or request, or
@@ -182,7 +200,8 @@ class Reader:
         if self._marker.favours(prompt):
             return self._in_other_words(clauses, prompt)
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
-        options = _union(values(self._marker.mark(words)) for words in quoted)
+        explained = self._language.has(canonical, "about_words")
+        options = set() if explained else self._quoted_options(text)
         if named := self._named_alone(canonical, clauses, options):
             return named
         answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
@@ -192,6 +211,13 @@ class Reader:
         if other and answers and not MENTION.search(marked):
             return NEITHER
         return self._in_other_words(clauses, prompt)
+
+    def _quoted_options(self, text: str) -> set[str]:
+        """The options that stand in quotation marks."""
+        told = without_thought(text)
+        quoted = (found[1] for marks in (QUOTED, SINGLY_QUOTED) for found in marks.finditer(told))
+        named = _union(values(self._marker.mark(self._canonical(words))) for words in quoted)
+        return {value for value in named if value.isdigit()}
 
     def _in_other_words(self, clauses: Sequence[Clause], prompt: str) -> str:
         """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
@@ -272,7 +298,8 @@ class Reader:
 
     def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The value where no choice is stated."""
-        if self._language.foreign(canonical):
+        foreign = self._language.foreign
+        if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE
         named = _union(values(clause.text) for clause in clauses if not clause.question) - {
             THIRD,
