@@ -33,7 +33,7 @@ class Clause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
-    opening: nothing that says anything stands before it.
+    opening: nothing that says anything stands before it. alone: it is a whole sentence.
     """
 
     text: str
@@ -41,6 +41,7 @@ class Clause(NamedTuple):
     question: bool
     barred: bool
     opening: bool
+    alone: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -227,7 +228,9 @@ class Marker:
                     elif reason and not conditional:
                         conditional = has(part, "condition")
                     if not self._lists_options(lead, part):
-                        yield Clause(part, lead, sentence.endswith("?"), barred, opening)
+                        alone = part.strip() == sentence.strip(" .?")
+                        asks = sentence.endswith("?")
+                        yield Clause(part, lead, asks, barred, opening, alone)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"

@@ -56,14 +56,16 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 
 from ...languages import refusals
 from ...languages.letters import is_unspaced
+from ...languages.pack import pack, shipped
 from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
+from ..text.json_replies import json_in
 from ..text.thought import without_thought
 from .blank import Blank
 from .forms import Forms
@@ -97,13 +99,15 @@ class Reader:
         passing = self._language.in_passing
         self._in_passing = any(form.casefold() in passing for form in all_forms)
         self._statements = Statements(self._language, self._marker, self._in_passing)
+        yes_no = self._options_of_yes_and_no(forms)
+        self._asks_yes_or_no = yes_no is not None
         self._unstated = Unstated(
             self._language,
             self._marker,
             self._statements,
             self._blank,
             self._options,
-            self._options_of_yes_and_no(forms),
+            yes_no,
             passing=self._in_passing,
         )
         self._declining = [form for form in map(self._canonical, all_forms) if self._refuses(form)]
@@ -129,6 +133,7 @@ class Reader:
         return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
 
     def _read(self, text: str, prompt: str, begin: str) -> str:
+        text = self._stated_in_json(text)
         if ("[" in text or not text.isascii()) and _TICKED.search(text):
             text = _UNTICKED.sub("", text)
         if self._unspaced:
@@ -143,9 +148,8 @@ class Reader:
         if begun:
             return begun
         if value == BOTH and self._in_passing and len(text) <= ONE_SENTENCE:
-            quoted = self._unstated.quoted_options(
-                text
-            )  # "Il faut écrire « elle »": il is no choice
+            # "Il faut écrire « elle »": il is no choice
+            quoted = self._unstated.quoted_options(text)
             apart = "+" not in self._marker.mark(canonical)
             alone = len(quoted) == 1 and apart and not self._language.has(canonical, *DENYING)
             value = self._options[int(quoted.pop())] if alone else value
@@ -153,15 +157,38 @@ class Reader:
             value = self._unstated.undecided(canonical) or value
         if value == REFUSAL:
             value = self._unstated.called_likely(self._marker.without(canonical, prompt)) or value
+        if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
+            return NEITHER
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        return (
-            filled
-            or self._unstated.only(text, canonical, prompt)
-            or self._unstated.undecided(canonical)
-            or value
-        )
+        filled = filled or self._unstated.only(text, canonical, prompt)
+        if filled or self._says_elsewhere(canonical):
+            return filled or OTHER_LANGUAGE
+        return self._unstated.undecided(canonical) or value
+
+    def _stated_in_json(self, text: str) -> str:
+        """Of a JSON object the one value that is nothing but an option ({"answer": "she",
+        "others": ["he"]}); any other text as it is.
+        """
+        if '"' not in text or "{" not in text:
+            return text
+        data = json_in(without_thought(text))
+        told = data.values() if isinstance(data, Mapping) else ()
+        alone = [value for value in told if isinstance(value, str) and self._is_option(value)]
+        return alone[0] if len(alone) == 1 else text
+
+    def _is_option(self, text: str) -> bool:
+        marked = self._marker.mark(self._canonical(text))
+        return len(values(marked)) == 1 and not self._marker.content(marked)
+
+    def _says_elsewhere(self, canonical: str) -> bool:
+        """True if an answer to a question of yes or no begins with either word in another
+        language.
+        """
+        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
+        first = {*canonical.split(" ", 2)[1:2]}
+        return self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
 
     def discusses(self, text: str, prompt: str) -> bool:
         """True if an answer says something in words of its own that is no question or request, or
@@ -275,7 +302,19 @@ class Reader:
         begun = union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
-        return BOTH if len(named) > 1 else INVALID
+        apart = [clause for clause in clauses if clause.alone or clause.lead]
+        aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
+        beside = union(values(clause.text) for clause in aside)
+        main = union(values(clause.text) for clause in clauses if clause not in aside)
+        alone = len(main) == 1 and bool(beside - main)  # "or she would do just as well"
+        return BOTH if len(named) > 1 and not alone else INVALID
+
+
+@cache
+def _yes_and_no() -> frozenset[str]:
+    """The words for yes and no of all packs."""
+    packs = map(pack, shipped())
+    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
 @lru_cache(maxsize=256)  # options may come with each row

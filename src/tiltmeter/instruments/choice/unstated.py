@@ -82,6 +82,8 @@ class Unstated:
             rest = self._language.role("affirm").sub(" ", clauses[0].text)
             if not self._marker.content(rest) and not clauses[0].question:
                 said.add(True)
+        if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
+            said.add(not self._statements.denies(clauses[0]))
         for clause in clauses:
             if clause.question or clause.barred or self._language.has(clause.text, "asks_back"):
                 continue
