@@ -120,7 +120,7 @@ def load_protocols() -> None:
         pairs = product((("Ann", "woman"), ("Ben", "man")), ("cook", "pilot"))
         rows = [f'"Hire {who}, a {job}?{ending}",{sex},{job}' for (who, sex), job in pairs]
         table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
-        read = own_prompts.read(table, own_prompts.Named(measure="" if ending else "length"))
+        read = own_prompts.read(table, own_prompts.TableNames(measure="" if ending else "length"))
         init.write_over_table(table.with_suffix(".toml"), table, read)
     for path in Path().glob("*/audit.toml"):
         registry.protocol(str(path))

@@ -23,7 +23,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 BRIEF_ROWS = 2  # of the screen that a line of a brief part takes at most
 
 
-class Section(NamedTuple):
+class PrintedSection(NamedTuple):
     """A part of what is printed. lines: all of it; brief: what stands in its place where there is
     no room; title: what it is called at the end, "" where nothing is lost; worth: parts with a
     higher one are told whole first.
@@ -35,17 +35,17 @@ class Section(NamedTuple):
     worth: int = 0
 
 
-def as_text(sections: Sequence[Section]) -> str:
+def as_text(sections: Sequence[PrintedSection]) -> str:
     """Sections as a text that `of_text` reads."""
     return json.dumps(sections, ensure_ascii=False)
 
 
-def of_text(text: str) -> list[Section]:
+def of_text(text: str) -> list[PrintedSection]:
     """The sections of a text."""
-    return [Section(*row) for row in json.loads(text)]
+    return [PrintedSection(*row) for row in json.loads(text)]
 
 
-def echo_sections(sections: Sequence[Section], full: bool) -> None:
+def echo_sections(sections: Sequence[PrintedSection], full: bool) -> None:
     """Prints as much as fits the terminal, and at the end what is left out; all of it where there
     is none, or where `full` is wanted.
     """
@@ -70,7 +70,7 @@ def echo_sections(sections: Sequence[Section], full: bool) -> None:
 
 
 def _choose_sections(
-    sections: Sequence[Section], width: int, rows: int
+    sections: Sequence[PrintedSection], width: int, rows: int
 ) -> list[Sequence[str] | None]:
     """The lines of the sections that are told whole, None for those told in brief."""
     found: list[Sequence[str] | None] = [None] * len(sections)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from ..protocol.design.thin_design import thin_design
-from .fitting import Section, echo_sections, table_width
+from .fitting import PrintedSection, echo_sections, table_width
 from .json_output import echo_json
 from .options import (
     Printing,
@@ -146,7 +146,7 @@ def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: boo
         from . import gate_chances
 
         chances = list(gate_chances.lines(passing))
-        parts.append(Section(chances, chances, worth=8))
+        parts.append(PrintedSection(chances, chances, worth=8))
     echo_sections(parts, full)
 
 

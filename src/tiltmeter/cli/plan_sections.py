@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..stats.results import count_of
-from .fitting import Section, table_lines
+from .fitting import PrintedSection, table_lines
 
 if TYPE_CHECKING:
     from ..api import Plan
-    from ..stages.planning.cost import Line
+    from ..stages.planning.cost import CostLine
     from ..stages.planning.power import Detectable
     from ..stages.steps.connect import KnownModel
 
@@ -22,26 +22,26 @@ DESIGN_LAST = ("2 × samples", "2 × items", "outputs each", "tests")
 FEW_ROWS = 4  # of detectable differences, with their header, that a small screen has
 
 
-def sections(plan: Plan, thin: Sequence[str], width: int) -> Iterator[Section]:
+def sections(plan: Plan, thin: Sequence[str], width: int) -> Iterator[PrintedSection]:
     """Yields the parts of a printed plan, in tables no wider than so many columns if possible."""
     trials = list(_trials(plan))
-    yield Section(trials, trials[:1], "prompts" if trials[1:] else "", 3)
+    yield PrintedSection(trials, trials[:1], "prompts" if trials[1:] else "", 3)
     money = list(_money_lines(plan))
-    yield Section(money, money, worth=9)
+    yield PrintedSection(money, money, worth=9)
     calls = table_lines(
         [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)], 3, CALLS_LAST, width
     )
-    yield Section(calls, [calls[0], calls[-1]], "calls of each model", 6)
+    yield PrintedSection(calls, [calls[0], calls[-1]], "calls of each model", 6)
     notes = [*_notes_of_calls(plan)]
-    yield Section(notes, (), "how calls are estimated" if notes else "", 1)
+    yield PrintedSection(notes, (), "how calls are estimated" if notes else "", 1)
     models = list(_models(plan.models))
-    yield Section(models, (), "models" if models else "", 4)
+    yield PrintedSection(models, (), "models" if models else "", 4)
     warnings = [
         *(f"warning: a run is refused: {line}" for line in plan.misfits),
         *(f"warning: {line}" for line in thin),
         *(f"waiting: {line}" for line in plan.waiting),
     ]
-    yield Section(warnings, warnings, worth=9)
+    yield PrintedSection(warnings, warnings, worth=9)
     yield from _design(plan, width)
     yield from _stopping(plan, width)
 
@@ -103,7 +103,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
         )
 
 
-def _up_to(line: Line) -> str:
+def _up_to(line: CostLine) -> str:
     """Explains the calls to a judge that is asked only if the rules are unsure."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
@@ -111,7 +111,7 @@ def _up_to(line: Line) -> str:
     )
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: CostLine) -> tuple[str, ...]:
     """One model in one part, as a row of the table of calls."""
     return (
         line.model,
@@ -147,13 +147,13 @@ def _models(models: Iterable[KnownModel]) -> Iterator[str]:
             yield f"{model['name']}: price as of {model['price_date']}, {model['price_source']}"
 
 
-def _design(plan: Plan, width: int) -> Iterator[Section]:
+def _design(plan: Plan, width: int) -> Iterator[PrintedSection]:
     """The table of detectable differences, and what to know to read it."""
     if not plan.design:
         line = (
             f"{plan.protocol} has no headline measure, so no detectable difference is worked out."
         )
-        yield Section([line], [line])
+        yield PrintedSection([line], [line])
         return
     head = (
         "",
@@ -169,15 +169,17 @@ def _design(plan: Plan, width: int) -> Iterator[Section]:
     table = table_lines([header, *rows], 2, DESIGN_LAST, width)
     few = table[:FEW_ROWS]
     left = len(table) - len(few)
-    yield Section(
+    yield PrintedSection(
         [*head, *table], [*head[1:], *few], f"{left} more detectable differences" if left else "", 5
     )
     notes = list(_design_notes(plan))
     warnings = [line for line in notes if line.startswith("warning")]
-    yield Section(notes, warnings, "how to read them" if len(notes) > len(warnings) else "", 2)
+    yield PrintedSection(
+        notes, warnings, "how to read them" if len(notes) > len(warnings) else "", 2
+    )
 
 
-def _stopping(plan: Plan, width: int) -> Iterator[Section]:
+def _stopping(plan: Plan, width: int) -> Iterator[PrintedSection]:
     """Yields the calls and findings of a run that stops early."""
     from ..api.stopping import sentences
 
@@ -186,8 +188,8 @@ def _stopping(plan: Plan, width: int) -> Iterator[Section]:
         rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]
         table = table_lines(rows, 1, rows[0][-1:], width)
         told = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
-        yield Section(["", head, *table], [head], "what stopping early saves", 7)
-        yield Section(told, told[:1], "more on stopping early" if told[1:] else "", 2)
+        yield PrintedSection(["", head, *table], [head], "what stopping early saves", 7)
+        yield PrintedSection(told, told[:1], "more on stopping early" if told[1:] else "", 2)
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:

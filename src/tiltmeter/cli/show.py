@@ -11,7 +11,7 @@ import click
 from ..errors import UsageError
 from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
-from .fitting import Section, as_text, echo_sections, of_text
+from .fitting import PrintedSection, as_text, echo_sections, of_text
 from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
@@ -85,7 +85,7 @@ def _load(name: str) -> Protocol:
     return registry.protocol(name)
 
 
-def _description(name: str, prompts: int) -> list[Section]:
+def _description(name: str, prompts: int) -> list[PrintedSection]:
     """All that is printed of a protocol without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
@@ -97,9 +97,9 @@ def _description(name: str, prompts: int) -> list[Section]:
         declared = _load(name)
     except MissingCopy as error:
         return [
-            Section((f"{name} · {error.source.title}",), ()),
+            PrintedSection((f"{name} · {error.source.title}",), ()),
             data,
-            Section(("", str(error)), ()),
+            PrintedSection(("", str(error)), ()),
         ]
     default_cells = plan.cells(declared, plan.Choices(("-",)))
     head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
@@ -109,15 +109,15 @@ def _description(name: str, prompts: int) -> list[Section]:
     names = ", ".join(name for name, _ in _measures(declared))
     shown = list(_prompts(declared, default_cells[:prompts]))
     return [
-        Section(head, (*head[:1], *head[2:3])),
-        Section(cited, cited[:1], worth=2),
-        Section(design, design[:1], "modes" if design[1:] else "", 3),
-        Section(table, (), "items by factor" if table else "", 1),
-        Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        PrintedSection(head, (*head[:1], *head[2:3])),
+        PrintedSection(cited, cited[:1], worth=2),
+        PrintedSection(design, design[:1], "modes" if design[1:] else "", 3),
+        PrintedSection(table, (), "items by factor" if table else "", 1),
+        PrintedSection(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
         data,
-        Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
+        PrintedSection(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
-        Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
+        PrintedSection(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
     ]
 
 
@@ -165,7 +165,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
         yield f"  {declared.prompt_text(cell)}"
 
 
-def _limits(declared: Protocol) -> Iterator[Section]:
+def _limits(declared: Protocol) -> Iterator[PrintedSection]:
     """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
@@ -217,14 +217,14 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         click.echo(word_histogram(declared, column).save(figure))
 
 
-def _list(title: str, lines: Sequence[str], worth: int) -> Section:
+def _list(title: str, lines: Sequence[str], worth: int) -> PrintedSection:
     if not lines:
-        return Section((), ())
+        return PrintedSection((), ())
     told = ("", f"{title}:", *(f"  - {line}" for line in lines))
-    return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+    return PrintedSection(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
-def _data(lines: Sequence[str]) -> Section:
+def _data(lines: Sequence[str]) -> PrintedSection:
     """Names the sources of published data that the protocol reads; in brief only that it needs
     some.
     """

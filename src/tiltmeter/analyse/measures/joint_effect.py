@@ -19,12 +19,12 @@ from ...records import Estimate
 from ...stats import rates
 from ...stats.power.tested_shift import observed_tested_shift
 from ...stats.shuffles import conditions
-from ..counts.count_table import Floats, Table
+from ..counts.count_table import CountTable, Floats
 from .controlled_effects import TESTED, Sides, item_sides
 from .estimate_rows import finite, generator_of, with_test
 
 
-def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The joint effect of each group of `by`, in shares, with t(C-1) over items.
 
     Test: in each item it is drawn at random which condition is the tested one (exact where items
@@ -41,7 +41,7 @@ def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
 
 
 def _row(
-    table: Table,
+    table: CountTable,
     measure: MeasureSpec,
     condition: dict[str, str],
     parts: Sequence[Sides],

@@ -14,7 +14,7 @@ from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
-from ..counts.count_table import Floats, Table
+from ..counts.count_table import CountTable, Floats
 from ..counts.value_counts import Values
 from ..counts.whole_outputs import split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
@@ -51,7 +51,7 @@ class OutputGroups:
 
 Data = ItemSums | OutputGroups
 Found = tuple[Mapping[str, str], Mapping[str, str] | None, Data]
-Reader = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Found]]
+Reader = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Found]]
 
 
 def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
@@ -82,7 +82,7 @@ def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
     return found
 
 
-def _shares(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _shares(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if measure.null is None:
         return
     null = measure.null
@@ -95,7 +95,7 @@ def _shares(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[F
                 yield {**group.condition, **more}, None, data
 
 
-def _pairs(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _pairs(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     for more, pair in table.pairs(measure, by):
         hits, among = np.stack(pair.hits, axis=1), np.stack(pair.among, axis=1)
         if len(pair.items) > 1 and (among > 0).all(axis=1).any():
@@ -103,7 +103,7 @@ def _pairs(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Fo
             yield {**pair.condition, **more}, pair.contrast, data
 
 
-def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     for sides in item_sides(table, measure, by):
         for control in contrast["controls"].split(SEVERAL):
@@ -111,7 +111,7 @@ def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
                 yield sides.condition, {contrast["factor"]: control}, _sums([sides], [control])
 
 
-def _joint(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _joint(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     inside = [factor for factor in measure.expected if factor not in by]
     groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
@@ -138,7 +138,7 @@ def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
     return ItemSums(tuple(item for one in parts for item in one.items), hits, among)
 
 
-def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     found, place = table.labelled_outputs(), table.stratum
     for cell in split_by_base(found, place, measure, by, table.protocol):
         attributes = tuple(cell.attributes)
@@ -154,7 +154,7 @@ def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iter
                     yield about, None, OutputGroups(each, attributes)
 
 
-def _between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _between_levels(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if by:
         return  # of a part of the outputs: by its plain p
     factor, among = (measure.contrast or {})["factor"], table.answers(measure)

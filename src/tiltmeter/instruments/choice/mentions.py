@@ -25,7 +25,7 @@ _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]
 MENTION = re.compile(r"[@~]\S+")
 
 
-class Clause(NamedTuple):
+class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
@@ -195,7 +195,7 @@ class Marker:
             return found[0]
         return f"@{meaning}"
 
-    def clauses(self, marked: str) -> Iterator[Clause]:
+    def clauses(self, marked: str) -> Iterator[MarkedClause]:
         """The clauses of marked text, but for those that list the options. A condition bars the
         rest of its sentence.
         """
@@ -207,7 +207,7 @@ class Marker:
                     conditional = conditional or has(part, "condition")
                     barred = conditional or reason or has(part, *_BARRING)
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
-                        yield Clause(part, lead, sentence.endswith("?"), barred, opening)
+                        yield MarkedClause(part, lead, sentence.endswith("?"), barred, opening)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 lead = _pad(piece) if mark == ":" else ""
 

@@ -67,7 +67,7 @@ from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .asked import Asked
 from .blank import QUOTED, Blank
-from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
+from .mentions import MENTION, THIRD, Forms, MarkedClause, Marker, values
 from .statements import Statements
 
 SENTENCE = 5  # words of an answer that says something
@@ -193,7 +193,7 @@ class Reader:
             return NEITHER
         return self._in_other_words(clauses, prompt)
 
-    def _in_other_words(self, clauses: Sequence[Clause], prompt: str) -> str:
+    def _in_other_words(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
         """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
         course", alone), if no clause is a condition or a guess and all of them agree.
         """
@@ -270,7 +270,7 @@ class Reader:
             return True
         return refusals.refuses(told, known.pack.code)
 
-    def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
+    def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
         """The value where no choice is stated."""
         if self._language.foreign(canonical):
             return OTHER_LANGUAGE
@@ -291,7 +291,7 @@ class Reader:
         return BOTH if len(named) > 1 else INVALID
 
     def _named_alone(
-        self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
+        self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
         """The only option that is named, without a condition, a reason, a doubt or a negation in
         its clause. In a language whose pack has phrases instead (English) it counts in an answer
@@ -313,7 +313,7 @@ class Reader:
         return options.pop()
 
 
-def _short(clauses: Sequence[Clause]) -> bool:
+def _short(clauses: Sequence[MarkedClause]) -> bool:
     """True if an answer is one clause of a few words that begins or ends with a mention."""
     words = [word for clause in clauses for word in clause.text.split()]
     return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])

@@ -17,7 +17,7 @@ from itertools import pairwise
 from ...languages.letters import key
 from ..text.lists import json_as_bullets, numbers_as_digits
 from .entries import EDGE, Entries
-from .units import ASIDE, OFF, PROSE, ROW, Pick, Reading, Remembered, Unit, distinct
+from .units import ASIDE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
 from .wordlist import WordList
 
 LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
@@ -57,7 +57,7 @@ _QUOTED = re.compile(
 )
 
 
-class Reader:
+class ListReader:
     """Reads answers for the words of one list. `asked`: how many words an answer should have."""
 
     def __init__(self, words: WordList, asked: int) -> None:
@@ -72,10 +72,10 @@ class Reader:
             (False, self._quotations),
         )
 
-    def picks(self, text: str) -> Reading:
+    def picks(self, text: str) -> PicksReading:
         """What an answer picks; nothing where it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS])
-        best = Reading((), 0)
+        best = PicksReading((), 0)
         for marked, read in self._readings:
             found = read(text)
             if not found:

@@ -32,7 +32,7 @@ SYMMETRIC = 1e-6  # a skewness below which a gamma distribution is a normal one
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ObjectOutputs:
     """The outputs of one object: codes of each group, shape (outputs, A), the base first if there
     is one; the name of each value of each attribute, by code; shuffles of its own.
     """
@@ -100,7 +100,7 @@ class ManyCells:
         return steps
 
 
-def many_cells(*, parts: Sequence[Part], with_mean: bool = True) -> ManyCells:
+def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> ManyCells:
     """Tests whether groups differ in any value of any attribute.
 
     Two groups are held against each other; of more, each against its others. A shuffle moves whole
@@ -196,7 +196,7 @@ class _Counted:
         return found[1:] if self.pair else found
 
 
-def _count(place: int, part: Part) -> _Counted | None:
+def _count(place: int, part: ObjectOutputs) -> _Counted | None:
     groups = tuple(g for g, rows in enumerate(part.groups) if len(rows))
     if len(groups) < 2:
         return None

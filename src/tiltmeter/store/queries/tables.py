@@ -33,22 +33,22 @@ _QUERIES = {
 PIECE_ROWS = 10_000
 
 
-class Table(NamedTuple):
+class StoredTable(NamedTuple):
     """A table, or a piece of one, with the names of its columns."""
 
     columns: list[str]
     rows: list[tuple[Value, ...]]
 
 
-def pieces(store: Store, name: str) -> Iterator[Table]:
+def pieces(store: Store, name: str) -> Iterator[StoredTable]:
     """A table by its name, piece by piece; at least one, which may be empty. Outputs come with what
     their trials say.
     """
     query = _QUERIES[name]
     columns, rows = store.columns(query), store.rows(query)
-    yield Table(columns, list(islice(rows, PIECE_ROWS)))
+    yield StoredTable(columns, list(islice(rows, PIECE_ROWS)))
     while piece := list(islice(rows, PIECE_ROWS)):
-        yield Table(columns, piece)
+        yield StoredTable(columns, piece)
 
 
 def factor_names(store: Store) -> list[str]:

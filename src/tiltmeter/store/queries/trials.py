@@ -10,7 +10,7 @@ from .. import Store
 from ..rows import field_path, levels
 
 
-class Part(NamedTuple):
+class TrialPart(NamedTuple):
     """Trials of one subject in one mode, begun answer and sampling. samples: draws of a prompt."""
 
     subject: str
@@ -43,9 +43,9 @@ GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 """
 
 
-def parts(store: Store) -> list[Part]:
+def parts(store: Store) -> list[TrialPart]:
     """By subject and mode."""
-    return [Part(*row) for row in store.remembered_rows(_PARTS)]
+    return [TrialPart(*row) for row in store.remembered_rows(_PARTS)]
 
 
 def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
