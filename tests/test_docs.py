@@ -353,14 +353,14 @@ def test_every_error_has_a_line_with_its_exit_code() -> None:
 
 
 def test_every_field_of_the_estimate_is_explained() -> None:
-    told = keys(section("docs/explanation/how-it-works.md", "## The estimate"))
+    told = keys(section("docs/reference/run-folder.md", "## The estimate"))
     assert told == {*Estimate.columns(), "query"}  # which --json alone has
 
 
 def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
     told = {
         row[0]: set(re.findall(r"\w+", row[2]))
-        for row in rows(section("docs/explanation/how-it-works.md", "## The run folder"))
+        for row in rows(section("docs/reference/run-folder.md", "## The run folder"))
     }
     with Store(tmp_path / "run", create=True) as store:
         stored = {

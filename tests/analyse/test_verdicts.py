@@ -192,7 +192,7 @@ def test_gold_comes_first(
     judge = f"planted:accuracy={accuracy}"
     run = roles("she=0.9", judge=judge)
     assert whole(run, judge=judge).correction == "none"
-    annotated(run, "choice/5@", labels)
+    annotated(run, "choice/6@", labels)
     verdict = whole(run, judge=judge)
     assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
     assert (verdict.correction, verdict.reference) == (correction, 0.5)
