@@ -66,7 +66,7 @@ def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
 
 
-def _scored_sides(measure: MeasureSpec, found: Sums) -> dict[str, float] | None:
+def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] | None:
     """The shares of +1 and of −1, of labels that are scored so; None of any other number."""
     total = sum(found.counts.values())
     if not {-1, 1} <= {*measure.scores.values()} <= {-1, 0, 1} or not total:

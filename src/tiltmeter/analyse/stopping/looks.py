@@ -17,7 +17,7 @@ from ...errors import RunMismatch, StoreError
 from ...protocol import Protocol
 from ...records import Estimate, Json
 from ...stats.stopping.blocks import CellBlocks, CellPart, OutputBlocks
-from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
+from ...stats.stopping.decision import PlainTests, StoppingClaim, StoppingDecision, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored

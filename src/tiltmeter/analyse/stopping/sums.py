@@ -14,7 +14,7 @@ from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
-from ..counts.count_table import Floats, Table
+from ..counts.count_table import CountTable, Floats
 from ..counts.value_counts import OutputGroup, Values
 from ..counts.whole_outputs import BaseAndGroups, split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
@@ -164,7 +164,7 @@ def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
                     yield about, None, OutputGroups(each, attributes)
 
 
-def _cells_from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for place in places_of(cells):
         about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
@@ -172,7 +172,9 @@ def _cells_from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> I
         yield about, None, _cell_groups(cells, sides)
 
 
-def _cells_between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_between_groups(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Found]:
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     places = places_of(cells)
     for dimension in dict.fromkeys(dimension for dimension, _ in places):
@@ -189,13 +191,15 @@ def _cell_groups(
     return CellGroups(tuple(OutputGroups(own, tuple(cell.attributes)) for cell, own in pairs))
 
 
-def _cells_between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_between_levels(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Found]:
     for condition, contrast, data in _between_levels(table, measure, by):
         if isinstance(data, OutputGroups) and "all pairs" in (contrast or {}).values():
             yield condition, None, CellGroups((data,))
 
 
-def _between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _between_levels(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if by:
         return  # of a part of the outputs: by its plain p
     factor, among = (measure.contrast or {})["factor"], table.answers(measure)
