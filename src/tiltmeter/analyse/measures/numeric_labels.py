@@ -77,7 +77,9 @@ def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] |
     }
 
 
-def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def mean_difference(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """The mean at one level of a factor less the mean at its baseline, paired by item where items
     stand on both sides.
 
