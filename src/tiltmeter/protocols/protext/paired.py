@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from ...instruments.rewrites.neopronouns import pronoun_sets
-from .check_rules import pronouns
+from .names_of_people import pronouns
 
 GENDERS = ("female", "male", "neutral")
 VERSIONS = ("he", "she", "they", "none")

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .check_rules import Text, TextFinding, words
+from scripts.corpus.rules import Text, TextFinding, words
 
 MAX_COSINE, MAX_SIXGRAM_TEXTS, MIN_DISTINCT_OPENINGS = 0.5, 3, 0.95
 

@@ -1,11 +1,12 @@
 """Check texts of one's own or of our corpus for gendering and misgendering.
 
-    python -m tiltmeter.protocols.protext.check FILE.jsonl [...] [--full] [--paired]
+    python -m scripts.corpus.check FILE.jsonl [...] [--full] [--paired]
 
-It takes texts.jsonl of the loader (own.py) as well as our own. `check(texts)` is pure: texts in,
-findings out; each finding names the text, the rule and the words. Rules of one text are in
-check_rules.py; those that speak of the corpus as a whole (cells, lengths, style shares) run with
-`full=True`. Exit code 1 when anything was found. The rule for spelling needs pyspellchecker.
+It takes texts.jsonl that `python -m tiltmeter.protocols.protext` writes, as well as our own.
+`check(texts)` is pure: texts in, findings out; each finding names the text, the rule and the words.
+Rules of one text are in rules.py; those that speak of the corpus as a whole (cells, lengths, style
+shares) run with `full=True`. Exit code 1 when anything was found. The rule for spelling needs
+pyspellchecker.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import check_paired, paired
-from .check_copies import check_copies
-from .check_rules import (
+from scripts.corpus import pairs
+from scripts.corpus.copies import check_copies
+from scripts.corpus.rules import (
     CELLS,
     STYLES,
     Known,
@@ -34,6 +35,8 @@ from .check_rules import (
     check_values,
     word_count,
 )
+
+from tiltmeter.protocols.protext import paired
 
 # the paper: 66 on average; Figure 2 prints no spread, so ours
 MEAN_WORDS, SD_WORDS = (60.0, 72.0), (18.0, 32.0)
@@ -147,7 +150,7 @@ def _word_list() -> Known | None:
 
 def _check_paired() -> int:
     texts = paired.texts()
-    findings = check_paired.check_paired(texts, _word_list())
+    findings = pairs.check_paired(texts, _word_list())
     families = len({text.family for text in texts})
     print(*findings, f"{families} families, {len(texts)} texts", sep="\n")
     print(f"{len(findings)} findings")

@@ -1,9 +1,8 @@
 """The rules of check.py for one text: its cell, its noun, its pronouns, words that give a gender
 away, its spelling.
 
-Lists are data beside this file: `nouns.csv` (Appendix 2 of the ProText paper), `cells.csv` (its
-Table 1), `pronouns.csv`, `leaks.csv` (words that give a gender away), `spelling_ok.txt` (names and
-British spellings that pyspellchecker lacks).
+Lists are data beside this file: `cells.csv` (Table 1 of the ProText paper), `leaks.csv` (words that
+give a gender away), `spelling_ok.txt` (names and British spellings that pyspellchecker lacks).
 """
 
 from __future__ import annotations
@@ -14,7 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...row_files import own_rows
+from tiltmeter.protocols.protext.names_of_people import (
+    NOUNS,
+    PRONOUNS,
+    noun_pattern,
+    plain,
+    pronouns,
+)
+from tiltmeter.row_files import own_rows
 
 HERE = Path(__file__).parent
 Known = Callable[[set[str]], set[str]]  # a word list: those of a set of words that it has
@@ -74,26 +80,17 @@ def rows(name: str) -> list[dict[str, str]]:
     return own_rows(HERE / name)
 
 
-NOUNS = {(r["theme"], r["category"], r["noun"]) for r in rows("nouns.csv")}
 CELLS = {
     (r["theme"], r["category"], p): int(r[p])
     for r in rows("cells.csv")
     for p in ("he", "she", "they", "none")
 }
-# Every form of a pronoun, standard, dialect and with the apostrophe left out ("hell", "shed" are
-# words of their own).
-PRONOUNS = {form: r["category"] for r in rows("pronouns.csv") for form in r["forms"].split()}
 LEAKS = {word for r in rows("leaks.csv") for word in r["words"].split()}
 # Harmless uses of words in leaks.csv: exclamations, and "miss" but in front of a name.
 NOT_LEAKS = re.compile(
     r"(?i:\b(?:[oa]h|aw|howay),? (?:boy|man)\b|(?:^|[,.!?]\s)(?:boy|man),|\byou "
     r"guys?\b)|\b[Mm]iss\b(?! [A-Z])"
 )
-
-
-def plain(text: str) -> str:
-    """Lower case, straight apostrophes, no emphasis marks."""
-    return re.sub(r"[*_~]", "", text.replace("\u2019", "'").replace("\u2018", "'")).lower()
 
 
 def words(text: str) -> list[str]:
@@ -104,26 +101,6 @@ def words(text: str) -> list[str]:
 def word_count(text: str) -> int:
     """Words as Figure 2 counts them: between spaces, with at least one letter or digit."""
     return sum(any(c.isalnum() for c in token) for token in text.split())
-
-
-def pronouns(text: str) -> list[str]:
-    """Third-person personal pronouns of people, clitics off, in order: "they've" is "they"; it/its
-    are not counted.
-    """
-    tokens = re.findall(r"(?<!\w)'?[^\W\d_]+(?:'[^\W\d_]+)*", plain(text))
-    bases = [re.sub(r"(?<=\w)'(s|d|ll|ve|re)\b.*$", "", token) for token in tokens]
-    # 'em, but not the quote of 'they
-    bases = [base if base in PRONOUNS else base.lstrip("'") for base in bases]
-    return [base for base in bases if base in PRONOUNS]
-
-
-def noun_pattern(theme: str, noun: str) -> re.Pattern[str]:
-    """The theme noun in the singular, possessive allowed; titles stand with a surname, but for the
-    "Sir" of schools.
-    """
-    core = re.escape(noun.rstrip(".")).replace(r"\-", "[- ]").replace(r"\ ", r"[\s-]+")
-    surname = r"\.?\s(?=[^\W\d_a-z])" if theme == "title" and noun != "Sir" else ""
-    return re.compile(rf"(?<!\w)(?i:{core})(?!\w){surname}")
 
 
 def _check_style(text: Text) -> Iterator[TextFinding]:

@@ -14,21 +14,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from .check_copies import check_copies
-from .check_rules import (
-    PRONOUNS,
+from scripts.corpus.copies import check_copies
+from scripts.corpus.rules import (
     Known,
     Text,
     TextFinding,
     check_leaks,
     check_pronouns,
     check_spelling,
-    noun_pattern,
-    pronouns,
     word_count,
 )
-from .neopronoun_texts import agreement, neopronoun_version
-from .paired import VERSIONS, PairedText, forms
+
+from tiltmeter.protocols.protext.names_of_people import PRONOUNS, noun_pattern, pronouns
+from tiltmeter.protocols.protext.neopronoun_texts import agreement, neopronoun_version
+from tiltmeter.protocols.protext.paired import VERSIONS, PairedText, forms
 
 WORDS_EACH = {"short": (40, 120), "long": (200, 400)}
 LEAST_PRONOUNS = {"short": 2, "long": 3}
