@@ -82,6 +82,8 @@ def _rules() -> Iterator[Rule]:
     for table in ("calls", "outputs"):
         yield Rule(table, "ended", "typeof(ended) <> 'text'")
         yield Rule(table, "thought", f"thought IS NOT NULL AND ({whole.format('thought')})")
+    for name in ("served", "fingerprint"):  # a receipt has none
+        yield Rule("calls", name, f"outcome IS NOT NULL AND {name} IS NULL")
     for name in ("prompt_tokens", "completion_tokens"):
         yield Rule("calls", name, f"{name} IS NOT NULL AND ({whole.format(name)})")
     yield Rule("calls", "cost", "cost IS NOT NULL AND NOT (cost >= 0 AND cost < 1e12)")
