@@ -151,6 +151,8 @@ def _stratum(
         if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
         part = replace(table, rows=kept_rows(table.rows, measure.where))
+        if measure.where and part.rows.is_empty():  # nothing of it was asked
+            continue
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
             leads = measure.headline and by == measure.by[0]
