@@ -29,7 +29,7 @@ MENTION = re.compile(r"[@~]\S+")
 SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 
-class Clause(NamedTuple):
+class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 

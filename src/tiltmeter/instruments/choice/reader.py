@@ -69,7 +69,7 @@ from ..text.json_replies import json_in
 from ..text.thought import without_thought
 from .blank import Blank
 from .forms import Forms
-from .mentions import MENTION, SENTENCE_OF, THIRD, Clause, Marker, union, values
+from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
 from .statements import Statements
 from .unstated import TWO_SENTENCES, Unstated
 

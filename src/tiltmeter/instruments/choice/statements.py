@@ -32,11 +32,11 @@ class Statements:
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
-    def of(self, clauses: Sequence[Clause]) -> list[Stated]:
+    def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """What each clause states."""
         return [self._states(clause) for clause in clauses]
 
-    def final(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> Stated:
+    def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
         """What is stated, from the conclusion or the last correction on. every: what each clause
         states.
         """
@@ -72,7 +72,7 @@ class Statements:
         ends = bare == [len(clauses) - 1] and clauses[-1].alone
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
-    def is_taken_back(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> bool:
+    def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if an option is named behind a correction that is the last to say anything: it may
         be the one that is meant, and what was stated before no longer counts.
         """
@@ -103,7 +103,7 @@ class Statements:
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
-    def _states(self, clause: Clause) -> Stated:
+    def _states(self, clause: MarkedClause) -> Stated:
         if clause.barred or "@" not in clause.text:
             return []
         mentions = [values(word) for word in clause.text.split() if word[0] == "@"]

@@ -80,7 +80,7 @@ class ListReader:
     def picks(self, text: str) -> PicksReading:
         """What an answer picks; nothing where it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
-        best = Reading((), 0)
+        best = PicksReading((), 0)
         for marked, read in self._readings:
             found = read(text)
             if not found:
