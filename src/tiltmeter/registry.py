@@ -53,6 +53,7 @@ PROTOCOLS = (
 # Protocol → another file in the folder of one that ships: the same measure of other people.
 COMPANIONS = {
     "dialogues_people": "dialogues/people.toml",
+    "occupations_people": "occupations/people.toml",
     "roles_people": "roles/people.toml",
     "words_people": "words/people.toml",
 }
@@ -160,7 +161,7 @@ def is_sourced(name: str) -> bool:
     return name not in PROTOCOLS and name in sourced_names()
 
 
-def source(name: str) -> copies.Source | None:
+def source(name: str) -> copies.CopySources | None:
     """The published data that a protocol reads and that does not ship; None if there is none."""
     if name.endswith(".toml"):
         return copies.source_of(Path(name).parent, name, "")
@@ -189,7 +190,7 @@ def declaration(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
+def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
     """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
     the release.
     """
