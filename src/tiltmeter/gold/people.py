@@ -21,7 +21,7 @@ AMONG = "gold_among"  # kind of the artefacts with the people among whom a sampl
 SHOWN_TO_ALL = 0.2  # of a sample that is divided
 
 
-class Progress(NamedTuple):
+class PersonProgress(NamedTuple):
     """A person's progress. skipped: reason → how many."""
 
     annotator: str
@@ -127,7 +127,7 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
     return found
 
 
-def progress(store: Store) -> Iterator[Progress]:
+def progress(store: Store) -> Iterator[PersonProgress]:
     """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
     split = disagreements(store)
     drawn = {one["attribute"]: set(one["outputs"]) for one in gold.samples(store)}
@@ -141,7 +141,7 @@ def progress(store: Store) -> Iterator[Progress]:
         among = json.loads(store.artefact(AMONG, attribute) or "[]")
         mine = [states.get(item, State()) for item in part_of(items or states, annotator, among)]
         skips = Counter(state.skipped for state in mine if state.skipped)
-        yield Progress(
+        yield PersonProgress(
             annotator,
             attribute,
             len(mine),

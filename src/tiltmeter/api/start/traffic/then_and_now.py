@@ -19,7 +19,7 @@ from ....records import ANSWER, digest
 from ....row_files.logs import Logged
 from ....stats.means import pooled_mean
 from ...runs.run_folder import Run
-from .decisions import BETWEEN, Decision, joined
+from .decisions import BETWEEN, PromptDecision, joined
 
 _FEW = 10  # prompts, below which nothing is said
 
@@ -29,7 +29,9 @@ def answers_then(rows: Sequence[Logged]) -> dict[str, str]:
     return {digest(joined(row))[:12]: row.answer for row in rows if row.answer}
 
 
-def sentences(run: Run, decisions: Sequence[Decision], then: Mapping[str, str]) -> Iterator[str]:
+def sentences(
+    run: Run, decisions: Sequence[PromptDecision], then: Mapping[str, str]
+) -> Iterator[str]:
     """Yields, for each subject, how like the log's answers are to today's, against how like today's
     are to one another. Of prompts that were asked as they stand in the log, without another name.
     """
