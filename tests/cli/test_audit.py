@@ -241,7 +241,9 @@ def test_the_action_audits_prompts_of_another_repository(tmp_path: Path) -> None
     )
     assert done.returncode == 3, done.stderr
     assert (tmp_path / "output").read_text("utf-8") == "code=3\n"
-    assert "refuses" in (tmp_path / "summary").read_text("utf-8")
+    summary = (tmp_path / "summary").read_text("utf-8")
+    assert "refuses" in summary and "asks for" not in summary and "asks for" not in done.stderr
+    assert "asks for" not in done.stdout and "help with that" not in done.stderr + done.stdout
     assert "<failure" in (home / "out" / "junit.xml").read_text("utf-8")
 
 

@@ -234,11 +234,17 @@ def _ask(
     asked: _Asked, made: Prepared, folder: Path, options: RunOptions
 ) -> tuple[Run, dict[str, Tally]]:
     from .. import api, registry
+    from ..stages.steps import pilot_words
     from .output import refuse_gates
     from .progress import progress_line
 
     refuse_gates(registry.protocol(made.protocol), asked.printing)
-    with progress_line() as (watch, tallies):
+    with progress_line() as (shown, tallies):
+
+        def watch(stage: str, total: int | None, tally: Tally) -> None:
+            tally.lines = [line for line in tally.lines if not pilot_words.quotes(line)]
+            shown(stage, total, tally)
+
         margin = asked.printing.margin
         run = api.run(
             made.protocol,
@@ -286,15 +292,18 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
 
 
 def _show(asked: _Asked, made: Prepared, out: Path) -> None:
-    """Prints what was found, and the first pairs."""
+    """Prints what was found, and the first pairs if somebody is to look at them: a pipeline's log
+    has no words of prompts.
+    """
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
     for line in made.lines:
         asked.tell(line)
-    for one in made.asked[:SHOWN]:
+    shown = () if asked.sending.yes and not asked.sending.dry_run else made.asked[:SHOWN]
+    for one in shown:
         asked.tell(f"  line {one.line}, {one.question}: {changes(one)}")
-    if len(made.asked) > SHOWN:
+    if len(made.asked) > len(shown) > 0:
         asked.tell(f"  … and {len(made.asked) - SHOWN:,} more")
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 
