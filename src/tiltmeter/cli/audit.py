@@ -242,7 +242,7 @@ def _ask(
     with progress_line() as (shown, tallies):
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
-            tally.lines = [line for line in tally.lines if not pilot_words.quotes(line)]
+            tally.lines = tuple(line for line in tally.lines if not pilot_words.quotes(line))
             shown(stage, total, tally)
 
         margin = asked.printing.margin
