@@ -228,7 +228,7 @@ fail_if = _stack(
         "--allow",
         multiple=True,
         type=click.Choice(["not-enough"]),
-        help="Exit with 0, and skip in JUnit, if the gate has not enough data.",
+        help="Exit with 0, and skip in JUnit, if a gate or threshold has not enough data.",
     ),
 )
 data = click.option(
