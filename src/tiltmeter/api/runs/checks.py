@@ -76,9 +76,12 @@ class CheckResult:
         from ...analyse.claims.thresholds import FAILED
 
         codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
-        if FAILED in codes:
-            return FAILED
-        return 0 if self.allows_too_little else max(codes)
+        return FAILED if FAILED in codes else self._unless_allowed(max(codes))
+
+    def _unless_allowed(self, code: int) -> int:
+        from ...analyse.claims.thresholds import INCONCLUSIVE
+
+        return 0 if self.allows_too_little and code == INCONCLUSIVE else code
 
     @property
     def allows_too_little(self) -> bool:
@@ -110,7 +113,8 @@ class CheckResult:
         from ...analyse.claims.thresholds import code
 
         each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
-        return each | ({gate: self._of_gate()} if self.gate else {})
+        each |= {gate: self.gate.decision.code} if self.gate else {}
+        return {typed: self._unless_allowed(said) for typed, said in each.items()}
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
