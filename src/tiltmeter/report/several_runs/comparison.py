@@ -11,6 +11,7 @@ from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
 from ...analyse.between_runs.prompt_in_both import PromptInBoth
+from ...analyse.between_runs.set_up import Difference
 from ...analyse.words import numerals
 from ...analyse.words.headlines import amount
 from ...analyse.words.verdict_words import Word
@@ -20,7 +21,7 @@ from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, Example, warnings_block
 from ..page_model.figures import Axis
-from ..page_model.page import Column, Table
+from ..page_model.page import Field, Table, number, table_of, words
 from ..tables import judges
 from . import changes
 
@@ -86,33 +87,29 @@ def _every_difference(found: Comparison) -> Iterator[Block]:
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
     """One row per difference: the levels that tell it apart, its values and its verdict."""
     several = len({row.runs for row in rows}) > 1
-    columns = (
-        Column("number", brief=True),
-        Column("run", brief=several),
-        Column("values", "number", True),
-        Column("difference", "number", True),
-        Column("p adj.", "number", True),
-        Column("verdict", brief=True),
-    )
-    return Table("differences", "", "", columns, tuple(_headline_cells(row, rows) for row in rows))
 
+    def name(row: ComparisonRow) -> str:
+        own = _levels(row)
+        differ = (n for n in own if any(_levels(o).get(n, "") != own[n] for o in rows))
+        levels = (own[n] for n in differ if n != "run" and own[n])
+        return ", ".join((row.estimate.measure, *levels))
 
-def _headline_cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ...]:
-    measure, _, _, values, difference, p, verdict, _ = judges.comparison_cells(row)
-    levels = [
-        level
-        for name, level in _levels(row).items()
-        if level and name != "run" and any(_levels(o).get(name, "") != level for o in others)
-    ]
-    sign = row.verdict.symbol if row.verdict else "·"
-    return (
-        ", ".join((measure, *levels)),
-        shorten(row.runs[1], LONGEST_NAME),
-        values if numerals.NOTHING not in values else numerals.NOTHING,
-        difference,
-        p,
-        f"{sign} {verdict}",
+    def values(row: ComparisonRow) -> str:
+        told = judges.values(row)
+        return told if numerals.NOTHING not in told else numerals.NOTHING
+
+    def verdict(row: ComparisonRow) -> str:
+        return f"{row.verdict.symbol if row.verdict else '·'} {row.verdict or numerals.NOTHING}"
+
+    fields: tuple[Field[ComparisonRow], ...] = (
+        words("number", name),
+        words("run", lambda row: shorten(row.runs[1], LONGEST_NAME), brief=several),
+        number("values", values),
+        number("difference", judges.difference),
+        number("p adj.", lambda row: numerals.chance(row.estimate.p_adjusted)),
+        words("verdict", verdict),
     )
+    return table_of("differences", "", "", rows, fields)
 
 
 def _levels(row: ComparisonRow) -> dict[str, str]:
@@ -137,9 +134,13 @@ def _example(found: PromptInBoth | None) -> Example | None:
 def _tables(found: Comparison) -> Iterator[Table]:
     yield judges.comparison(found)
     if found.set_up:
-        columns = tuple(Column(name, brief=True) for name in ("what", "before", "after"))
-        rows = tuple((one.what, one.before or "none", one.after or "none") for one in found.set_up)
-        yield Table("set-up", "What else differs between the runs", "", columns, rows)
+        fields: tuple[Field[Difference], ...] = (
+            words("what", lambda one: one.what),
+            words("before", lambda one: one.before or "none"),
+            words("after", lambda one: one.after or "none"),
+        )
+        title = "What else differs between the runs"
+        yield table_of("set-up", title, "", found.set_up, fields)
 
 
 def _cautions(found: Comparison) -> Iterator[str]:
