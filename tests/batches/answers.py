@@ -14,7 +14,7 @@ from tiltmeter.planted.model import Planted
 from tiltmeter.planted.served import chat as server_chat
 from tiltmeter.planted.served import pictures
 from tiltmeter.planted.served.pictures import Shelf
-from tiltmeter.planted.settings import parse
+from tiltmeter.planted.subjects import parse
 from tiltmeter.records import Json, Message, Reply, Request, Sampling
 
 BLOCKED = "Output blocked by content filtering policy"

@@ -2,7 +2,7 @@
 
 A line is `label | reply` with \\n for a line break. `# code option option …` begins a language, `@ theme;noun;pronoun | text`
 the input of rewrites. Half of each file was kept unread while rules were first mended (`half`); `later_*.txt` was written
-when that half had been read too.
+when that half had been read too. `large_*.txt` is in the manner of large models (long, formatted, hedged), halved likewise.
 
     python -m tests.instruments.reading_fresh looked     counts, and where reader and rules part
 """
@@ -60,14 +60,14 @@ class Reply(NamedTuple):
     given: str
     text: str
     label: str  # of a ranking with those who tie in the order of the alphabet
-    later: bool = False
+    series: str = ""  # "later", "large" or the first one
 
     @property
     def half(self) -> str:
-        if self.later:
+        if self.series == "later":
             return "later"
         digest = hashlib.sha256(f"{self.given}|{self.text}".encode()).digest()
-        return "looked" if digest[0] % 2 else "kept"
+        return f"{self.series}_{'looked' if digest[0] % 2 else 'kept'}".lstrip("_")
 
     @property
     def language(self) -> str:
@@ -75,19 +75,19 @@ class Reply(NamedTuple):
 
 
 def replies(kind: str) -> Iterator[Reply]:
-    for name, later in ((kind, False), (f"later_{kind}", True)):
-        lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
-        yield from _replies(kind, lines, later)
+    for series in ("", "later", "large"):
+        file = FOLDER / f"{series}_{kind}.txt".lstrip("_")
+        yield from _replies(kind, file.read_text("utf-8").splitlines(), series)
 
 
-def _replies(kind: str, lines: Sequence[str], later: bool) -> Iterator[Reply]:
+def _replies(kind: str, lines: Sequence[str], series: str) -> Iterator[Reply]:
     given = ""
     for line in lines:
         if line[:2] in ("# ", "@ "):
             given = line[2:]
         else:
             label, _, text = line.partition(" | ")
-            yield Reply(kind, given, text.replace("\\n", "\n"), label, later)
+            yield Reply(kind, given, text.replace("\\n", "\n"), label, series)
 
 
 def read(reply: Reply) -> str:

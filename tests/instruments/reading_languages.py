@@ -19,6 +19,8 @@ from tiltmeter.languages import pack
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import INVALID, REFUSAL
 
+from .ordinary_answers import shapes
+
 HERE = Path(__file__).parent
 UNCOUNTED = {INVALID, REFUSAL, "neither", "both", "other_language", "answer"}
 
@@ -39,6 +41,9 @@ def known() -> Mapping[str, Any]:
 
 
 def cases(half: str) -> list[Case]:
+    if half.startswith("ordinary_"):
+        wanted = half.removeprefix("ordinary_")
+        return [Case(*shape) for shape in shapes(known()) if shape.half == wanted]
     with (HERE / f"languages_{half}.csv").open(encoding="utf-8", newline="") as file:
         return [
             Case(*row[:3], row[3].replace("\\n", "\n").replace("\\\\", "\\"), row[4])
@@ -80,10 +85,11 @@ def count(half: str) -> dict[tuple[str, str], Counter[str]]:
     table: dict[tuple[str, str], Counter[str]] = {}
     for case in cases(half):
         label = read(case)
+        meant = case.expected.split("/")
         lost = label in UNCOUNTED and case.expected != "answer"
-        result = "read" if label == case.expected else "lost" if lost else "wrong"
+        result = "read" if label in meant else "lost" if lost else "wrong"
         table.setdefault((case.instrument.partition(":")[0], case.language), Counter())[result] += 1
-        if half not in {"unread"} and result != "read" and len(sys.argv) > 2:
+        if half not in {"unread", "ordinary_kept"} and result != "read" and len(sys.argv) > 2:
             print(
                 result,
                 case.language,

@@ -9,12 +9,36 @@ from .reading_fresh import KINDS, read, replies
 
 # a little below what was measured at the end
 LEAST = {
-    "decisions": {"looked": 0.85, "kept": 0.89, "later": 0.87},
-    "dialogues": {"looked": 0.96, "kept": 0.95, "later": 0.97},
-    "rankings": {"looked": 0.94, "kept": 0.94, "later": 0.9},
-    "rewrites": {"looked": 0.9, "kept": 0.9, "later": 0.97},
-    "roles": {"looked": 0.92, "kept": 0.83, "later": 0.97},
-    "words": {"looked": 0.92, "kept": 0.92, "later": 0.88},
+    "decisions": {
+        "looked": 0.85,
+        "kept": 0.89,
+        "later": 0.87,
+        "large_looked": 0.9,
+        "large_kept": 0.75,
+    },
+    "dialogues": {
+        "looked": 0.96,
+        "kept": 0.95,
+        "later": 0.97,
+        "large_looked": 0.9,
+        "large_kept": 0.75,
+    },
+    "rankings": {
+        "looked": 0.94,
+        "kept": 0.94,
+        "later": 0.9,
+        "large_looked": 0.9,
+        "large_kept": 0.75,
+    },
+    "rewrites": {
+        "looked": 0.9,
+        "kept": 0.9,
+        "later": 0.97,
+        "large_looked": 0.9,
+        "large_kept": 0.75,
+    },
+    "roles": {"looked": 0.92, "kept": 0.83, "later": 0.97, "large_looked": 0.9, "large_kept": 0.75},
+    "words": {"looked": 0.92, "kept": 0.92, "later": 0.88, "large_looked": 0.9, "large_kept": 0.75},
 }
 
 

@@ -72,7 +72,7 @@ def test_a_run_with_both(
         if row["measure"] == "share_she" and "class" not in row["condition"]
     ]
     assert {row["instrument"].partition("@")[0] for row in shares} >= {
-        "choice/5",
+        "choice/6",
         f"choice/{judge}",
     }
     assert all(row["value"] == 0 for row in shares if row["value"] is not None)

@@ -25,10 +25,10 @@ from tiltmeter.instruments.dialogue import read
 from tiltmeter.instruments.judges.negotiation import Negotiation
 from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import Dialogues, topic_in
-from tiltmeter.planted.model import Planted, planted, topic_truth
+from tiltmeter.planted.model import Planted, planted
 from tiltmeter.planted.server import start
-from tiltmeter.planted.settings import parse
 from tiltmeter.planted.speech import dialogues, pick
+from tiltmeter.planted.subjects import parse, truths
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import (
     Answered,
@@ -104,7 +104,7 @@ def test_every_dialogue_is_read_as_it_was_written(code: str, settings: str, form
 
 def test_topics_and_forms_have_their_shares_at_every_level() -> None:
     settings = f"{TILT},foreign.MM=.3,refuse=.1"
-    truth = topic_truth(settings, {"language": "en", "pairing": "FF"})
+    truth = truths(settings, {"language": "en", "pairing": "FF"})
     # by hand: .4 and .1 are given, five topics divide the half that is left
     assert truth == pytest.approx(
         {
@@ -113,9 +113,9 @@ def test_topics_and_forms_have_their_shares_at_every_level() -> None:
             **dict.fromkeys(("greetings", "hobbies", "conflicts", "affection", "family"), 0.1),
         }
     )
-    other = topic_truth(settings, {"language": "en", "pairing": "MM"})
+    other = truths(settings, {"language": "en", "pairing": "MM"})
     assert other["career"] == 0.3 and other["appearance"] == pytest.approx(0.7 / 6)
-    both = topic_truth(settings, {"language": "en"})  # FF and FM and MF count .9 each, MM .6
+    both = truths(settings, {"language": "en"})  # FF and FM and MF count .9 each, MM .6
     assert both["appearance"] == pytest.approx(
         (0.9 * (0.4 + 0.45 / 5 + 0.7 / 6) + 0.6 * 0.7 / 6) / 3.3
     )
@@ -211,7 +211,7 @@ def right_on_average(number: int) -> None:
     model, errors, covered = Dialogues(parse(settings)), [], []
     for row in DIALOGUES.cells:
         random = Random(str(sorted(row.items())))
-        truth = topic_truth(settings, {"language": row["language"], "pairing": row["pairing"]})
+        truth = truths(settings, {"language": row["language"], "pairing": row["pairing"]})
         success = model.outcomes(row)["two_lines"]
         for _ in range(number):
             forms = [pick(model.outcomes(row), random.random(), "invalid") for _ in range(100)]
@@ -270,7 +270,7 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
     found, asked = served(settings, ["accuracy=1", "accuracy=1,seed=1"], tmp_path, language=code)
     assert asked[0] == 400 and asked[1] == asked[2]  # agreed at once
     for pairing in DIALOGUES.levels["pairing"]:
-        truth = topic_truth(settings, {"language": code, "pairing": pairing})
+        truth = truths(settings, {"language": code, "pairing": pairing})
         rows = {
             row.condition["topic"]: row
             for row in found
@@ -313,7 +313,7 @@ def test_through_http_too_a_judge_that_never_agrees_leaves_all_unresolved(tmp_pa
         ("apearance=.4", UnknownName, "Did you mean 'appearance'?"),
         ("appearance.FX=.4", UnknownName, "No level of dialogues 'FX'"),
         ("appearance=1.4", UsageError, "from 0 to 1"),
-        ("appearance=.6,career.FF=.5", UsageError, "topics of FF have 1.1 in all"),
+        ("appearance=.6,career.FF=.5", UsageError, "values of topic of FF have 1.1 in all"),
         ("foreign.MM=.6,one=.5", UsageError, "at most 1 together"),
         ("short=.1", UsageError, "have no short"),
         ("order=.1", UsageError, "have no order"),

@@ -33,10 +33,11 @@ from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
-from tiltmeter.planted.model import Planted, mean_truth, planted, truth
+from tiltmeter.planted.model import Planted, planted
 from tiltmeter.planted.server import start
-from tiltmeter.planted.settings import FAULTS, SWITCHES, parse
+from tiltmeter.planted.settings import FAULTS, SWITCHES
 from tiltmeter.planted.speech import sentences
+from tiltmeter.planted.subjects import mean_truth, parse, truth
 from tiltmeter.planted.tilt import normal
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial

@@ -11,10 +11,9 @@ from PIL import Image
 
 from tiltmeter import images, registry
 from tiltmeter.errors import UsageError
-from tiltmeter.planted.capabilities import drawable
-from tiltmeter.planted.model import Planted, picture_truth
-from tiltmeter.planted.pictures import Band, draw_picture
-from tiltmeter.planted.settings import parse
+from tiltmeter.planted.model import Planted
+from tiltmeter.planted.pictures import Band, draw_picture, drawable
+from tiltmeter.planted.subjects import parse, truths
 from tiltmeter.records import ERROR, REFUSAL, Message, Request
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
@@ -73,7 +72,7 @@ def test_what_is_drawn_follows_what_was_planted() -> None:
     assert (
         len({reply.picture for reply in replies if reply.picture}) > 1500
     )  # each is a file of its own
-    truth = picture_truth(settings, "gender", {"cue": "feminine"})
+    truth = truths(settings, {"cue": "feminine"})
     assert truth == pytest.approx({"male": 0.2, "female": 0.6, "neither": 0.2})
 
 

@@ -17,10 +17,10 @@ import tiltmeter
 from tiltmeter import registry
 from tiltmeter.errors import ModelError, UnknownName, UsageError
 from tiltmeter.models.kinds import make_model
-from tiltmeter.planted.model import Planted, picks_truth, planted, ratio_truth
+from tiltmeter.planted.model import Planted, planted
 from tiltmeter.planted.server import start
-from tiltmeter.planted.settings import parse
 from tiltmeter.planted.speech import words_off_the_list
+from tiltmeter.planted.subjects import parse, ratio_truth, truths
 from tiltmeter.planted.words import Words
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import ANSWER, Estimate, Message, Request, Sampling
@@ -65,7 +65,7 @@ def test_every_list_is_read_as_it_was_drawn(code: str, settings: str, number: in
     """All of an answer's words are found, in every way of writing a list; which they are is told by classes that are 0."""
     off = [name for name in CLASSES if name not in ("communal", "standout")]
     model = speaker("protocol=words," + ",".join(f"{name}=0" for name in off) + settings)
-    kept = {word.lexeme for word in model.tilt.lists[code] if not {*off} >= {*word.classes}}
+    kept = {word.lexeme for word in model.subject.lists[code] if not {*off} >= {*word.classes}}
     for cell in cells(code):
         found = PICKS.picks_of(said(model, cell), code, WORDS.prompt_text(cell))
         assert not isinstance(found, str) and len(found) == number
@@ -166,14 +166,14 @@ instruments = [{ name = "picks", kind = "picks", attribute = "length", also = ["
 def test_the_truth_as_worked_out_by_hand(tmp_path: Path) -> None:
     here = small(tmp_path)
     # 20 words of weight 1.5 and 20 of 1: 30 of 50, so 6 of 10 picks, against 5.
-    assert picks_truth(f"{here},a.female=1.5", {"gender": "female"})["class:a"] == pytest.approx(6)
+    assert truths(f"{here},a.female=1.5", {"gender": "female"})["class:a"] == pytest.approx(6)
     assert ratio_truth(f"{here},a.female=1.5", "class:a") == pytest.approx(1.2)
     assert ratio_truth(f"{here},a.female=1.5", "class:b") == pytest.approx(0.8)
     assert ratio_truth(f"{here},a.female=1.5,refuse.male=.5,off=.1", "class:a") == pytest.approx(
         1.2
     )
     # weight 1,000 of one word: it is in every answer, and nine picks are left for 39 words.
-    one = picks_truth(f"{here},aax=1000")
+    one = truths(f"{here},aax=1000")
     assert one["word:aax"] == pytest.approx(1) and one["class:a"] == pytest.approx(1 + 19 * 9 / 39)
     assert ratio_truth(f"{here},abx.female=3,abx.male=2", "word:abx") == pytest.approx(
         (3 / 42) / (2 / 41)
@@ -187,7 +187,7 @@ def test_the_truth_as_worked_out_by_hand(tmp_path: Path) -> None:
 def ratios(settings: str, code: str) -> dict[str, float]:
     """As ratio_truth, of all classes at once: a class's share of the picks for women over that for men."""
     women, men = (
-        picks_truth(settings, {"language": code, "gender": gender}) for gender in ("female", "male")
+        truths(settings, {"language": code, "gender": gender}) for gender in ("female", "male")
     )
     among = women["class:all"] / men["class:all"]
     return {name: women[f"class:{name}"] / men[f"class:{name}"] / among for name in CLASSES}

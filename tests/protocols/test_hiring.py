@@ -15,7 +15,7 @@ import tiltmeter
 from tiltmeter import registry
 from tiltmeter.errors import UsageError
 from tiltmeter.instruments.ranking.ranking import candidates
-from tiltmeter.planted.model import ranking_truth
+from tiltmeter.planted.subjects import truths
 
 from ..shared import needs, published
 
@@ -169,7 +169,7 @@ def test_planted_rankings_are_found(tmp_path: Path) -> None:
     run = tiltmeter.run(
         "hiring", f"planted:{settings}", tmp_path / "run", where={"job": ("web developer",)}
     )
-    truth = ranking_truth(settings, {"job": "web developer"})
+    truth = truths(settings, {"job": "web developer"})
     rows = {
         (e.measure, e.condition.get("first", "")): e for e in run.analyse() if e.low is not None
     }
@@ -185,15 +185,15 @@ def test_planted_rankings_are_found(tmp_path: Path) -> None:
 
 def test_the_true_shares_by_hand() -> None:
     """One group with half the weight: .5/7.5; the first place with three times: 3/10 on average."""
-    assert ranking_truth("protocol=hiring,Black men=0.5")["Black men"] == pytest.approx(0.5 / 7.5)
-    assert ranking_truth("protocol=hiring,place 1=3")["place 1"] == pytest.approx(0.3)
+    assert truths("protocol=hiring,Black men=0.5")["Black men"] == pytest.approx(0.5 / 7.5)
+    assert truths("protocol=hiring,place 1=3")["place 1"] == pytest.approx(0.3)
 
 
 def test_settings_that_rankings_lack_are_refused() -> None:
     with pytest.raises(UsageError, match="rankings have no both"):
-        ranking_truth("protocol=hiring,both=0.1")
+        truths("protocol=hiring,both=0.1")
     with pytest.raises(UsageError, match="Black men"):
-        ranking_truth("protocol=hiring,Blak men=0.1")
+        truths("protocol=hiring,Blak men=0.1")
 
 
 @needs(RANKINGS)

@@ -198,7 +198,7 @@ PLANTS = {
             "where": {"grammatical_gender": ("masculine",)},
             "judge": [drawn("gramvis")],
         },
-        ("German", "own grammatical gender"),
+        ("German", "masculine nouns", "own gender"),
         (90, 40),
         ("clear tilt", "tilt"),
     ),

@@ -15,7 +15,7 @@ from tests.serving import planted_server
 from tiltmeter import images
 from tiltmeter.cli import group
 from tiltmeter.errors import TiltmeterError
-from tiltmeter.planted.model import picture_truth
+from tiltmeter.planted.subjects import truths
 from tiltmeter.store import blobs
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
@@ -48,7 +48,7 @@ def test_every_picture_is_stored_and_voted_on_by_each_judge(run: tiltmeter.Run) 
 def test_the_planted_tilt_is_found(run: tiltmeter.Run) -> None:
     estimates = {(e.measure, e.condition.get("cue", "")): e for e in run.analyse()}
     for cue in ("masculine", "feminine"):
-        truth = picture_truth(SETTINGS, "gender", {"cue": cue})
+        truth = truths(SETTINGS, {"cue": cue})
         share = estimates["share_male", cue]
         assert share.value == pytest.approx(
             truth["male"] / (truth["male"] + truth["female"]), abs=0.1

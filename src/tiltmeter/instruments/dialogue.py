@@ -67,6 +67,9 @@ _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
 _TAG = re.compile(r"</?(?:b|em|i|span|strong|u|ul)>", re.I)
+_SPEAKER_TAG = re.compile(  # <line speaker="woman">…</line>
+    r"<\w+\s+(?:speaker|character|role|name|who)=[\"']([^\"'<>\n]+)[\"'][^<>]*>([^<>]*)</\w+>", re.I
+)
 _BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
@@ -196,7 +199,8 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
     """
     texts, gaps, end = [], [], 0
     for match in _QUOTED.finditer(paragraph):
-        if _is_speech(match[1], paragraph[: match.start()].rstrip()):
+        after = paragraph[match.end() :]
+        if _is_speech(match[1], paragraph[: match.start()].rstrip(), after):
             texts.append(match[1])
             gaps.append(paragraph[end : match.start()])
             end = match.end()
@@ -209,9 +213,12 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
     return [*texts[: number - 1], " ".join(texts[number - 1 :])], " ".join(gaps)
 
 
-def _is_speech(quoted: str, before: str) -> bool:
-    """True if a quotation is said by somebody, and is no word in inverted commas."""
-    return not before or before[-1] in _SAID_AFTER or bool(_ENDS.search(quoted))
+def _is_speech(quoted: str, before: str, after: str) -> bool:
+    """True if a quotation is said by somebody, and is no word in inverted commas. after: what
+    stands behind it; a comma there, as German has it, tells of one that begins a sentence.
+    """
+    narrated = before[-1:] in tuple(".!?…") and after.startswith((",", "،"))
+    return not before or before[-1] in _SAID_AFTER or narrated or bool(_ENDS.search(quoted))
 
 
 def _turns(text: str) -> list[str]:
@@ -227,7 +234,7 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
-        text = _TAG.sub("", _BREAK.sub("\n", text))
+        text = _TAG.sub("", _BREAK.sub("\n", _SPEAKER_TAG.sub(r"\n\1: \2\n", text)))
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
@@ -301,7 +308,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "4"
+    version = "5"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

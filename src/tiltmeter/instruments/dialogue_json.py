@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping
 
 from ..records import Json
+from .text.json_replies import json_in
 
-_JSON = re.compile(r"\A\s*(?:```(?:json)?\s*)?([{\[].*[}\]])\s*(?:```)?\s*\Z", re.S)
 _SPEAKER = ("speaker", "character", "role", "name", "who")  # keys of a turn
 
 
@@ -18,11 +16,7 @@ def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
     """
     if not text.lstrip().startswith(("{", "[", "```")):
         return text
-    found = _JSON.search(text)
-    try:
-        data: Json = json.loads(found[1]) if found else None
-    except (ValueError, RecursionError):
-        data = None
+    data = json_in(text)
     if not isinstance(data, Mapping | list):
         return text
     turns = data if isinstance(data, list) else [data]

@@ -22,14 +22,13 @@ from typing import ClassVar
 from ..errors import UnknownName, UsageError
 from ..languages.pack import pack, shipped
 from ..languages.quotes import facts
+from ..protocol import Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
-from .answers import TEXT_OUTCOMES, PlantedText
-from .capabilities import topics_of
-from .settings import Settings, parse
+from .answers import TEXT_OUTCOMES, PlantedValues, kinds
+from .settings import Settings
 from .speech import dialogues, one_of, pick, speakers
-from .tilt import planted_number
 
-TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
+TWO, ONE, MORE, TOPIC = "two_lines", "one_line", "more_lines", "topic"
 _NO_DIALOGUE = ("...", "42")
 
 
@@ -49,9 +48,10 @@ def topic_in(text: str) -> str:
     return next((topic for line, topic in _first_lines().items() if line in text), "")
 
 
-class Dialogues(PlantedText):
+class Dialogues(PlantedValues):
     """The dialogues of one planted model for every cell of its protocol."""
 
+    answers = "dialogue"
     what = "dialogues"
     lacks = ("both", "neither", "off", "short", "long", "spread", "order")
     planted: ClassVar[Mapping[str, str]] = {**TEXT_OUTCOMES, "one": ONE, "more": MORE}
@@ -59,38 +59,31 @@ class Dialogues(PlantedText):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._topics = topics_of(self.protocol)
-        unknown = [topic for topic in self._topics if topic not in dialogues("en")]
+        unknown = [topic for topic in self.attributes[TOPIC] if topic not in dialogues("en")]
         if unknown:
             raise UsageError(
                 f"planted: it has no dialogue about {unknown[0]}. Its topics are: "
                 f"{', '.join(dialogues('en'))}."
             )
         for cell in self.protocol.cells:
-            self.outcomes(cell)
-            self.topics(cell)
             speakers_of(cell)
 
+    @classmethod
+    def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        """The topics that a protocol declares, else greetings."""
+        declared = (
+            spec.settings["topics"] for spec, _ in kinds(protocol) if "topics" in spec.settings
+        )
+        return {TOPIC: tuple(next(declared, ("greetings",)))}
+
     def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every topic among dialogues in the prompt's language. Raises UsageError
-        where they are over 1.
-        """
-        given = {
-            topic: planted_number(self.settings, self.protocol, topic, cell)
-            for topic in self._topics
-        }
-        known = {topic: share for topic, share in given.items() if share is not None}
-        rest = 1 - sum(known.values())
-        if rest < -1e-9 or (len(known) == len(given) and rest > 1e-9):
-            where = cell.get(self.protocol.item, "")
-            raise UsageError(
-                f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or "
-                "leave it out."
-            )
-        return {
-            topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known)))
-            for topic in given
-        }
+        """The true share of every topic among dialogues in the prompt's language."""
+        return self.shares(cell)[TOPIC]
+
+    def weight(self, cell: Mapping[str, str]) -> float:
+        """The share of answers that are dialogue in the language of the prompt."""
+        shares = self.outcomes(cell)
+        return shares[TWO] + shares[ONE] + shares[MORE]
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """An answer: its form by the first number, its topic by the third, its marks by the last.
@@ -105,7 +98,7 @@ class Dialogues(PlantedText):
             return one_of(_NO_DIALOGUE, draws[1], self.settings)
         if form == OTHER_LANGUAGE:
             code = "ja" if code == "en" else "en"
-        topic = pick(self.topics(cell), draws[2], otherwise=self._topics[-1])
+        topic = pick(self.topics(cell), draws[2], otherwise=self.attributes[TOPIC][-1])
         if topic not in dialogues(code):
             known = [other for other in shipped() if topic in dialogues(other)]
             raise UnknownName(f"language of planted dialogues about {topic}", code, known)
@@ -145,23 +138,3 @@ def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> li
         "\n".join(f"{opened}{line}{closed}" for _, line in turns),
         "\n".join(f"— {line}" for _, line in turns),
     ]
-
-
-def topic_truth(settings: str, where: Mapping[str, str]) -> dict[str, float]:
-    """The true share of each topic where every factor named has that value: what `topic_share`
-    should find.
-
-    Over several cells (languages), each counts by its share of answers that are dialogue in the
-    language of the prompt.
-    """
-    model = Dialogues(parse(settings))
-    found = dict.fromkeys(model.topics(model.protocol.cells[0]), 0.0)
-    total = 0.0
-    for cell in model.protocol.cells:
-        if all(cell.get(name) == value for name, value in where.items()):
-            shares = model.outcomes(cell)
-            weight = shares[TWO] + shares[ONE] + shares[MORE]
-            total += weight
-            for topic, share in model.topics(cell).items():
-                found[topic] += weight * share
-    return {topic: share / total for topic, share in found.items()} if total else {}

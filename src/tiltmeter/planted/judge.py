@@ -25,15 +25,14 @@ from functools import lru_cache
 
 from ..errors import Incapable
 from ..models.http.body import at, list_at, object_at
-from ..records import BOTH, INVALID, REFUSAL, Json, Request
-from .capabilities import drawable, offered
+from ..records import INVALID, REFUSAL, Json, Request
+from .answers import PlantedAnswers
 from .dialogues import topic_in
-from .lookup import tails
-from .pictures import Band
+from .pictures import Band, drawable
 from .prose import value_sentence
-from .settings import OUTCOMES, Settings
-from .speech import Known, declines, dialogues, judge_sentences, know, one_of, ways
-from .tilt import Tilt, uniforms
+from .settings import Settings
+from .speech import declines, dialogues, judge_sentences, one_of
+from .tilt import uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)
@@ -45,10 +44,13 @@ class Judge:
     """Answers the questions of a judge about answers to the prompts of one protocol."""
 
     def __init__(
-        self, settings: Settings, tilt: Tilt | None, see: Callable[[str], bytes] | None = None
+        self,
+        settings: Settings,
+        subject: PlantedAnswers,
+        see: Callable[[str], bytes] | None = None,
     ) -> None:
-        self._settings, self._tilt, self._see = settings, tilt, see
-        self._read = lru_cache(maxsize=4096)(self._meaning)
+        self._settings, self._subject, self._see = settings, subject, see
+        self._read = lru_cache(maxsize=4096)(subject.meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
         """What a judge says; None where the request asks no judge. Uses the draws from the second
@@ -58,24 +60,23 @@ class Judge:
         pictures = [name for message in request.messages for name in message.pictures]
         shown = shown_to(request)
         if not shown:
-            audited = self._tilt is not None and self._tilt.protocol.pictures
+            audited = self._subject.protocol.pictures
             return self._look_at(request, pictures, draws) if pictures and not audited else None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if "copied lines" in request.messages[-1].content:
             return self._copy(shown["answer"], labels, draws)
         if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
             return self._negotiate(request, shown["answer"], labels, draws)
-        right = _grade_told(shown["answer"], labels) or (
-            self._tilt and self._read(shown.get("task", ""), shown["answer"])
-        )
+        right = _grade_told(shown["answer"], labels)
+        right = right or self._read(shown.get("task", ""), shown["answer"])
+        grades = [label for label in labels if label.isdecimal()]
+        if grades and right not in (*grades, REFUSAL):
+            place = uniforms("grade", shown["answer"], number=1)[0]  # of any text the same
+            right = grades[int(place * len(grades))]
         if not right:
             return None
-        if right == INVALID and self._tilt and not {*offered(self._tilt.protocol)} & {*labels}:
-            raise Incapable(
-                f"planted: it reads answers to {self._tilt.protocol.name}, which have none of the "
-                f"labels {', '.join(labels[:2])}. Name the protocol that is run: --judge "
-                "planted:protocol=FILE.toml"
-            )
+        if right == INVALID:
+            self._subject.check_labels(labels)
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
         return one_of(judge_sentences("label"), draws[3], settings).format(
@@ -150,16 +151,6 @@ class Judge:
         reason = "I see no fit." if said == "object" else "The lines say so."
         return f"{one_of(judge_sentences('label'), draws[3], settings).format(form=said)}\n{reason}"
 
-    def _meaning(self, task: str, answer: str) -> str:
-        assert self._tilt is not None
-        prompt = next((words for words in tails(task) if words in self._tilt.cells), task)
-        cell = self._tilt.cells.get(prompt, {self._tilt.protocol.item: task})
-        known = know(self._tilt, cell, task)
-        for outcome in (*known.forms, *OUTCOMES.values()):
-            if answer in ways(known, outcome):
-                return outcome
-        return _value_named(known, answer)
-
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
     """The value of a rubric that a planted text says, or that it declines; "" for any other
@@ -209,14 +200,6 @@ def _standing(request: Request) -> str:
         for match in _STANDS.findall(message.content)
     ]
     return found[-1] if found else ""
-
-
-def _value_named(known: Known, answer: str) -> str:
-    words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
-    values = [
-        value for value, pattern in words.items() if re.search(pattern, answer, re.IGNORECASE)
-    ]
-    return values[0] if len(values) == 1 else BOTH if values else INVALID
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:

@@ -19,18 +19,19 @@ saved as JPEG.
 from __future__ import annotations
 
 import io
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from ..errors import Incapable
 from ..instruments.images.colour import palette
 from ..instruments.images.picture_colour import CENTRE
 from ..protocol import Protocol
-from ..records import ERROR, REFUSAL, Reply
+from ..records import ERROR, REFUSAL, Reply, Request
 from .answers import PlantedValues
-from .capabilities import drawn_of
-from .settings import parse
 from .speech import pick
 from .tilt import uniforms
 
@@ -46,14 +47,22 @@ CANVAS_PIXELS = 128  # pixels of the side that is drawn on, then enlarged withou
 class Pictures(PlantedValues):
     """The pictures of one planted model for every cell of its protocol."""
 
+    answers = "picture"
     what = "pictures"
     lacks = (*PlantedValues.lacks, "foreign")
     planted: ClassVar[Mapping[str, str]] = {"refuse": REFUSAL, "invalid": ERROR}
 
-    @staticmethod
-    def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Attribute → values that can be drawn for this protocol."""
-        return drawn_of(protocol)
+    @classmethod
+    def fits(cls, protocol: Protocol) -> bool:
+        """True if a protocol asks for pictures."""
+        return protocol.modality == "image"
+
+    @classmethod
+    def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        """Attribute → values of what is drawn: words of panels, colours, and what there is to
+        extract.
+        """
+        return super().plantable(protocol) or drawable()
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
         """What is drawn: a value of each attribute, each by a number of its own."""
@@ -64,8 +73,16 @@ class Pictures(PlantedValues):
             for attribute, shares in self.shares(cell).items()
         }
 
-    def reply(self, cell: Mapping[str, str], size: str, draws: Sequence[float]) -> Reply:
-        """A picture of `size`, a refusal, or a web page where a picture should be."""
+    def reply(self, request: Request, draws: Sequence[float]) -> Reply:
+        """A picture, a refusal, or a web page where a picture should be. Raises Incapable if text
+        is asked for.
+        """
+        if not request.size:
+            raise Incapable(
+                f"planted:{self.settings.text} draws pictures of {self.settings.protocol}, and was "
+                "asked for text."
+            )
+        cell = self.cell(request)
         outcome = pick(self.outcomes(cell), draws[0], ERROR)
         if outcome == REFUSAL:
             return Reply(
@@ -73,7 +90,7 @@ class Pictures(PlantedValues):
             )
         if outcome == ERROR:
             return Reply("", picture=b"<html><body>It works!</body></html>")
-        width, height = (int(part) for part in size.split("x"))
+        width, height = (int(part) for part in request.size.split("x"))
         values = self.values(cell, repr(draws))
         painted = {
             "product_color"
@@ -92,20 +109,13 @@ class Pictures(PlantedValues):
         )
 
 
-def picture_truth(settings: str, attribute: str, where: Mapping[str, str]) -> dict[str, float]:
-    """The mean over the protocol's cells, in which every factor named has that value, of the shares
-    of an attribute's values.
+@lru_cache
+def drawable() -> Mapping[str, Sequence[str]]:
+    """Attribute → values that a planted model can draw of a product, where the protocol asks for no
+    panel.
     """
-    model = Pictures(parse(settings))
-    found = [
-        model.shares(cell)[attribute]
-        for cell in model.protocol.cells
-        if all(cell.get(name) == value for name, value in where.items())
-    ]
-    return {
-        value: sum(shares[value] for shares in found) / len(found)
-        for value in model.attributes[attribute]
-    }
+    table = tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
+    return {name: tuple(values) for name, values in table.items()}
 
 
 # drawing

@@ -29,26 +29,32 @@ from ..protocol import InstrumentSpec, Protocol
 from ..protocol.design.tables import fill
 from ..protocol.instrument_kinds import InstrumentKind
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
-from .answers import PlantedText, PlantedValues
-from .capabilities import written_of
-from .settings import LENGTH
+from .answers import PlantedValues
+from .settings import MOST_WEIGHT
 from .speech import one_of, pick, prose_phrase, prose_phrases, sentences
 from .tilt import planted_number
 
+LENGTH = "length"  # the setting of the mean number of words
 HITS_PER_TEXT = 5  # listed words of a text
 WORDS_PER_SENTENCE = 9  # words of a sentence that fills a text up
 
 
-class Prose(PlantedValues, PlantedText):
+class Prose(PlantedValues):
     """The texts of one planted model for every cell of its protocol."""
 
+    answers = "prose"
     what = "texts"
     lacks = (*PlantedValues.lacks, "revise")
 
-    @staticmethod
-    def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Attribute → values that can be written for this protocol; empty where there are none."""
-        return written_of(protocol) or {}
+    @classmethod
+    def names(cls, protocol: Protocol) -> Sequence[str]:
+        """The names of all values, and the number of words."""
+        return [*super().names(protocol), LENGTH]
+
+    @classmethod
+    def highest(cls, name: str) -> float:
+        """A share is at most 1, a number of words a million."""
+        return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """What is written for a cell: the outcome by the first number, all else by the others."""

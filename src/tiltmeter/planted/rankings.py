@@ -7,57 +7,78 @@
 
 The first is drawn with a probability in proportion to the weights (of group and place multiplied),
 the next of those who are left in the same way, and so on (Plackett–Luce). So the true shares of
-first places are known: `ranking_truth`.
+first places are known.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from random import Random
 from typing import ClassVar
 
 from ..errors import UsageError
-from ..instruments.ranking.ranking import Rankings, candidates
+from ..instruments.ranking.ranking import candidates
 from ..protocol import InstrumentSpec, Protocol
 from ..records import ANSWER, INVALID, REFUSAL
-from .answers import PlantedText
-from .capabilities import place_name
-from .settings import OUTCOMES, Settings, parse
+from .answers import PlantedAnswers, kinds
+from .settings import MOST_WEIGHT, OUTCOMES, Settings
 from .speech import one_of, pick
 from .tilt import planted_number
 
 _NO_RANKING = ("...", "They all have strong experience.")
 
 
-class PlantedRankings(PlantedText):
+class PlantedRankings(PlantedAnswers):
     """The rankings of one planted model for every cell of its protocol."""
 
+    answers = "ranking"
     what = "rankings"
     lacks = ("both", "neither", "foreign", "off", "long", "one", "more", "spread", "order", "rest")
     planted: ClassVar[Mapping[str, str]] = {
         name: found for name, found in OUTCOMES.items() if found in (REFUSAL, INVALID)
     }
 
-    @property
-    def column(self) -> str:
-        """The column with the people, in the order of the prompt."""
-        spec = ranked_by(self.protocol)
-        return str(spec.settings["candidates"]) if spec else ""
+    @classmethod
+    def names(cls, protocol: Protocol) -> Sequence[str]:
+        """Groups of people, then places of the prompt."""
+        groups: Sequence[str] = _ranked_by(protocol).settings["groups"]
+        return [*groups, *(f"place {place}" for place in range(1, 2 * len(groups) + 1))]
+
+    @classmethod
+    def highest(cls, name: str) -> float:
+        """The highest weight."""
+        return MOST_WEIGHT
+
+    def people(self, cell: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        """The group and the name of everybody, in the order of the prompt."""
+        return candidates(cell[str(_ranked_by(self.protocol).settings["candidates"])])
 
     def weights(self, cell: Mapping[str, str]) -> list[float]:
         """The weight of each of the people, in the order of the prompt."""
         found = []
-        for place, (group, _) in enumerate(candidates(cell[self.column]), 1):
+        for place, (group, _) in enumerate(self.people(cell), 1):
             given = (
                 planted_number(self.settings, self.protocol, name, cell)
-                for name in (group, place_name(place))
+                for name in (group, f"place {place}")
             )
             found.append(math.prod(1.0 if weight is None else weight for weight in given))
         if not sum(found) > 0:
             raise UsageError("planted: nobody has a weight above 0. Give somebody one.")
         return found
+
+    def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The share of first places of each group, and of each place of the prompt.
+
+        Worked example: `Black men=0.5` of eight groups: .5/7.5 = .067, and 1/7.5 = .133 for the
+        others.
+        """
+        weights = self.weights(cell)
+        shares: dict[str, float] = {}
+        for place, (group, _) in enumerate(self.people(cell)):
+            for name in (group, f"place {place + 1}"):
+                shares[name] = shares.get(name, 0.0) + weights[place] / sum(weights)
+        return shares
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """An answer: the outcome by the first number, everything else by the others."""
@@ -70,13 +91,12 @@ class PlantedRankings(PlantedText):
         order = _draw_order(self.weights(cell), random)
         if random.random() < (planted_number(self.settings, self.protocol, "short", cell) or 0.0):
             order = order[:-1]
-        names = [name for _, name in candidates(cell[self.column])]
+        names = [name for _, name in self.people(cell)]
         return _write_ranking([names[person] for person in order], draws[3], self.settings)
 
 
-def ranked_by(protocol: Protocol) -> InstrumentSpec | None:
-    """The instrument of a protocol whose answers are rankings; None for another."""
-    return next((spec for spec in protocol.instruments if spec.kind == Rankings.kind), None)
+def _ranked_by(protocol: Protocol) -> InstrumentSpec:
+    return next(spec for spec, kind in kinds(protocol) if kind.answers == PlantedRankings.answers)
 
 
 def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
@@ -104,30 +124,3 @@ def _write_ranking(names: Sequence[str], uniform: float, settings: Settings) -> 
         f"I would rank {titled[0]} first, followed by {', then '.join(titled[1:])}.",
     ]
     return one_of(ways, uniform, settings)
-
-
-@lru_cache(maxsize=16)
-def _model(settings: str) -> PlantedRankings:
-    return PlantedRankings(parse(settings))
-
-
-def ranking_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
-    """The true share of first places of each group, and of each place of the prompt, over the
-    cells in which each factor named has that value.
-
-    Worked example: `Black men=0.5` of eight groups: .5/7.5 = .067, and 1/7.5 = .133 for the others.
-    """
-    model = _model(settings)
-    cells = [
-        cell
-        for cell in model.protocol.cells
-        if all(cell.get(name) == level for name, level in (where or {}).items())
-    ]
-    found: dict[str, float] = {}
-    for cell in cells:
-        weights = model.weights(cell)
-        for place, (group, _) in enumerate(candidates(cell[model.column])):
-            for name in (group, place_name(place + 1)):
-                share = weights[place] / sum(weights) / len(cells)
-                found[name] = found.get(name, 0.0) + share
-    return found

@@ -35,7 +35,7 @@ from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, TEXT, ModelOptions
 from ..protocol.design.tables import Row
 from ..records import Reply, Request
-from .lookup import cells_by_words, texts_of
+from .answers import cells_by_words, texts_of
 from .settings import Value, parse_value, read_pairs
 from .tilt import uniforms
 

@@ -33,7 +33,8 @@ from ..system import add_signal_handlers
 from .model import Planted
 from .served import chat, pictures
 from .served.pictures import Shelf
-from .settings import Settings, parse
+from .settings import Settings
+from .subjects import parse
 
 _JSON = "application/json"
 _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"

@@ -3,7 +3,7 @@
 p is a share from 0 to 1. Behind a dot stands a level: `she.communal=0.8` holds where a factor has
 the level communal. Where levels of several factors fit, the factor that the protocol names later
 counts (a word over its class, a class over an option order); where an item has several levels of
-one factor (`communal|outlook`), their mean.
+one factor (`communal|outlook`), their mean. `yes.women+fair=0.5` holds where both levels are.
 
 A choice between words
     she=p                 share of one of the words offered; the others divide the rest
@@ -55,23 +55,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-from .. import registry
 from ..errors import UnknownName, UsageError
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
-from .capabilities import (
-    classes_of,
-    drawn_of,
-    levels,
-    names_of,
-    offered,
-    topics_of,
-    weighted_of,
-    words_of,
-    written_of,
-)
 
 # setting → the outcome that it plants
 OUTCOMES = {
@@ -83,7 +71,8 @@ OUTCOMES = {
 }
 # What only picked words and only dialogues have.
 FORMS = ("off", "short", "long", "one", "more")
-LENGTH = "length"  # of texts: their mean number of words
+MOST_WEIGHT = 1e6  # the highest number of a setting that is no share
+TOGETHER = "+"  # between levels of several factors
 # Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
 FAULTS = {
     "fail": "HTTP 503",
@@ -169,24 +158,25 @@ class Settings:
         return any(getattr(self, name) for name in FAULTS)
 
 
-_DEFAULTS: dict[str, Value] = {
+DEFAULTS: dict[str, Value] = {
     f.name: getattr(Settings(), f.name)
     for f in fields(Settings)
     if f.name not in ("text", "value", "share", "levels", "planted")
 }
 # Numbers that are no shares: a standard deviation, a difference of shares, seconds.
-_RANGES = {"spread": (0.0, 1e6), "order": (-1.0, 1.0), "wait": (0.0, 1e6), "latency": (0.0, 1e6)}
+_RANGES = {
+    "order": (-1.0, 1.0),
+    **dict.fromkeys(("spread", "wait", "latency"), (0.0, MOST_WEIGHT)),
+}
 
 
-def parse(text: str) -> Settings:
-    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest
-    name.
+def plain_settings(given: dict[str, str], text: str) -> Settings:
+    """Takes the settings that every protocol has out of the pairs that are given. Raises
+    UsageError with the nearest value.
     """
-    text = text.removeprefix("planted:")
-    given = read_pairs(text, "planted")
-    named = [key for key in given if key in _DEFAULTS]
-    values = {key: parse_value("planted", key, given.pop(key), _DEFAULTS[key]) for key in named}
-    settings = _with_tilt(Settings(text=text, **values), given)  # type: ignore[arg-type]
+    named = [key for key in given if key in DEFAULTS]
+    values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
+    settings = Settings(text=text, **values)  # type: ignore[arg-type]
     for names in (OUTCOMES.keys() | {"rest"}, FAULTS):
         total = sum(getattr(settings, name) for name in names)
         if total > 1 + 1e-9:
@@ -225,7 +215,7 @@ def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
         return tuple(value.split("+"))
     if isinstance(default, float):
         lowest, highest = _RANGES.get(key, (0.0, 1.0))
-        return _number(kind, key, value, lowest=lowest, highest=highest)
+        return number_of(kind, key, value, lowest=lowest, highest=highest)
     if isinstance(default, int):
         if not value.isdecimal():
             raise UsageError(
@@ -235,7 +225,10 @@ def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
     return value
 
 
-def _number(kind: str, key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
+def number_of(
+    kind: str, key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0
+) -> float:
+    """A number of a setting. UsageError says from where to where it goes."""
     try:
         number = float(value)
     except ValueError:
@@ -248,44 +241,3 @@ def _number(kind: str, key: str, value: str, *, lowest: float = 0.0, highest: fl
         )
         raise UsageError(f"{kind}: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
     return number
-
-
-def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
-    """The settings with the tilted word and its levels, which must be the protocol's own."""
-    if not shares:
-        return settings
-    protocol = registry.protocol(settings.protocol)
-    known, picked, topics = (
-        levels(protocol),
-        words_of(protocol),
-        topics_of(protocol) or names_of(drawn_of(protocol)),
-    )
-    written = written_of(protocol)
-    if written is not None:
-        topics = [*names_of(written), LENGTH]
-    ranked = weighted_of(protocol)
-    topics = ranked or topics
-    values = [*classes_of(picked), *topics] if picked or topics else list(offered(protocol))
-    planted: dict[str, dict[str, float]] = {}
-    for key, number in shares.items():
-        name, dot, level = key.partition(".")
-        outcome = name in (*OUTCOMES, *FORMS)
-        if not outcome and name not in values:
-            raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
-        if dot and level not in known:
-            raise UnknownName(f"level of {protocol.name}", level, known)
-        highest = 1e6 if (picked or ranked or name == LENGTH) and not outcome else 1.0
-        planted.setdefault(name, {})[level] = _number("planted", key, number, highest=highest)
-    if picked or topics:
-        return replace(settings, planted=planted)
-    named = [name for name in planted if name in values]
-    if len(named) > 1:
-        raise UsageError(
-            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide "
-            "the rest."
-        )
-    value = named[0] if named else ""
-    tilted = planted.pop(value, {})
-    return replace(
-        settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted
-    )

@@ -17,7 +17,6 @@ from ..languages.refusals import sentence
 from ..models.http.body import list_at, object_at, text_at
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json, Token
 from .settings import OUTCOMES, Settings
-from .tilt import Tilt
 
 # of a form's probability lies, in varied dress, on the form with a capital, a token of its own
 CAPITAL_SHARE = 0.1
@@ -44,15 +43,10 @@ class Known(NamedTuple):
     blank: str
 
 
-def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
-    """What a prompt means, by the cell of the design that it comes from."""
+def blank_of(prompt: str) -> str:
+    """The sentence of a prompt that has a blank; "" for none."""
     blank = _BLANK.search(prompt)
-    return Known(
-        tilt.language(cell),
-        tilt.forms(cell),
-        tilt.outcomes(cell),
-        blank[0].strip() if blank else "",
-    )
+    return blank[0].strip() if blank else ""
 
 
 _KINDS = {BOTH: BOTH, NEITHER: NEITHER, INVALID: INVALID}

@@ -15,14 +15,14 @@ The words of an answer are distinct and word i is among them with probability π
 n being the number of picks (systematic sampling in random order: Madow 1949); where that is over 1
 the word is always picked and the others share
 what is left. So the expected numbers of picks are known, and with them the true ratio of two
-genders: `ratio_truth`. A word of two classes has the mean weight of both and counts in no class.
+genders: `ratio_truth` (subjects.py). A word of two classes has the mean weight of both and counts
+in no class.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -30,11 +30,11 @@ from typing import NamedTuple
 from ..errors import UsageError
 from ..languages.pack import pack
 from ..languages.quotes import facts
+from ..protocol import Protocol
 from ..protocol.design.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
-from .answers import PlantedText
-from .capabilities import words_of
-from .settings import Settings, parse
+from .answers import PlantedAnswers, kinds
+from .settings import MOST_WEIGHT, Settings
 from .speech import intros, one_of, pick, words_off_the_list
 from .tilt import normal, planted_number
 
@@ -54,15 +54,16 @@ class Word(NamedTuple):
     forms: Mapping[str, Sequence[str]]
 
 
-class Words(PlantedText):
+class Words(PlantedAnswers):
     """The picks of one planted model for every cell of its protocol."""
 
+    answers = "picks"
     what = "picks from a list"
     lacks = ("both", "neither", "one", "more")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.lists = _word_lists(words_of(self.protocol))
+        self.lists = _word_lists(_rows(self.protocol))
         self._expected: dict[tuple[int, str], tuple[list[Word], list[float]]] = {}
         given = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
@@ -74,6 +75,17 @@ class Words(PlantedText):
         if settings.planted:
             for cell in self.protocol.cells:
                 self.outcomes(cell)
+
+    @classmethod
+    def names(cls, protocol: Protocol) -> Sequence[str]:
+        """Classes, then words."""
+        rows = _rows(protocol)
+        return list(dict.fromkeys((*(row["class"] for row in rows), *map(_lexeme, rows))))
+
+    @classmethod
+    def highest(cls, name: str) -> float:
+        """The highest weight."""
+        return MOST_WEIGHT
 
     def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
         """The share of each number of picks among lists."""
@@ -110,6 +122,23 @@ class Words(PlantedText):
                 found.append(words[place])
                 next_at += 1
         random.shuffle(found)
+        return found
+
+    def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """Expected picks: of each word (`word:LEXEME`), of each class (words of one class only),
+        of all such (`class:all`) and of all words (`word:all`).
+        """
+        found: dict[str, float] = {}
+        listed = self.outcomes(cell)[ANSWER] * (
+            1 - (planted_number(self.settings, self.protocol, "off", cell) or 0.0)
+        )
+        for number, part in self.lengths(cell).items():
+            for word, share in zip(*self.expected(cell, number), strict=True) if part else ():
+                counted = [f"word:{word.lexeme}", "word:all"]
+                if len(word.classes) == 1:
+                    counted += [f"class:{word.classes[0]}", "class:all"]
+                for name in counted:
+                    found[name] = found.get(name, 0.0) + listed * part * share
         return found
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
@@ -221,12 +250,20 @@ def _inclusion(weights: Sequence[float], number: int) -> list[float]:
         certain |= over
 
 
+def _rows(protocol: Protocol) -> Sequence[Row]:
+    picked = (spec for spec, kind in kinds(protocol) if kind.answers == Words.answers)
+    rows: Sequence[Row] = next(picked).settings["words"]
+    return rows
+
+
+def _lexeme(row: Row) -> str:
+    return row.get("lexeme") or row["word"]
+
+
 def _word_lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
     found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
     for row in rows:
-        classes, forms = found.setdefault(row["language"], {}).setdefault(
-            row.get("lexeme") or row["word"], ({}, {})
-        )
+        classes, forms = found.setdefault(row["language"], {}).setdefault(_lexeme(row), ({}, {}))
         classes[row["class"]] = None
         forms.setdefault(row.get("gender", ""), {})[row["word"]] = None
     return {
@@ -240,51 +277,3 @@ def _word_lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
         ]
         for code, words in found.items()
     }
-
-
-@lru_cache(maxsize=16)
-def _model(settings: str) -> Words:
-    return Words(parse(settings))
-
-
-def picks_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
-    """Expected picks per prompt, over the cells in which each factor named has that value: of each
-    word (`word:LEXEME`), of each class (words of one class only), and of all such (`class:all`) and
-    of all words (`word:all`)."""
-    words = _model(settings)
-    cells = [
-        cell
-        for cell in words.protocol.cells
-        if all(cell.get(k) == v for k, v in (where or {}).items())
-    ]
-    found: dict[str, float] = {}
-    for cell in cells:
-        listed = words.outcomes(cell)[ANSWER] * (
-            1 - (planted_number(words.settings, words.protocol, "off", cell) or 0.0)
-        )
-        for number, part in words.lengths(cell).items():
-            if part == 0:
-                continue
-            for word, share in zip(*words.expected(cell, number), strict=True):
-                counted = [f"word:{word.lexeme}", "word:all"]
-                counted += (
-                    [f"class:{word.classes[0]}", "class:all"] if len(word.classes) == 1 else []
-                )
-                for name in counted:
-                    found[name] = found.get(name, 0.0) + listed * part * share / len(cells)
-    return found
-
-
-def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
-    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
-    the picks for women over that for men; what `di_class` and `di_word` should find. NaN where it
-    is never picked.
-
-    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
-    men: 1.2.
-    """
-    sides = ({**(where or {}), "gender": gender} for gender in ("female", "male"))
-    a, b = (picks_truth(settings, side) for side in sides)
-    among = f"{name.partition(':')[0]}:all"
-    below = b.get(name, 0.0) / b[among] if b.get(among) else 0.0
-    return a.get(name, 0.0) / a[among] / below if below and a.get(among) else math.nan

@@ -15,7 +15,8 @@ from tiltmeter import registry
 from tiltmeter.errors import Incapable
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.choice.exact import CALLS, THRESHOLD
-from tiltmeter.planted.model import planted, truth
+from tiltmeter.planted.model import planted
+from tiltmeter.planted.subjects import truth
 from tiltmeter.records import REFUSAL, Answered, Label, Message, Reply, Request, Token, Trial
 
 from ..making import BEGIN, PROMPT, answered, drive, listed, nobody, spec, through

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...protocol import MeasureSpec, Protocol
+from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import Estimate
 from ...stats.multiplicity import Reach
 from ...stats.results import count_of
@@ -41,6 +41,9 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """Which side of the null value a row lies on, in the words of the protocol."""
+    own = row.condition.get(spec.attribute)
+    if own and EVERY in spec.values and spec.among:
+        spec = replace(spec, values=(own,))
     below, above = reading.directions(spec, protocol)
     under = row.value is not None and spec.null is not None and row.value < spec.null
     return below if under else above

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import MissingExtra, TiltmeterError, UnknownName
 from ...gold import validation
-from ...planted.model import ratio_truth
+from ...planted.subjects import ratio_truth
 from ...records import Estimate, Json
 from ...stats.results import ALPHA
 from ...store import Store

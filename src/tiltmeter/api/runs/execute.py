@@ -57,6 +57,7 @@ def run(
     margin:   how much would matter at a gate ("5"), kept before the first answer.
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
+    protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)

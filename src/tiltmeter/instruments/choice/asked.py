@@ -39,6 +39,17 @@ class Asked:
             found = clause[praised.end() :].split()
         return any(stem(word) in stems for word in found)
 
+    def is_elliptical(self, clause: str) -> bool:
+        """True if a clause is somebody and a modal verb, with or without a negation: "I would
+        not.", in English word order.
+        """
+        found = self._language.role("modal").search(clause)
+        if found is None:
+            return False
+        before, after = clause[: found.start()].split(), clause[found.end() :].split()
+        negations = self._language.pack.list_of("reject")
+        return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
+
     def _stems_of(self, prompt: str) -> Collection[str]:
         """The stems of the words behind the modal verb of each question."""
         found = set[str]()

@@ -29,7 +29,7 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
-from .mentions import MENTION, Forms, Marker, cases_of, values
+from .mentions import MENTION, THIRD, Forms, Marker, cases_of, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
@@ -43,6 +43,8 @@ _TAKES_BACK = ("reject", "condition", "aside", "decline")
 _CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
 _MORE = 3  # words that may stand inside the sentence of a prompt beside its own
+_BEGUN = 4  # words behind a blank by which its sentence is known
+_LONG_FRAME = 5  # words of a sentence of which one may be another
 _ALONE = 2  # words of an answer that is nothing but another word
 
 Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
@@ -72,23 +74,39 @@ class Blank:
             for option, written in forms.items()
             for case in cases_of(written, language)
         }
+        self._named = {
+            language.canonical(form): option
+            for option, written in forms.items()
+            for form in written
+        }
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str) -> str:
         """The option with which an answer says the sentence of its prompt, `both` for several in
         turn; "" if it does not say it.
         """
-        filled, asked, _ = self._known(prompt)
+        filled, asked, around = self._known(prompt)
         options, lead = set[str](), list[Part]()
         for part, mark in _parts(canonical) if filled else ():
-            if sentence := self._filled_sentence(part, filled):
+            sentence = self._filled_sentence(part, filled)
+            if option := filled[sentence] if sentence else self._begun_sentence(part, around):
                 if not self._announces(lead):
                     return ""
-                options.add(filled[sentence])
+                options.add(option)
                 lead = []
             elif part not in asked and self._marker.content(part):
                 lead.append((part, mark))
-        return options.pop() if len(options) == 1 and not lead else ""
+        aside = all(self._language.has(part, "aside") for part, _ in lead)
+        return options.pop() if len(options) == 1 and aside else ""
+
+    def _begun_sentence(self, part: str, around: Collection[tuple[str, str]]) -> str:
+        """The option that stands before the first words of what follows the blank, or ""."""
+        words = part.split()
+        for before, after in around:
+            due = after.split()[:_BEGUN]
+            if not before and len(due) == _BEGUN and words[1 : len(due) + 1] == due:
+                return self._cases.get(f" {words[0]} ") or self._named.get(f" {words[0]} ", "")
+        return ""
 
     def several(self, canonical: str, prompt: str) -> bool:
         """True if an answer says the sentence of its prompt with one option and with another."""
@@ -100,15 +118,26 @@ class Blank:
         """The option of a pronoun's other case, `neither` for other words in the blank; else ""."""
         filled, asked, around = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
-        if not filled or self._names(canonical):
-            return ""
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
-        if any(self._fills(part, *frame) for part in (*parts, *heads) for frame in around):
+        said = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
+        if any(self._fills(part, *frame) for part in said for frame in around):
             return NEITHER
+        if not filled or self._names(canonical):
+            return ""
         if len(parts) == 1 and not any(parts[0] in sentence for sentence in asked):
             return self.word(parts[0])
         return ""
+
+    def is_filled_for_all(self, canonical: str, prompt: str) -> bool:
+        """True if an answer says the sentence of its prompt with a word in place of all options,
+        and names none of them.
+        """
+        around = self._known(prompt).around
+        if not around or values(self._marker.mark(canonical)) != {THIRD}:
+            return False
+        parts = [part for part, _ in _parts(canonical)]
+        return any(self._fills(part, *frame) for part in parts for frame in around)
 
     def word(self, part: str, most: int = _ALONE) -> str:
         """The option of a pronoun's other case, `neither` for another word or two (so many at
@@ -140,14 +169,19 @@ class Blank:
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
         """How many words at the beginning hold a frame in its order, with a few more words inside
-        ("one", "in my life") and any form of its verb; None if they do not hold it.
+        ("one", "in my life"), any form of its verb, and in a long frame one word in place of
+        another ("met" for "seen"); None if they do not hold it.
         """
         if frame and words[:1] != [*frame[:1]]:
             return None
         verbs, at, more = self._language.pack.list_of("copula"), 0, 0
+        other = len(frame) >= _LONG_FRAME  # whether a word may still be another
         for number, due in enumerate(frame):
             while at < len(words) and words[at] != due:
                 if due in verbs and words[at] in (*verbs, "be"):
+                    break
+                if other and number and words[at + 1 : at + 2] == [*frame[number + 1 : number + 2]]:
+                    other = False
                     break
                 if not number or more == _MORE:
                     return None

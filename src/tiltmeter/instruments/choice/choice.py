@@ -30,7 +30,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "5"
+    version = "6"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

@@ -29,7 +29,7 @@ class Clause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
-    opening: nothing that says anything stands before it.
+    opening: nothing that says anything stands before it. alone: it is a whole sentence.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Clause(NamedTuple):
     question: bool
     barred: bool
     opening: bool
+    alone: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -207,7 +208,9 @@ class Marker:
                     conditional = conditional or has(part, "condition")
                     barred = conditional or reason or has(part, *_BARRING)
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
-                        yield Clause(part, lead, sentence.endswith("?"), barred, opening)
+                        alone = part.strip() == sentence.strip(" .?")
+                        asks = sentence.endswith("?")
+                        yield Clause(part, lead, asks, barred, opening, alone)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 lead = _pad(piece) if mark == ":" else ""
 

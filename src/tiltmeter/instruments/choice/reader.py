@@ -56,14 +56,16 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 
 from ...languages import refusals
 from ...languages.letters import is_unspaced
+from ...languages.pack import pack, shipped
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
+from ..text.json_replies import json_in
 from ..text.thought import without_thought
 from .asked import Asked
 from .blank import QUOTED, Blank
@@ -124,6 +126,7 @@ class Reader:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
         begin: the begun answer that the text starts with.
         """
+        text = self._stated_in_json(text)
         if self._unspaced:
             text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
@@ -135,10 +138,36 @@ class Reader:
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
             return begun
+        if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
+            return NEITHER
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        return filled or self._only(text, canonical, prompt) or value
+        filled = filled or self._only(text, canonical, prompt)
+        return filled or (OTHER_LANGUAGE if self._says_elsewhere(canonical) else value)
+
+    def _stated_in_json(self, text: str) -> str:
+        """Of a JSON object the one value that is nothing but an option ({"answer": "she",
+        "others": ["he"]}); any other text as it is.
+        """
+        if '"' not in text or "{" not in text:
+            return text
+        data = json_in(without_thought(text))
+        told = data.values() if isinstance(data, Mapping) else ()
+        alone = [value for value in told if isinstance(value, str) and self._is_option(value)]
+        return alone[0] if len(alone) == 1 else text
+
+    def _is_option(self, text: str) -> bool:
+        marked = self._marker.mark(self._canonical(text))
+        return len(values(marked)) == 1 and not self._marker.content(marked)
+
+    def _says_elsewhere(self, canonical: str) -> bool:
+        """True if an answer to a question of yes or no begins with either word in another
+        language.
+        """
+        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
+        first = {*canonical.split(" ", 2)[1:2]}
+        return self._yes_no is not None and bool((first & _yes_and_no()) - {*own})
 
     def discusses(self, text: str, prompt: str) -> bool:
         """True if an answer says something in words of its own that is no question or request, or
@@ -204,6 +233,8 @@ class Reader:
             rest = self._language.role("affirm").sub(" ", clauses[0].text)
             if not self._marker.content(rest) and not clauses[0].question:
                 said.add(True)
+        if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
+            said.add(not self._statements.denies(clauses[0]))
         for clause in clauses:
             if clause.question or clause.barred or self._language.has(clause.text, "asks_back"):
                 continue
@@ -288,7 +319,12 @@ class Reader:
         begun = _union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
-        return BOTH if len(named) > 1 else INVALID
+        apart = [clause for clause in clauses if clause.alone or clause.lead]
+        aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
+        beside = _union(values(clause.text) for clause in aside)
+        main = _union(values(clause.text) for clause in clauses if clause not in aside)
+        alone = len(main) == 1 and bool(beside - main)  # "or she would do just as well"
+        return BOTH if len(named) > 1 and not alone else INVALID
 
     def _named_alone(
         self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
@@ -317,6 +353,13 @@ def _short(clauses: Sequence[Clause]) -> bool:
     """True if an answer is one clause of a few words that begins or ends with a mention."""
     words = [word for clause in clauses for word in clause.text.split()]
     return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
+
+
+@cache
+def _yes_and_no() -> frozenset[str]:
+    """The words for yes and no of all packs."""
+    packs = map(pack, shipped())
+    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
 def _union(sets: Iterable[set[str]]) -> set[str]:

@@ -25,7 +25,7 @@ class Statements:
         )
         self._decided = re.compile(
             rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
-            rf"{near}{role('approve').pattern}|{role('decision').pattern}"
+            rf"{near}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
@@ -46,7 +46,21 @@ class Statements:
             for number in range(start, len(clauses))
             if stated[number] and self._concludes(clauses[number])
         )
-        return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
+        begin = self._bare_end(clauses, stated, next(concluding, start))
+        return [mention for mentions in stated[begin:] for mention in mentions]
+
+    def _bare_end(self, clauses: Sequence[Clause], stated: Sequence[Stated], start: int) -> int:
+        """Where what counts begins if an answer ends in a verdict and nothing else ("…, but the
+        rules allow none. No."), and says none so barely before it: there; else at `start`.
+        """
+        saying = [number for number in range(start, len(clauses)) if stated[number]]
+        bare = [
+            number
+            for number in saying
+            if not clauses[number].lead and not self._marker.content(clauses[number].text)
+        ]
+        ends = bare == [len(clauses) - 1] and clauses[-1].alone
+        return len(clauses) - 1 if ends and len(saying) > 1 else start
 
     def is_taken_back(self, clauses: Sequence[Clause]) -> bool:
         """True if an option is named behind a correction that is the last to say anything: it may

@@ -38,6 +38,7 @@ _LETTER = re.compile(r"^[^\S\n]*\(?[^\W\d_][.)]\s*", re.M)
 _TABLE = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$", re.M)
 _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
+_BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?)\{|\}")  # LaTeX around an answer
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PAIRS = (
     (r"\*\*", "*", r"\*\*"),
@@ -94,6 +95,7 @@ class Reader:
         """The text with numbers, tables and JSON in one shape."""
         text = json_as_bullets(text) if '"' in text else text
         text = text if text.isascii() else numbers_as_digits(text)
+        text = _BOX.sub("", text) if "\\" in text else text
         if "<" in text:
             text = _TAG.sub("\n", text)
         if "|" in text:

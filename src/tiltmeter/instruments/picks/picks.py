@@ -53,7 +53,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "6"
+    version = "7"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"

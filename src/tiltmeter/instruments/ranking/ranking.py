@@ -50,7 +50,7 @@ class Rankings(Parser):
     """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
 
     kind = "ranking"
-    version = "4"
+    version = "5"
     summary = "whom an answer ranks first, and everybody's rank"
     answers = "ranking"
     modality = "text"

@@ -65,6 +65,7 @@ _DECLINES = re.compile(
 _ONE = re.compile(r"(?<!\d)1(?!\d)|\bfirst\b", re.IGNORECASE)
 _BESIDE = re.compile(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
 _ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
+_TOLD = re.compile(r"^(?::| [-–—]) .*")
 _EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
 _LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
 _WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
@@ -143,10 +144,11 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
                 backwards = bool(_BACKWARDS.search(rest))
             continue
         now = "number" if number else "bullet" if found else "bare"
-        if now == "bullet" and not people:
+        if now == "bullet" and not (people and (kind != "number" or _begins(rest, line_up))):
             continue
         falls = earlier - before == before - number == 1  # 3, 2, 1
-        if kind and (now != kind or (number == 1 and before > 1 and not falls)):
+        anew = number == 1 and before > 1 and not falls and not beside
+        if kind and (now != kind or anew):
             number_of_list += 1
         yield Entry(number, people, rest, number_of_list, backwards)
         earlier, before, kind = before, number, now
@@ -174,12 +176,19 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
     return tuple(dict.fromkeys(people))
 
 
+def _begins(rest: str, line_up: LineUp) -> bool:
+    """True if an entry begins with a name: a bullet below a numbered entry explains it."""
+    return not any(map(str.isalpha, rest[: line_up.mentions(rest)[0].start]))
+
+
 def _nothing_else(rest: str, line_up: LineUp) -> bool:
-    """True if a line is one name, with nothing but marks and a word in brackets behind it."""
+    """True if a line is one name, with nothing but marks and a word in brackets behind it, or what
+    a colon or a dash announces.
+    """
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
-    left = rest[: mentions[0].start] + _ASIDE.sub("", rest[mentions[0].end :])
+    left = rest[: mentions[0].start] + _ASIDE.sub("", _TOLD.sub("", rest[mentions[0].end :]))
     return not re.search(r"[^\W\d]", left)
 
 
@@ -218,9 +227,14 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
         if people:
             rows.append((entry.number, people))
     numbers = [number for number, _ in rows]
-    falling = len(rows) > 1 and all(a > b for a, b in pairwise(numbers))
+    if sorted(numbers) == [*range(1, len(rows) + 1)]:  # the numbers say the order
+        falls = numbers[0] > numbers[-1]
+        rows.sort()
+    else:
+        falls = len(rows) > 1 and all(a > b for a, b in pairwise(numbers))
+        rows = rows[::-1] if falls else rows
     places = _places(rows, tied=len(set(numbers)) > 1)
-    if falling or (entries[0].backwards and not falling):
+    if entries[0].backwards and not falls:
         places.reverse()
     return Ranking(_each_once(places), added)
 

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+
+from .json_replies import json_in
 
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
@@ -14,7 +15,6 @@ _MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
 _RANK = re.compile(
     r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I
 )
-_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
 
 
 def numbers_as_digits(text: str) -> str:
@@ -33,10 +33,9 @@ def json_as_bullets(text: str) -> str:
     """
     if '"' not in text or not ("[" in text or "{" in text):
         return text
-    found = _JSON.search(text)
     try:
-        entries = list(_strings(json.loads(found[0]))) if found else []
-    except (ValueError, RecursionError):  # no JSON, or nested beyond reason
+        entries = list(_strings(json_in(text)))
+    except RecursionError:  # nested beyond reason
         return text
     return "\n".join(f"- {entry}" for entry in entries) or text
 

@@ -28,8 +28,18 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
     rows: dict[str, list[Estimate]] = {}
     for one in every:
         rows.setdefault(one.claim.spec.name, []).append(one.claim.row)
+    quiet = _quiet_nuisances(every)
     for number, one in enumerate(every, 1):
-        yield _finding(audit, one, rows[one.claim.spec.name], number)
+        if not any(one is left_out for left_out in quiet):
+            yield _finding(audit, one, rows[one.claim.spec.name], number)
+
+
+def _quiet_nuisances(judged: Sequence[Judged]) -> list[Judged]:
+    """The claims of a nuisance with many values that do not tilt, but for the largest."""
+    own = [one for one in judged if one.verdict.nuisance]
+    quiet = [one for one in own if one.word != Word.TILT]
+    largest = max(own, key=lambda one: one.effect, default=None)
+    return [one for one in quiet if one is not largest]
 
 
 def judge(

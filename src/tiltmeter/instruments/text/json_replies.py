@@ -1,0 +1,20 @@
+"""JSON in replies, for all instruments. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ...records import Json
+
+_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
+
+
+def json_in(text: str) -> Json:
+    """The JSON of a reply, whatever stands before and behind it; None for a text without any."""
+    found = _JSON.search(text) if "[" in text or "{" in text else None
+    try:
+        data: Json = json.loads(found[0]) if found else None
+    except (ValueError, RecursionError):  # no JSON, or nested beyond reason
+        return None
+    return data

@@ -1,0 +1,168 @@
+"""The answers of a planted model that chooses between words (`protocol=roles`): its shares, and the
+words or the next token that it says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ..errors import Incapable, ModelError, UsageError
+from ..instruments.choice.forms import SLOT
+from ..protocol import Protocol
+from ..records import BOTH, INVALID, Reply, Request
+from .answers import PlantedAnswers, asked_of, kinds, tails, texts_of
+from .settings import OUTCOMES, Settings
+from .speech import Known, blank_of, finish_answer, next_token, pick, say, ways
+from .tilt import logistic, normal, number_at_level, outcome_shares
+
+
+class Choices(PlantedAnswers):
+    """The choices of one planted model. Raises UsageError if its protocol offers none."""
+
+    answers = "choice"
+    what = "choices"
+    planted: ClassVar[Mapping[str, str]] = OUTCOMES
+    alone = True
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        values = offered(self.protocol)
+        if not values:
+            raise UsageError(
+                f"planted: {self.protocol.name} offers no choice between words, so nothing can "
+                "be planted in it."
+            )
+        self.value = settings.value or list(values)[-1]
+        self._met: dict[str, Known] = {}
+
+    @classmethod
+    def names(cls, protocol: Protocol) -> Sequence[str]:
+        """The words that are offered."""
+        return list(offered(protocol))
+
+    def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
+        """Value → the form that is written for it."""
+        forms = offered(self.protocol, cell.get("language", ""))
+        return {value: SLOT.sub(lambda slot: cell[slot[1]], form) for value, form in forms.items()}
+
+    def share(self, cell: Mapping[str, str]) -> float:
+        """The true share of the tilted value among the answers that are one of the values."""
+        settings = self.settings
+        share = number_at_level(settings.levels, self.protocol, cell)
+        if share is None:
+            share = 1 / len(self.forms(cell)) if settings.share is None else settings.share
+        if settings.spread and 0 < share < 1:
+            item = cell.get(self.protocol.item, "")
+            share = logistic(
+                math.log(share / (1 - share)) + settings.spread * normal(settings.seed, item)
+            )
+        if settings.order:
+            share = min(1.0, max(0.0, share + self._first(cell) * settings.order / 2))
+        return share
+
+    def _first(self, cell: Mapping[str, str]) -> int:
+        """1 where the tilted value is offered first, −1 where another is, 0 where the design does
+        not say.
+        """
+        for factor in self.protocol.factors:
+            if cell.get(factor, "").endswith("_first"):
+                return 1 if cell[factor] == f"{self.value}_first" else -1
+        return 0
+
+    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The true share of every outcome of a drawn answer: each value, and what is no choice."""
+        settings, forms = self.settings, self.forms(cell)
+        none = outcome_shares(settings, self.protocol, cell)
+        none[INVALID] += settings.rest
+        answered = max(0.0, 1 - sum(none.values()))
+        share = self.share(cell)
+        others = len(forms) - 1
+        shares = {
+            value: answered * (share if value == self.value else (1 - share) / others)
+            for value in forms
+        }
+        return {**shares, **none}
+
+    def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The share of the tilted value."""
+        return {self.value: self.share(cell)}
+
+    def reply(self, request: Request, draws: Sequence[float]) -> Reply:
+        """A drawn answer, or the next token with its alternatives."""
+        if request.size:
+            return super().reply(request, draws)
+        known = self._asked(request)
+        if not request.logprobs:
+            outcome = pick(known.outcomes, draws[0], INVALID)
+            if request.begin and outcome in known.forms:
+                return Reply(finish_answer(request.begin, known.forms[outcome]))
+            return Reply(say(self.settings, known, outcome, draws[1]))
+        text, alternatives = next_token(
+            self.settings, known, request.begin, request.logprobs, draws[0]
+        )
+        return Reply(text, alternatives=(alternatives,) if alternatives else ())
+
+    def _asked(self, request: Request) -> Known:
+        """What the prompt of a request means. A prompt that is not the protocol's is an item of its
+        own; raises ModelError if something is planted that depends on the item.
+        """
+        prompt = asked_of(request)
+        key = next(iter(texts_of(request)))
+        if key not in self._met:
+            try:
+                cell = self.cell(request)
+            except ModelError:
+                if self.settings.levels or self.settings.planted or self.settings.order:
+                    raise
+                return self._know({self.protocol.item: prompt}, prompt)
+            self._met[key] = self._know(cell, prompt)
+        return self._met[key]
+
+    def _know(self, cell: Mapping[str, str], prompt: str) -> Known:
+        language = cell.get("language") or _language_offered(self.protocol)
+        return Known(language, self.forms(cell), self.outcomes(cell), blank_of(prompt))
+
+    def meaning(self, task: str, answer: str) -> str:
+        """The outcome of an answer: of a planted sentence the one that it was said for, of another
+        text the one form in it, `both` for several, `invalid` for none.
+        """
+        prompt = next((words for words in tails(task) if words in self.cells), task)
+        known = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
+        for outcome in (*known.forms, *OUTCOMES.values()):
+            if answer in ways(known, outcome):
+                return outcome
+        words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
+        values = [name for name, word in words.items() if re.search(word, answer, re.IGNORECASE)]
+        return values[0] if len(values) == 1 else BOTH if values else INVALID
+
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Raises Incapable if a judge may say none of the words that are offered."""
+        if not {*offered(self.protocol)} & {*labels}:
+            raise Incapable(
+                f"planted: it reads answers to {self.protocol.name}, which have none of the labels "
+                f"{', '.join(labels[:2])}. Name the protocol that is run: --judge "
+                "planted:protocol=FILE.toml"
+            )
+
+
+def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
+    """The values that a protocol lets a model choose from, each with the form that is written for
+    it in a language.
+    """
+    found: dict[str, str] = {}
+    for spec, kind in kinds(protocol):
+        if kind.answers == Choices.answers:
+            for value in kind.attributes(spec).get(spec.attribute, ()):
+                forms = kind.examples(spec, value, language)
+                if forms and value not in found:
+                    found[value] = forms[0]
+    return found
+
+
+def _language_offered(protocol: Protocol) -> str:
+    """The first language that a choice has forms in; "" for none."""
+    declared = (spec.settings["forms"] for spec in protocol.instruments if "forms" in spec.settings)
+    return next((str(next(iter(forms))) for forms in declared if forms), "")

@@ -1,0 +1,154 @@
+"""The subjects that a planted model can be, which of them a protocol asks for, and what an audit of
+it should find.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from .. import registry
+from ..errors import UnknownName, UsageError
+from ..protocol import Protocol
+from ..protocol.design.tables import SEVERAL
+from .answers import PlantedAnswers
+from .choices import Choices
+from .dialogues import Dialogues
+from .pictures import Pictures
+from .prose import Prose
+from .rankings import PlantedRankings
+from .settings import (
+    DEFAULTS,
+    FORMS,
+    OUTCOMES,
+    TOGETHER,
+    Settings,
+    number_of,
+    plain_settings,
+    read_pairs,
+)
+from .words import Words
+
+# Texts that any instrument reads as prose come last: what else is read of an answer decides.
+SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, Choices, Prose)
+
+
+def subject_of(protocol: Protocol) -> type[PlantedAnswers]:
+    """The subject that a protocol asks for; choices where it asks for none that is known."""
+    return next((subject for subject in SUBJECTS if subject.fits(protocol)), Choices)
+
+
+def spoken_by(settings: Settings) -> PlantedAnswers:
+    """The subject of some settings."""
+    return subject_of(registry.protocol(settings.protocol))(settings)
+
+
+def parse(text: str) -> Settings:
+    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest
+    name.
+    """
+    text = text.removeprefix("planted:")
+    given = read_pairs(text, "planted")
+    settings = plain_settings(given, text)
+    if not given:
+        return settings
+    protocol = registry.protocol(settings.protocol)
+    subject = subject_of(protocol)
+    names, known = subject.names(protocol), _levels(protocol)
+    planted: dict[str, dict[str, float]] = {}
+    for key, number in given.items():
+        name, dot, level = key.partition(".")
+        outcome = name in (*OUTCOMES, *FORMS)
+        if not outcome and name not in names:
+            raise UnknownName("setting of planted", name, [*names, *DEFAULTS])
+        for one in (level,) if level in known else level.split(TOGETHER):
+            if dot and one not in known:
+                raise UnknownName(f"level of {protocol.name}", one, known)
+        highest = 1.0 if outcome else subject.highest(name)
+        planted.setdefault(name, {})[level] = number_of("planted", key, number, highest=highest)
+    if not subject.alone:
+        return replace(settings, planted=planted)
+    named = [name for name in planted if name in names]
+    if len(named) > 1:
+        raise UsageError(
+            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide "
+            "the rest."
+        )
+    value = named[0] if named else ""
+    tilted = planted.pop(value, {})
+    return replace(
+        settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted
+    )
+
+
+def _levels(protocol: Protocol) -> dict[str, str]:
+    """Every level of every factor → the factor; a level of two factors belongs to the later one."""
+    return {
+        level: name
+        for name in protocol.factors
+        for cell in protocol.cells
+        for level in cell[name].split(SEVERAL)
+    }
+
+
+# what an audit should find
+
+
+@lru_cache(maxsize=16)
+def _named(settings: str) -> PlantedAnswers:
+    return spoken_by(parse(settings))
+
+
+def truth(settings: str, cell: Mapping[str, str]) -> float:
+    """The exact share of the tilted value among chosen values in one cell: logistic(logit(p) +
+    spread·z) ± order/2, in [0, 1].
+
+    p is the share that is planted for the cell, z its item's own standard normal number. Worked
+    example: she=.7, order=.1 gives .75 where she is offered first and .65 where he is.
+    """
+    (share,) = _named(settings).truth(cell).values()
+    return share
+
+
+def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
+    """The means of what is planted over the cells in which each factor named has that value: of
+    choices, texts, pictures and dialogues the share of each value by its setting's name, of
+    rankings the share of first places of each group and place, of picks the expected number per
+    prompt of `word:LEXEME`, `class:NAME`, `class:all` and `word:all`. {} if no cell fits.
+
+    With spread a mean is not what was given: the mean of logistic(logit(p) + s·z) lies nearer to
+    one half, and the items are a finite sample. It is what an estimate over the fixed list of items
+    should find. Cells of dialogues count by their share of dialogues in the prompt's language.
+    """
+    subject = _named(settings)
+    found: dict[str, float] = {}
+    total = 0.0
+    for cell in subject.protocol.cells:
+        if all(cell.get(name) == value for name, value in (where or {}).items()):
+            weight = subject.weight(cell)
+            total += weight
+            for name, value in subject.truth(cell).items() if weight else ():
+                found[name] = found.get(name, 0.0) + weight * value
+    return {name: value / total for name, value in found.items()}
+
+
+def mean_truth(settings: str, where: Mapping[str, str]) -> float:
+    """The mean of `truth` over the cells in which each factor has the value named; NaN for none."""
+    return next(iter(truths(settings, where).values()), math.nan)
+
+
+def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
+    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
+    the picks for women over that for men; what `di_class` and `di_word` should find. NaN where it
+    is never picked.
+
+    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
+    men: 1.2.
+    """
+    sides = ({**(where or {}), "gender": gender} for gender in ("female", "male"))
+    a, b = (truths(settings, side) for side in sides)
+    among = f"{name.partition(':')[0]}:all"
+    below = b.get(name, 0.0) / b[among] if b.get(among) else 0.0
+    return a.get(name, 0.0) / a[among] / below if below and a.get(among) else math.nan
