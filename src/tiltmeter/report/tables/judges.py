@@ -219,7 +219,10 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         number("difference", difference),
         number("p adj.", lambda row: numerals.chance(row.estimate.p_adjusted)),
         words("verdict", lambda row: row.verdict or numerals.NOTHING),
-        Field(Column("note", "letter", True), lambda row: letters.get(row.estimate.note, "–")),
+        Field(
+            Column("note", "letter", True),
+            lambda row: letters.get(row.estimate.note, numerals.NOTHING),
+        ),
     )
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
