@@ -76,6 +76,9 @@ def run(
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     asked = partial(planning.cells, declared, choices)
+    protocol_snapshot.refuse_secrets(
+        "What an answer begins with, or a system prompt,", choices.frozen(declared)
+    )
     snapshot = protocol_snapshot.record(protocol, declared, asked)
     piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
-from ...analyse.words import numerals
+from ...analyse.words import headlines, numerals
 from ...gold.agreement import Agreement
 from ...gold.classes import ClassShare
 from ...gold.review import MarkShare
@@ -20,6 +21,7 @@ from . import checked_labels
 
 RATES = ("sensitivity", "specificity", "precision", "F1")
 UNKNOWN = Interval(None, None, None, "none")
+POINTS = " points"  # for which a column has no room
 VALIDATION = "validation"  # in the place of a variant
 WIDE = 8  # answers that a matrix has at most to be shown
 
@@ -248,8 +250,8 @@ def _group(row: ComparisonRow, several: bool) -> str:
 def values(row: ComparisonRow) -> str:
     """The number of both runs, the earlier one first."""
     signed = any(name != "run" for name in row.estimate.contrast or {})
-    both = (numerals.quantity(one, "share", signed, 2) for one in (row.first, row.second))
-    return " → ".join(both)
+    both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
+    return " → ".join(both).replace(POINTS, "")
 
 
 def difference(row: ComparisonRow) -> str:
@@ -259,5 +261,4 @@ def difference(row: ComparisonRow) -> str:
         return numerals.NOTHING
     if e.unit != "share":
         return numerals.quantity(e.value, e.unit)
-    ends = numerals.interval(e.low, e.high, "share", True, 2)
-    return f"{numerals.difference(e.value, 2)} {ends}"
+    return first_words.difference(e.value, e.low, e.high, e.unit).replace(POINTS, "")

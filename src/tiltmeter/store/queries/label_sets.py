@@ -148,6 +148,11 @@ def judges_by_annotator(store: Store) -> dict[str, list[str]]:
     return judges
 
 
+def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
+    """(output, annotator, call) of every reply that labels are said to rest on."""
+    yield from store.rows("SELECT output, annotator, call FROM label_calls")
+
+
 def lead_values(store: Store, attribute: str, lead: str) -> list[tuple[str, str, bool]] | None:
     """(output, value, whether annotators or votes disagree): what the lead annotator said, else the
     first in the order of their names. None where an annotator gave an output several values or
