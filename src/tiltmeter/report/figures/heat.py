@@ -182,7 +182,6 @@ def heat(
         table=table,
         folded=folded,
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
-        marks=strata.marks(audit, grid.shown),
         across=grid.across,
         columns=tuple(columns),
         rows=tuple(cells.items()),

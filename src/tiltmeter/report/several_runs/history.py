@@ -124,7 +124,7 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
 def _point(row: Estimate, spec: MeasureSpec) -> Point:
     number = reading.value(row, spec, 2)
     ends = reading.interval(row, spec, 2)
-    return Point(0, row.value, row.low, row.high, number, ends, numerals.count(row.n), "")
+    return Point(0, row.value, row.low, row.high, number, ends)
 
 
 def _steps(told: HistoryWords) -> Table:

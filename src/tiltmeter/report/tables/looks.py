@@ -120,7 +120,7 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
 
 
 def _point(one: Decision) -> Point:
-    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "", "", "")
+    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "")
 
 
 def _table(found: Progress, rows: Sequence[Row]) -> Table:
