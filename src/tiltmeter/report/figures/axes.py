@@ -74,7 +74,7 @@ def _tick(value: float) -> tuple[float, str]:
 
 
 def linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
-    """A scale with round places; of a difference symmetric about 0, so that both sides have room."""
+    """A scale with round places; of a difference symmetric about 0, with room on both sides."""
     low, high = min(seen), max(seen)
     if signed:
         high = max(abs(low), abs(high))
