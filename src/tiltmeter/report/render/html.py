@@ -24,7 +24,8 @@ from ...records import __version__
 from ..figures import draw, plots
 from ..figures.svg import without_links
 from ..page_model.figures import Figure
-from ..page_model.page import Report, Section, Table
+from ..page_model.page import Report, Section
+from ..page_model.table import Table
 from ..tables import drawers as behind
 from . import html_rows
 

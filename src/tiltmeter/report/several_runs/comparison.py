@@ -23,7 +23,7 @@ from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, Example, warnings_block
 from ..page_model.figures import Axis
-from ..page_model.page import Field, Table, number, table_of, words
+from ..page_model.table import Field, Table, number, table_of, words
 from ..tables import judges
 from . import changes
 

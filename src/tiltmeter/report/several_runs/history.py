@@ -21,7 +21,7 @@ from ..figures.timeline import Link, Panel, Timeline
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, warnings_block
 from ..page_model.figures import Point
-from ..page_model.page import Field, Table, number, table_of, words
+from ..page_model.table import Field, Table, number, table_of, words
 from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
