@@ -24,7 +24,8 @@ from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.errors import StoreError, UsageError
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report.page_model.page import Column, Content, Table, alone
+from tiltmeter.report.page_model.page import Content, alone
+from tiltmeter.report.page_model.table import Column, Table
 from tiltmeter.report.render import html, json_csv, pages, terminal, terminal_screen
 from tiltmeter.report.render.pages.md import markdown
 from tiltmeter.report.run_page import content

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...analyse.between_runs.first_words import Pill
 from .figures import Figure
-from .page import Table
+from .table import Table
 
 
 @dataclass(frozen=True, slots=True)

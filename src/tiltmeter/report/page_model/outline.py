@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .page import Table
+from .table import Table
 
 
 class Strong(str):

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...display.screen import WIDEST, Form, Part, full_rest, screen
 from ..page_model.document import Block, Document
-from ..page_model.page import Table
+from ..page_model.table import Table
 
 TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$")
 LABEL = 11  # columns that a text column needs at least

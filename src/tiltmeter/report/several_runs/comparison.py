@@ -17,11 +17,13 @@ from ...analyse.words.headlines import amount
 from ...analyse.words.verdict_words import Word
 from ...display import shorten
 from ...stats.results import count_of
+from ..figures import axes
+from ..figures.readable import axis_over
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, Example, warnings_block
 from ..page_model.figures import Axis
-from ..page_model.page import Field, Table, number, table_of, words
+from ..page_model.table import Field, Table, number, table_of, words
 from ..tables import judges
 from . import changes
 
@@ -190,20 +192,7 @@ def _arrow(found: Comparison, row: ComparisonRow) -> Arrow:
 
 
 def _axis(values: Sequence[float], unit: str, signed: bool) -> Axis:
-    """An axis zoomed to the values and no difference, with a few round places on it."""
-    seen = [*values, 0.0] if signed else [*values]
-    low, high = min(seen), max(seen)
-    room = max(0.05 * (high - low), 0.02 if unit == "share" else 1e-6)
-    low, high = low - room, high + room
-    if unit == "share":
-        low, high = max(low, -1.0 if signed else 0.0), min(high, 1.0)
-    steps = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-    step = next((s for s in steps if (high - low) / s <= 6), (high - low) / 4)
-    first = round(low / step + 0.499999)
-    places = [n * step for n in range(first, first + 9) if n * step <= high + 1e-9]
-    ticks = ((p, amount(p, unit, signed) if unit == "share" else f"{p:.3g}") for p in places)
-    return Axis(
-        domain=(low, high),
-        ticks=tuple((p, t.removesuffix(" points").removesuffix(" point")) for p, t in ticks),
-        null=0.0 if signed else None,
-    )
+    """An axis over the values, and over no difference if they can lie on both sides of it."""
+    domain, ticks = axes.linear([0.0, *values] if signed else values, signed=signed, unit=unit)[1:]
+    whole = Axis(domain=domain, ticks=ticks, null=0.0 if signed else None)
+    return axis_over(values, whole, signed=signed) if unit == "share" else whole

@@ -21,7 +21,7 @@ from ..figures.timeline import Link, Panel, Timeline
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, warnings_block
 from ..page_model.figures import Point
-from ..page_model.page import Field, Table, number, table_of, words
+from ..page_model.table import Field, Table, number, table_of, words
 from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
@@ -124,7 +124,7 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
 def _point(row: Estimate, spec: MeasureSpec) -> Point:
     number = reading.value(row, spec, 2)
     ends = reading.interval(row, spec, 2)
-    return Point(0, row.value, row.low, row.high, number, ends, numerals.count(row.n), "")
+    return Point(0, row.value, row.low, row.high, number, ends)
 
 
 def _steps(told: HistoryWords) -> Table:

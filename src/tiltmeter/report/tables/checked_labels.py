@@ -11,7 +11,7 @@ from ...gold.consensus import PanelAccuracy
 from ...gold.label_check import CheckedGroup
 from ...stats.results import Interval
 from ..page_model import audits
-from ..page_model.page import Field, Table, number, table_of, words
+from ..page_model.table import Field, Table, number, table_of, words
 
 FIELDS: tuple[Field[CheckedGroup], ...] = (
     words("group", lambda one: f"{one.factor}: {one.level}" if one.factor else "all"),

@@ -8,7 +8,7 @@ from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model.audits import Audit
-from ..page_model.page import Column, Field
+from ..page_model.table import Column, Field
 
 GROUP = Column("group", brief=True)
 MARK = Column("signature", "mark", True, "written out at the end")

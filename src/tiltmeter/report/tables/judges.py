@@ -16,7 +16,8 @@ from ...gold.review import MarkShare
 from ...gold.validation import GoldGroup, ReportCard, Validation
 from ...stats.results import Interval, count_of
 from ..page_model import audits
-from ..page_model.page import Column, Field, Section, Table, number, table_of, words
+from ..page_model.page import Section
+from ..page_model.table import Column, Field, Table, number, table_of, words
 from . import checked_labels
 
 RATES = ("sensitivity", "specificity", "precision", "F1")

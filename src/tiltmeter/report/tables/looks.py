@@ -14,7 +14,8 @@ from ...protocol import Protocol, wording
 from ...store import Store
 from ..page_model import audits
 from ..page_model.figures import Axis, FigureRow, Plot, Point
-from ..page_model.page import Field, Section, Table, number, table_of, words
+from ..page_model.page import Section
+from ..page_model.table import Field, Table, number, table_of, words
 
 if TYPE_CHECKING:
     from ...stats.stopping.decision import Decision
@@ -120,7 +121,7 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
 
 
 def _point(one: Decision) -> Point:
-    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "", "", "")
+    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "")
 
 
 def _table(found: Progress, rows: Sequence[Row]) -> Table:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analyse.whole_run.printed_beside import Beside, sentence, survivors
-from ..page_model.page import Badge, Field, Section, number, table_of, words
+from ..page_model.page import Badge, Section
+from ..page_model.table import Field, number, table_of, words
 
 NAME = "published-beside-ours"
 _ABOUT = (

@@ -11,7 +11,8 @@ from ...instruments.images.taxonomy import Attribute
 from ...protocol import Protocol
 from ...store import Store
 from ..page_model import audits
-from ..page_model.page import Field, Section, Table, table_of, words
+from ..page_model.page import Section
+from ..page_model.table import Field, Table, table_of, words
 
 TAXONOMY = "taxonomy"  # in the place of a variant
 EVERYTHING = "all"  # what an attribute without a set of its own is of

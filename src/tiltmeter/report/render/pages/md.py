@@ -19,7 +19,8 @@ from ...page_model.outline import (
     Soft,
     Strong,
 )
-from ...page_model.page import Report, Table
+from ...page_model.page import Report
+from ...page_model.table import Table
 from ..html import write_whole
 from ..outlines import outline
 
