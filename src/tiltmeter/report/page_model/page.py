@@ -1,7 +1,7 @@
 """The data of a report: frozen rows of text and numbers, with no layout. Made by `content.build`.
 
 A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
-stands beside a number for its signature, which is written out in full under the table or figure and
+stands beside a number for its signature, which is written out in full under the table and
 in the list at the end.
 """
 
