@@ -10,7 +10,7 @@ from ...stats.results import count_of
 from ..stopping import sentences
 
 if TYPE_CHECKING:
-    from ...stages.planning.cost import Line
+    from ...stages.planning.cost import CostLine
     from ...stages.planning.power import Detectable
     from ...stages.steps.connect import KnownModel
     from .plan_page import Plan
@@ -119,7 +119,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
         )
 
 
-def _up_to(line: Line) -> str:
+def _up_to(line: CostLine) -> str:
     """Explains the calls to a judge that is asked only if the rules are unsure."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
@@ -127,7 +127,7 @@ def _up_to(line: Line) -> str:
     )
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: CostLine) -> tuple[str, ...]:
     """One model in one part, as a row of the table of calls."""
     return (
         line.model,

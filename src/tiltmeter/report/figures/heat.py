@@ -17,7 +17,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
-from ..page_model.figures import Cell, Heat
+from ..page_model.figures import Heat, HeatCell
 
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded
@@ -149,7 +149,7 @@ def heat(
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
-    def cell(row: str, column: str) -> Cell | None:
+    def cell(row: str, column: str) -> HeatCell | None:
         e = grid.rows[row].get(column)
         if e is None or e.value is None:
             return None
@@ -157,7 +157,9 @@ def heat(
         words = grid.words[row, column] if grid.words else (number, _symbol(e, spec, leaders))
         told = spec.null is None or e.p is None or strata.significant(e)
         query = query_of(audit.protocol, e).text()
-        return Cell(level(e.value) if told else 0, words[0], numerals.count(e.n), words[1], query)
+        return HeatCell(
+            level(e.value) if told else 0, words[0], numerals.count(e.n), words[1], query
+        )
 
     cells = {row: tuple(cell(row, column) for column in columns) for row in grid.rows}
     said = [

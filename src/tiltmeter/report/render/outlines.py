@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..page_model.document import Document
+from ..page_model.document import RunsPage
 from ..page_model.figures import Pairs
 from ..page_model.outline import (
     Bullets,
@@ -21,9 +21,9 @@ from ..page_model.outline import (
 from ..page_model.page import Content, Finding, Report, Section
 
 
-def outline(page: Report | Document) -> Iterator[Outline]:
+def outline(page: Report | RunsPage) -> Iterator[Outline]:
     """Yields the blocks of a page, in the order in which they are read."""
-    if isinstance(page, Document):
+    if isinstance(page, RunsPage):
         yield from _of_document(page)
         return
     for run in page.runs:
@@ -44,7 +44,7 @@ def _pairs(pairs: Pairs) -> Bullets:
     return _bullets(f"{name}: {value}" for name, value in pairs)
 
 
-def _of_document(page: Document) -> Iterator[Outline]:
+def _of_document(page: RunsPage) -> Iterator[Outline]:
     yield Heading(page.title, 1)
     yield _text(Strong(page.headline), " ", " ".join(page.lede))
     yield _text(" · ".join(f"{pill.symbol} {pill.text}" for pill in page.pills))

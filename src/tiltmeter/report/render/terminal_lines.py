@@ -10,8 +10,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ...display.screen import WIDEST, Form, Part, full_rest, screen
-from ..page_model.document import Block, Document
+from ...display.screen import WIDEST, CutForm, Part, full_rest, screen
+from ..page_model.document import RunsPage, ScreenBlock
 from ..page_model.table import Table
 
 TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$")
@@ -54,7 +54,7 @@ def print_parts(
 
 
 def print_document(
-    document: Document, console: Console, full: bool = False, taken: int = 0
+    document: RunsPage, console: Console, full: bool = False, taken: int = 0
 ) -> None:
     """Prints the first words of a document and its blocks; as much as fits the terminal, or all."""
     head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
@@ -62,7 +62,7 @@ def print_document(
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
     for text in (" ".join(document.lede), pills):
         first += text_lines(console, text) if text else []
-    parts = [Part([Form(first)]), *(_part(block, console) for block in document.blocks)]
+    parts = [Part([CutForm(first)]), *(_part(block, console) for block in document.blocks)]
 
     def rest(left: str) -> list[str]:
         return [*full_rest(left), *filter(None, [document.end])]
@@ -70,14 +70,14 @@ def print_document(
     print_parts(parts, console, full, taken, rest)
 
 
-def _part(block: Block, console: Console) -> Part:
+def _part(block: ScreenBlock, console: Console) -> Part:
     """A block with all of its rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
 
 
-def _form(block: Block, most: int, console: Console) -> Form:
+def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     places = sorted((block.order or range(len(rows)))[:most])
     left = block.hidden + len(rows) - len(places)
@@ -86,7 +86,7 @@ def _form(block: Block, most: int, console: Console) -> Form:
     else:
         texts = (f"{block.begin}{block.rows[n]}" for n in places)
         lines = [line for text in texts for line in text_lines(console, text, block.style)]
-    return Form(lines, ((left, block.noun),) if left and block.noun else ())
+    return CutForm(lines, ((left, block.noun),) if left and block.noun else ())
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:

@@ -21,7 +21,7 @@ from ..figures import axes
 from ..figures.readable import axis_over
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
-from ..page_model.document import Block, Document, Example, warnings_block
+from ..page_model.document import Example, RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Axis
 from ..page_model.table import Field, Table, number, table_of, words
 from ..tables import judges
@@ -32,7 +32,7 @@ LONGEST_NAME = 16  # characters of a run's name in a terminal; the lines below h
 LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
 
-def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Document:
+def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> RunsPage:
     """The document of a comparison with short names (`changes.with_names`). names: {model: its
     short name}; full: its parts for a terminal have every difference.
     """
@@ -41,13 +41,13 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
     runs = list(dict.fromkeys(run for row in found.rows for run in row.runs))
     named = tuple(f"{name} = {model}" for model, name in names.items())
     warned = warnings_block(tuple(changes.cautions(found)))
-    models = Block(rows=named, style="dim")
+    models = ScreenBlock(rows=named, style="dim")
     blocks = (
         (warned, models, *_every_difference(found))
         if full
         else _blocks(found, headlines, warned, models)
     )
-    document = Document(
+    document = RunsPage(
         kind="compare",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -65,25 +65,25 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
 
 
 def _blocks(
-    found: Comparison, rows: Sequence[ComparisonRow], warned: Block, named: Block
-) -> tuple[Block, ...]:
+    found: Comparison, rows: Sequence[ComparisonRow], warned: ScreenBlock, named: ScreenBlock
+) -> tuple[ScreenBlock, ...]:
     """The blocks for a terminal: with less room fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
     others = "difference of other measures and groups"
-    table = Block(
+    table = ScreenBlock(
         rows=_headline_table(rows), noun=f"more {kind}", fewer=(12, 8, 5, 3, 2, 0), weight=2
     )
-    return table, Block(noun=others, hidden=len(found.rows) - len(rows)), warned, named
+    return table, ScreenBlock(noun=others, hidden=len(found.rows) - len(rows)), warned, named
 
 
-def _every_difference(found: Comparison) -> Iterator[Block]:
+def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
     """The differences of all measures and groups, with their notes."""
     table = judges.comparison(found, everything=True)
     _, group, *others = table.columns
     rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
-    yield Block(rows=replace(table, columns=(group, *others), rows=rows))
+    yield ScreenBlock(rows=replace(table, columns=(group, *others), rows=rows))
     notes = (f"{letter}  {text}" for letter, text in table.notes)
-    yield Block(rows=(table.about, *notes), style="dim")
+    yield ScreenBlock(rows=(table.about, *notes), style="dim")
 
 
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ...analyse.between_runs.first_words import pills
-from ...analyse.between_runs.histories import DatedRun, History, Line, Step
+from ...analyse.between_runs.histories import DatedRun, History, HistoryLine, HistoryStep
 from ...analyse.between_runs.history_first_words import of_history
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
@@ -17,15 +17,15 @@ from ...records import Estimate
 from ...stats.results import count_of
 from ..figures import axes
 from ..figures.readable import share_tick
-from ..figures.timeline import Link, Panel, Timeline
+from ..figures.timeline import Link, Timeline, TimelinePanel
 from ..page_model import sanitize
-from ..page_model.document import Block, Document, warnings_block
+from ..page_model.document import RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Point
 from ..page_model.table import Field, Table, number, table_of, words
 from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
-StepVerdict = tuple[Step, Verdict | None]  # None of a step that was not compared
+StepVerdict = tuple[HistoryStep, Verdict | None]  # None of a step that was not compared
 NO_STEP, NOT_COMPARED = "no change found", "not compared"
 KEY = (
     "A point is a run with its 95 % interval. A thick line with ▲ or ▼ is a change that was found "
@@ -33,7 +33,7 @@ KEY = (
 )
 
 
-def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
+def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
     """The page of a history. labels: {short name: model}."""
     models = {one.subject for run in found.lines for one in run.values if one}
     words = HistoryWords(found, given_names(labels or {}, sorted(models)))
@@ -42,7 +42,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
     first_words = of_history(found, words.names)
     steps, numbers, runs = _steps(words), _numbers(words), _runs(words)
     cautions = tuple(dict.fromkeys(words.cautions()))
-    document = Document(
+    document = RunsPage(
         kind="history",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -62,22 +62,22 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
 
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
-) -> tuple[Block, ...]:
+) -> tuple[ScreenBlock, ...]:
     """The blocks for a terminal: with less room the runs are left out first."""
     found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
     order = sorted(range(len(found)), key=lambda place: (not found[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
     changed = tuple(f"{step}: {changes}" for step, _, changes, _ in steps.rows)
     return (
-        Block(
+        ScreenBlock(
             rows=numbers,
             noun="difference",
             fewer=(12, 8, 5, 3, 0),
             order=tuple(order),
             weight=2,
         ),
-        Block(rows=named, noun="run", fewer=(0,)),
-        Block(rows=changed, style="dim", fewer=(0,)),
+        ScreenBlock(rows=named, noun="run", fewer=(0,)),
+        ScreenBlock(rows=changed, style="dim", fewer=(0,)),
         warnings_block(cautions),
     )
 
@@ -102,7 +102,7 @@ def _figure(words: HistoryWords) -> Timeline:
     )
 
 
-def _panel(words: HistoryWords, line: Line) -> Panel:
+def _panel(words: HistoryWords, line: HistoryLine) -> TimelinePanel:
     spec = words.spec(line.measure)
     assert spec is not None
     rows = [None if one is None else words.estimate(one) for one in line.values]
@@ -113,7 +113,7 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
         axis = replace(axis, ticks=ticks)
     about = spec.text or spec.name
     levels = words.label(line).removeprefix(line.measure).lstrip(", ")
-    return Panel(
+    return TimelinePanel(
         title=f"{reading.title(about)}{f' · {levels}' if levels else ''}",
         axis=axis,
         points=tuple(None if row is None else _point(row, spec) for row in rows),
@@ -129,7 +129,7 @@ def _point(row: Estimate, spec: MeasureSpec) -> Point:
 
 def _steps(told: HistoryWords) -> Table:
     """A row a step: what changed between the two runs, and what moved."""
-    fields: tuple[Field[Step], ...] = (
+    fields: tuple[Field[HistoryStep], ...] = (
         words("step", lambda step: _step_name(step, step is told.found.since_first)),
         words("until", lambda step: told.found.runs[step.second].date[:10] or numerals.NOTHING),
         words("changed", lambda step: _changes(told, step)),
@@ -138,11 +138,11 @@ def _steps(told: HistoryWords) -> Table:
     return table_of("steps", "What changed, step by step", "", told.found.every_step, fields)
 
 
-def _step_name(step: Step, since_first: bool = False) -> str:
+def _step_name(step: HistoryStep, since_first: bool = False) -> str:
     return f"{step.first + 1} → {step.second + 1}{' (first to last)' if since_first else ''}"
 
 
-def _changes(told: HistoryWords, step: Step) -> str:
+def _changes(told: HistoryWords, step: HistoryStep) -> str:
     changes = (
         f"{one.what}: {_side(told, one.before)} → {_side(told, one.after)}" for one in step.changes
     )
@@ -153,7 +153,7 @@ def _side(told: HistoryWords, text: str) -> str:
     return told.names.get(text, text) or "none"
 
 
-def _outcome(told: HistoryWords, step: Step) -> str:
+def _outcome(told: HistoryWords, step: HistoryStep) -> str:
     if not step.verdicts:
         return NOT_COMPARED
     if not step.told:
@@ -166,17 +166,19 @@ def _numbers(told: HistoryWords) -> Table:
     step without any.
     """
 
-    def of(read: Callable[[Step, Verdict], str], nothing: str) -> Callable[[StepVerdict], str]:
+    def of(
+        read: Callable[[HistoryStep, Verdict], str], nothing: str
+    ) -> Callable[[StepVerdict], str]:
         return lambda row: nothing if row[1] is None else read(row[0], row[1])
 
-    def values(step: Step, one: Verdict) -> str:
+    def values(step: HistoryStep, one: Verdict) -> str:
         return " → ".join(told.pair(step, one))
 
-    def difference(step: Step, one: Verdict) -> str:
+    def difference(step: HistoryStep, one: Verdict) -> str:
         spec = told.spec(one.measure)
         return reading.number(told.estimate(one), spec and replace(spec, null=0.0))
 
-    def verdict(step: Step, one: Verdict) -> str:
+    def verdict(step: HistoryStep, one: Verdict) -> str:
         return f"{one.word.symbol} {one.word.value}"
 
     def changed(row: StepVerdict) -> str:

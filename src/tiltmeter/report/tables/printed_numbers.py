@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analyse.whole_run.printed_beside import Beside, sentence, survivors
+from ...analyse.whole_run.printed_beside import PrintedBeside, sentence, survivors
 from ..page_model.page import Badge, Section
 from ..page_model.table import Field, number, table_of, words
 
@@ -15,12 +15,12 @@ _ABOUT = (
 )
 
 
-def badge(numbers: Sequence[Beside]) -> Badge:
+def badge(numbers: Sequence[PrintedBeside]) -> Badge:
     """Returns the badge that says how many printed numbers come out."""
     return Badge("plain", f"published numbers {sentence(numbers)}", f"#{NAME}-section")
 
 
-FIELDS: tuple[Field[Beside], ...] = (
+FIELDS: tuple[Field[PrintedBeside], ...] = (
     words("published as", lambda n: " · ".join((n.printed.measure, *n.printed.condition.values()))),
     number("printed", lambda n: n.printed.text.replace("-", "−")),
     number("computed as published", lambda n: _text(n, n.as_published) + ("" if n.equal else " ✗")),
@@ -34,18 +34,18 @@ FIELDS: tuple[Field[Beside], ...] = (
 )
 
 
-def section(numbers: Sequence[Beside]) -> Section:
+def section(numbers: Sequence[PrintedBeside]) -> Section:
     """Returns the section with a row per printed number."""
     title, claims = "Published beside ours", survivors(numbers)
     text = f"{sentence(numbers).capitalize()}{f'; {claims}' if claims else ''}. {_ABOUT}"
     return Section(NAME, title, text, (), (table_of(NAME, title, "", numbers, FIELDS),))
 
 
-def _interval(number: Beside) -> str:
+def _interval(number: PrintedBeside) -> str:
     ends = (number.row.low, number.row.high)
     return " to ".join(_text(number, end) for end in ends if end is not None)
 
 
-def _text(number: Beside, value: float | None) -> str:
+def _text(number: PrintedBeside, value: float | None) -> str:
     scaled = number.printed.scaled(value)
     return "–" if scaled is None else f"{scaled:.{number.printed.decimals}f}".replace("-", "−")

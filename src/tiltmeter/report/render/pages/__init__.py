@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from ....errors import UsageError
-from ...page_model.document import Document
+from ...page_model.document import RunsPage
 from ...page_model.page import Report
 
 
@@ -30,7 +30,7 @@ def check_ending(path: Path | str) -> str:
     return ending
 
 
-def write_page(page: Report | Document, path: Path | str, brief: bool = False) -> None:
+def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
     """Writes a page whole or not at all, in the format of the path's ending. brief: only the part
     that fits a sheet of paper, if the format has one.
     """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...page_model.document import Document
+from ...page_model.document import RunsPage
 from ...page_model.page import Report
 from .. import html
 
 
-def write(page: Report | Document, path: Path, brief: bool = False) -> None:
+def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
     """Writes the page; `brief` is the part of a report that fits a sheet of paper."""
     if isinstance(page, Report):
         html.write_html(page, path, brief)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from pathlib import Path
 
-from ...page_model.document import Document
+from ...page_model.document import RunsPage
 from ...page_model.outline import (
     Bullets,
     Code,
@@ -27,12 +27,12 @@ from ..outlines import outline
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 
 
-def write(page: Report | Document, path: Path, brief: bool = False) -> None:
+def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
     """Writes the page; there is no brief one."""
     write_whole(path, markdown(page))
 
 
-def markdown(page: Report | Document) -> str:
+def markdown(page: Report | RunsPage) -> str:
     """The page as text."""
     return "\n".join(line for block in outline(page) for line in lines(block)) + "\n"
 
