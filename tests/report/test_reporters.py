@@ -485,6 +485,8 @@ def test_a_new_format_of_pages_is_one_file(
     """A file of four lines, in a folder that is no part of the package."""
     with pytest.raises(UsageError, match=r"ends in \.html or \.md\."):
         pages.write_page(alone(built), tmp_path / "page.txt")
+    pages.write_page(alone(built), tmp_path / "page")
+    assert (tmp_path / "page").read_text("utf-8").startswith("<!doctype html>")
     (tmp_path / "txt.py").write_text(TEXT, "utf-8")
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
     assert pages.endings() == [".html", ".md", ".txt"]

@@ -4,7 +4,7 @@ far its judges agreed, and each of its judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...analyse.words import numerals
 from ...gold.consensus import PanelAccuracy
@@ -19,13 +19,13 @@ FIELDS: tuple[Field[CheckedGroup], ...] = (
     number("agreed", lambda one: numerals.count(one.agreed)),
     number("wrong", lambda one: numerals.count(one.wrong)),
     number("ambiguous", lambda one: numerals.count(one.ambiguous)),
-    number("share wrong", lambda one: _share(one.wrong_share)),
+    number("share wrong", lambda one: rate_text(one.wrong_share, numerals.share)),
 )
 OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
     words("who", lambda one: one.who),
     number("labels", lambda one: numerals.count(one.labels)),
     number("right", lambda one: numerals.count(one.right)),
-    number("accuracy", lambda one: _share(one.accuracy)),
+    number("accuracy", lambda one: rate_text(one.accuracy, numerals.share)),
 )
 
 
@@ -56,6 +56,16 @@ def panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
         )
 
 
-def _share(found: Interval) -> str:
-    ends = numerals.interval(found.low, found.high, "share") if found.low is not None else ""
-    return f"{numerals.share(found.value)} {ends}".strip()
+def _two_places(value: float) -> str:
+    return numerals.share(value, 2)
+
+
+def rate_text(found: Interval, write: Callable[[float], str] = _two_places) -> str:
+    """`.91 [.85, .95]`; a dash if there is nothing to divide by. write: how each number is
+    written.
+    """
+    if found.value is None:
+        return numerals.NOTHING
+    if found.low is None or found.high is None:
+        return write(found.value)
+    return f"{write(found.value)} [{write(found.low)}, {write(found.high)}]"

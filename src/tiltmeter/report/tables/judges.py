@@ -19,6 +19,7 @@ from ..page_model import audits
 from ..page_model.page import Section
 from ..page_model.table import Column, Field, Table, number, table_of, words
 from . import checked_labels
+from .checked_labels import rate_text
 
 RATES = ("sensitivity", "specificity", "precision", "F1")
 UNKNOWN = Interval(None, None, None, "none")
@@ -169,39 +170,20 @@ def _reviews(found: tuple[MarkShare, ...]) -> Table:
 
 
 def _agreement(found: tuple[Agreement, ...]) -> Table:
+    def coefficient(value: float) -> str:  # it may lie below 0
+        return numerals.fixed_decimals(value, 2)
+
     fields: tuple[Field[Agreement], ...] = (
         words("who", lambda one: one.who),
         words("attribute", lambda one: one.attribute),
         words("coefficient", lambda one: one.coefficient),
         number("annotators", lambda one: str(one.raters)),
-        number("value", lambda one: _coefficient(one.found)),
+        number("value", lambda one: rate_text(one.found, coefficient)),
         number("items", lambda one: numerals.count(one.found.clusters)),
     )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
     many = len(found) > audits.MANY
     return table_of("agreement", "Agreement", about, found, fields, folded=many)
-
-
-def _coefficient(found: Interval) -> str:
-    """As `rate_text`, of what may lie below 0."""
-    if found.value is None:
-        return numerals.NOTHING
-    if found.low is None or found.high is None:
-        return numerals.fixed_decimals(found.value, 2)
-    return (
-        f"{numerals.fixed_decimals(found.value, 2)} [{numerals.fixed_decimals(found.low, 2)}, "
-        f"{numerals.fixed_decimals(found.high, 2)}]"
-    )
-
-
-def rate_text(found: Interval) -> str:
-    """`.91 [.85, .95]`; a dash where there is nothing to divide by."""
-    if found.value is None:
-        return numerals.NOTHING
-    ends = (
-        numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
-    )
-    return f"{numerals.share(found.value, 2)} {ends}".strip()
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:

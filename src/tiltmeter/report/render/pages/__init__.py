@@ -19,13 +19,15 @@ def endings() -> list[str]:
 
 
 def check_ending(path: Path | str) -> str:
-    """The ending of a path. Raises UsageError if no page can be written to it."""
-    ending = Path(path).suffix.lower()
+    """The ending of a path, `.html` if it has none. Raises UsageError if no page can be written to
+    it.
+    """
+    ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
-            f"A report is HTML or Markdown, not {ending or 'a file without an ending'}: name a "
-            f"file that ends in {' or '.join(endings())}. For paper print the page; tables: "
-            "tiltmeter table, figures: tiltmeter figure"
+            f"A report is HTML or Markdown, not {ending}: name a file that ends in "
+            f"{' or '.join(endings())}. For paper print the page; tables: tiltmeter table, "
+            "figures: tiltmeter figure"
         )
     return ending
 
