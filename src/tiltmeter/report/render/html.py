@@ -74,9 +74,7 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
         bytecode_cache=_compiled_before(),
     )
-    environment.filters["drawn"] = draw_markup
-    environment.filters["linked"] = link_number
-    environment.filters["beside"] = _beside
+    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _beside}
     environment.filters["rows"] = lambda table, drawers, prefix: Markup(
         html_rows.table_rows(table, drawers, prefix)
     )
