@@ -54,5 +54,8 @@ def test_what_is_not_read_and_what_it_could_have_changed(
         assert "of answers for mwanamke, " in text
         assert "not read" not in text and "not certain" not in text
     else:
-        assert "those that do not choose could make it" in text and "so the direction is not certain" in text
+        assert (
+            "those that do not choose could make it" in text
+            and "so the direction is not certain" in text
+        )
         assert "% not read: no words of Swahili" in text and "Swahili has no pack of words" in text

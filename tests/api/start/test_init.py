@@ -401,7 +401,7 @@ def test_a_column_in_hindi_keeps_its_name_and_gets_no_english_plural(tmp_path: P
         for job in ("रसोइया", "शिक्षक")
         for name, group in (("अंजलि", "A"), ("आयशा", "B"))
     ]
-    lines = [f"\"{text}\",{text.split(',')[1]},{text.split(',')[2][:6]}" for text in prompts]
+    lines = [f'"{text}",{text.split(",")[1]},{text.split(",")[2][:6]}' for text in prompts]
     table = tmp_path / "hi.csv"
     table.write_text("\n".join(["prompt,समूह,पद", *lines]), "utf-8")
     assert main(["init", str(tmp_path / "hi.toml"), "--from", str(table)]) == 0
