@@ -62,6 +62,16 @@ def test_ordinary_answers_of_one_more_set_are_read(half: str) -> None:
         assert cell["wrong"] == 0, (kind, code, cell)
 
 
+def test_a_third_set_of_answers_is_read_and_none_wrongly() -> None:
+    """Written when the sets before were read: at the first look 79 % of 165 choices and 62 % of 60 answers in prose, none
+    wrongly; the shapes with odd numbers were looked at and mended."""
+    table = count("after")
+    assert not any(cell["wrong"] for cell in table.values())
+    choices = [cell for (kind, _), cell in table.items() if kind == "choice"]
+    assert sum(cell["read"] for cell in choices) >= 0.95 * sum(cell.total() for cell in choices)
+    assert all(cell["read"] >= 0.8 * cell.total() for cell in choices)
+
+
 def test_a_pack_of_indonesian_from_the_docs_alone_reads_ordinary_answers() -> None:
     """It was written after the 62 answers of ordinary/id.txt, and read 58 of them at the first try."""
     assert all(rates.passes for rates in check(str(HERE / "packs" / "id")))
