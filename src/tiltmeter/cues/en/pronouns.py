@@ -44,6 +44,8 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return POSSESSIVE
     if word == "all" and _ENDS.search(text[following.end() : tokens[index + 2].start()]):
         return POSSESSIVE  # "gave her all."
+    if word == "will" and (not after or _ENDS.search(text[following.end() : following.end() + 2])):
+        return POSSESSIVE  # "see her will."
     if word in words["function"]:
         return OBJECT
     if before in words["always_verb"]:
