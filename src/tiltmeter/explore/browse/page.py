@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...store.output_table import CellKey, Window
 from ..selection.index import Index
+from ..selection.output_table import CellKey, Window
 from ..selection.parts import MODE, NONE, SUBJECT, Choice, Effect, GridCell, Page
 from ..selection.view import ALL, SHOWS, View
 from . import cells, choices, counts, effects
