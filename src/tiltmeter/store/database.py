@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+from .. import system
 from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError, TiltmeterError
 from . import damage, migrations, views
 from .lock import WriterLock
@@ -336,6 +337,7 @@ class Database:
                 os.fsync(number)
             finally:
                 os.close(number)
+            system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
         """How long a statement waits for another process's transaction."""
