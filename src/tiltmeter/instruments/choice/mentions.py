@@ -207,7 +207,7 @@ class Marker:
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
                     conditional = conditional or has(part, "condition")
                     barred = conditional or reason or has(part, *_BARRING)
-                    if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
+                    if not self._names_all(part) or not (self._retold(lead) or self._retold(part)):
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         yield Clause(part, lead, asks, barred, opening, alone)
