@@ -139,6 +139,11 @@ def judges_by_annotator(store: Store) -> dict[str, list[str]]:
     return judges
 
 
+def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
+    """(output, annotator, call) of every reply that labels are said to rest on."""
+    yield from store.rows("SELECT output, annotator, call FROM label_calls")
+
+
 def is_single(store: Store, attribute: str) -> bool:
     """False if an annotator gave an output several values of an attribute, or probabilities."""
     return not store.first(_SEVERAL, (attribute, attribute + VOTE))[0]

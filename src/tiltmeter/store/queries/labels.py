@@ -298,6 +298,12 @@ def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
         yield StoredLabel._make(label), date
 
 
+def places_of_people(store: Store) -> set[tuple[str, ...]]:
+    """(output, annotator, attribute) of all that people ever said."""
+    query = f"SELECT output, annotator, attribute FROM labels WHERE {_BY_PEOPLE}"
+    return set(store.rows(query))
+
+
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
     """The outputs of which people labelled an attribute."""
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"
