@@ -12,8 +12,8 @@ from ...records import ANSWER, OUTCOMES
 from ...store.queries import outputs
 from ...store.queries.outputs import ShownOutput
 from ..selection.index import QUERY, Index
-from ..selection.output_table import CellKey, PlacedOutput, Selection, Window
 from ..selection.parts import LABEL, NONE, Bar, Card
+from ..selection.placed import CellKey, PlacedOutput, Selection, Window
 from ..selection.view import ALL, View
 
 FEWEST_SAMPLES = 4  # of a cell, where there are many cells

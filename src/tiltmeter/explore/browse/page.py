@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..selection.index import Index
-from ..selection.output_table import CellKey, Window
 from ..selection.parts import MODE, NONE, SUBJECT, Choice, Effect, GridCell, Page
+from ..selection.placed import CellKey, Window
 from ..selection.view import ALL, SHOWS, View
 from . import cells, choices, counts, effects
 from .banner import banner

@@ -36,8 +36,9 @@ from ...store import Store
 from ...store.packing import id_number
 from ...store.queries import labels, outputs, trials
 from .labels import AttributeLabels, read_part
-from .output_table import OutputTable, RunOutputs
+from .output_table import OutputTable
 from .parts import SUBJECT
+from .placed import RunOutputs
 
 REREAD_S = 3.0  # at least, between two readings of a run that is still going
 MOST_SEARCHES = 8  # whose hits are kept

@@ -57,6 +57,7 @@ class AttributeLabels:
         self._own = _join(np.bool_, [part.own for part in parts])
         self._split = _join(np.bool_, [part.split for part in parts])
         self._bits = np.zeros(len(self.places))
+        self._ranks = np.zeros(len(self.places), np.int32)  # by surprise, the highest first
 
     @classmethod
     def none(cls, size: int) -> AttributeLabels:
@@ -65,7 +66,8 @@ class AttributeLabels:
 
     def columns(self) -> Iterator[Integers]:
         """Yields what is held."""
-        yield from (self.places, self._codes, self._weights, self._own, self._split, self._bits)
+        yield from (self.places, self._codes, self._weights, self._own, self._split)
+        yield from (self._bits, self._ranks)
 
     def set_surprises(self, conditions: Integers, number: int) -> None:
         """Fills in how surprising each label is: −log2 of its share among the weights of its
@@ -75,7 +77,9 @@ class AttributeLabels:
         at = conditions * width + self._codes
         sums = np.bincount(at, self._weights, number * width).reshape(number, width)
         with np.errstate(divide="ignore", invalid="ignore"):
-            self._bits = np.abs(np.log2(sums / sums.sum(axis=1, keepdims=True))).ravel()[at]
+            bits = np.abs(np.log2(sums / sums.sum(axis=1, keepdims=True))).ravel()
+        self._bits = bits[at]
+        self._ranks = np.unique(-bits, return_inverse=True)[1].astype(np.int32)[at]
 
     # outputs
 
@@ -109,12 +113,17 @@ class AttributeLabels:
         """
         rows = np.flatnonzero(self._own)
         places = self.places[rows]
+        once = bool((np.diff(places) > 0).all())
         if sort == "surprise":
-            least = np.full(self._size, np.inf)
-            np.minimum.at(least, places, -self._bits[rows])
-            return np.unique(least, return_inverse=True)[1]
+            ranks = self._ranks[rows]
+            found = np.full(self._size, ranks.max(initial=0) + 1)
+            if once:
+                found[places] = ranks
+            else:
+                np.minimum.at(found, places, ranks)
+            return found
         found = np.full(self._size, len(self.values))
-        if len(np.unique(places)) == len(places):
+        if once:
             found[places] = self._codes[rows]
             return found
         joined = {
@@ -204,16 +213,22 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     """Of an attribute of which each annotator gives an output one value at most."""
-    rows = label_sets.iter_values(store, attribute)
-    table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 4)
-    numbers, annotators, voted, codes = table.T
+    if label_sets.is_of_one(store, attribute):
+        rows = label_sets.iter_values_alone(store, attribute)
+        numbers, codes = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 2).T
+        annotators = voted = np.zeros(len(numbers), np.int64)
+    else:
+        every = label_sets.iter_values(store, attribute)
+        table = np.fromiter(chain.from_iterable(every), np.int64).reshape(-1, 4)
+        numbers, annotators, voted, codes = table.T
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
     split = np.zeros(len(begins), np.bool_)
     if len(begins) < len(numbers):
         least, most = (one.reduceat(codes, begins) for one in (np.minimum, np.maximum))
         split = least != most
     words = store.words()
-    names = sorted({*annotators.tolist()}, key=lambda n: (words[n] != lead, str(words[n])))
+    different = np.flatnonzero(np.bincount(annotators))
+    names = sorted(different.tolist(), key=lambda n: (words.get(n) != lead, str(words.get(n))))
     ranks = np.zeros(max(names, default=0) + 1, np.int64)
     ranks[names] = range(len(names))
     group = np.repeat(np.arange(len(begins)), np.diff([*begins, len(numbers)]))
@@ -223,11 +238,13 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     own = own[np.flatnonzero(np.diff(group[own], prepend=-1))]
     at = places(numbers[own])
     own, at = own[at >= 0], at[at >= 0]
-    different, codes = np.unique(codes[own], return_inverse=True)
+    different = np.flatnonzero(np.bincount(codes[own]))
+    coded = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+    coded[different] = range(len(different))
     return _Part(
         at,
         [str(words[one]) for one in different.tolist()],
-        codes,
+        coded[codes[own]],
         np.ones(len(own)),
         np.ones(len(own), np.bool_),
         split[group[own]],

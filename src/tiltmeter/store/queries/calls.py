@@ -78,7 +78,10 @@ SELECT l.output AS output, c.n AS call FROM label_calls l JOIN calls c ON c.n = 
 WHERE {_OF_ANNOTATORS}
 UNION SELECT t.id, c.n FROM calls c JOIN trials t ON t.n = c.about WHERE {_OF_ANNOTATORS}
 """
-_ANY_ANNOTATOR = f"SELECT 1 FROM calls WHERE purpose <> '{SUBJECT}' LIMIT 1"
+_ANY_ANNOTATOR = (
+    "SELECT 1 FROM calls WHERE purpose_0 NOT IN"
+    f" (SELECT n FROM words WHERE text = '{SUBJECT}') LIMIT 1"
+)
 _SUMS = """
 SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''),
   count(*), min(date), max(date), coalesce(sum(prompt_tokens), 0),

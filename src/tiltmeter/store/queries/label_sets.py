@@ -19,11 +19,6 @@ SELECT t.subject, t.mode, l.annotators, count(*) FROM (
   WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY n) l
 JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
-_SEVERAL = (
-    "SELECT EXISTS (SELECT 1 FROM labels WHERE current AND attribute IN (?1, ?2)"
-    " AND (weight <> 1 OR (position > 0 AND attribute = ?1)))"
-)
-
 
 class Labelled(NamedTuple):
     """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
@@ -146,7 +141,27 @@ def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
 
 def is_single(store: Store, attribute: str) -> bool:
     """False if an annotator gave an output several values of an attribute, or probabilities."""
-    return not store.first(_SEVERAL, (attribute, attribute + VOTE))[0]
+    return not any(
+        sort.weighted or (sort.ranked and sort.attribute == attribute)
+        for sort in labels.sorts(store)
+        if sort.current and sort.attribute in (attribute, attribute + VOTE)
+    )
+
+
+def is_of_one(store: Store, attribute: str) -> bool:
+    """True if one annotator alone labelled an attribute, without votes."""
+    names = (attribute, attribute + VOTE)
+    every = {sort[:2] for sort in labels.sorts(store) if sort.current and sort.attribute in names}
+    return [name for _, name in every] == [attribute]
+
+
+def iter_values_alone(store: Store, attribute: str) -> Iterator[tuple[int, int]]:
+    """The labels of an attribute, by output, as integers: (of the trial, of the value)."""
+    return store.rows(
+        f"SELECT n, value_0 FROM labels WHERE current AND attribute_0 IN ({_numbers([attribute])})"
+        " ORDER BY n",
+        (attribute,),
+    )
 
 
 def iter_values(store: Store, attribute: str) -> Iterator[tuple[int, int, bool, int]]:
