@@ -96,11 +96,11 @@ def pages(folder: Path) -> Found:
     from tiltmeter.explore.browse.page import page
     from tiltmeter.explore.selection.detail import detail
     from tiltmeter.explore.selection.index import open_indices
-    from tiltmeter.explore.selection.parts import Page
+    from tiltmeter.explore.selection.parts import OutputsPage
     from tiltmeter.explore.selection.view import ALL, View
     from tiltmeter.explore.server import Explorer
 
-    def shown(view: View) -> Page:
+    def shown(view: View) -> OutputsPage:
         found = page(index, view)
         rendering.grid(found, Explorer.places(found.view))
         return found

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from .labels import AttributeLabels
-from .placed import CellKey, PlacedOutput, RunOutputs, Selection, Window
+from .placed import CellKey, GridWindow, PlacedOutput, RunOutputs, Selection
 
 Integers: TypeAlias = NDArray[Any]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -299,7 +299,7 @@ class OutputTable:
     def iter_placed(
         self,
         axes: tuple[str, str],
-        window: Window,
+        window: GridWindow,
         selection: Selection,
         attribute: str,
         sort: str,

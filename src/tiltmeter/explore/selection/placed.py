@@ -55,7 +55,7 @@ class PlacedOutput(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class GridWindow:
     """What of a grid is shown. first, last: places in a cell, from 1."""
 
     rows: Sequence[str]

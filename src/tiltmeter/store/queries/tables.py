@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import Store
 from ..columns import read
-from ..views import Asked, public_columns
+from ..views import AskedColumn, public_columns
 
 _CALL = (
     "coalesce((SELECT call FROM label_calls c WHERE c.n = l.n"
@@ -17,12 +17,12 @@ _CALL = (
 _TRIALS = public_columns("trials", "t")
 _OF_TRIAL = {name: _TRIALS[name] for name in ("subject", "mode", "factors", "sample", "prompt")}
 _OF_CALL = {  # as the view has them, but of one look at the call in place of three
-    "trial": Asked("", ("t.id",)),
-    "text": Asked("", ("coalesce(o.text_0, k.text)",)),
-    "call": Asked("", ("coalesce(k.key, o.c)",)),
+    "trial": AskedColumn("", ("t.id",)),
+    "text": AskedColumn("", ("coalesce(o.text_0, k.text)",)),
+    "call": AskedColumn("", ("coalesce(k.key, o.c)",)),
 }
-_LABELS = public_columns("labels", "l") | {"call": Asked("", (_CALL,))}
-_QUERIES: Mapping[str, tuple[Mapping[str, Asked], str]] = {
+_LABELS = public_columns("labels", "l") | {"call": AskedColumn("", (_CALL,))}
+_QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
     "trials": (_TRIALS, "FROM trials t ORDER BY t.n"),
     "calls": (public_columns("calls", "c"), "FROM calls c ORDER BY c.key"),
     "outputs": (
