@@ -35,7 +35,7 @@ from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.packing import id_number
 from ...store.queries import labels, outputs, trials
-from .labels import AttributeLabels, read_part
+from .labels import LabelColumns, read_part
 from .output_table import OutputTable
 from .parts import SUBJECT
 from .placed import RunOutputs
@@ -184,7 +184,7 @@ class Index:
             )
             for source in self.sources.values()
         ]
-        self.table.add_labels(attribute, AttributeLabels(size, parts))
+        self.table.add_labels(attribute, LabelColumns(size, parts))
         self._ready.add(attribute)
 
     def run_searches(self, text: str, query: str) -> None:

@@ -40,7 +40,7 @@ class _Part(NamedTuple):
     split: Integers
 
 
-class AttributeLabels:
+class LabelColumns:
     """Columns with a row a label, by output. values: all of them, in order."""
 
     def __init__(self, size: int, parts: Sequence[_Part]) -> None:
@@ -60,7 +60,7 @@ class AttributeLabels:
         self._ranks = np.zeros(len(self.places), np.int32)  # by surprise, the highest first
 
     @classmethod
-    def none(cls, size: int) -> AttributeLabels:
+    def none(cls, size: int) -> LabelColumns:
         """Of an attribute that nobody labelled."""
         return cls(size, ())
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from .labels import AttributeLabels
+from .labels import LabelColumns
 from .placed import CellKey, GridWindow, PlacedOutput, RunOutputs, Selection
 
 Integers: TypeAlias = NDArray[Any]
@@ -33,7 +33,7 @@ class Coded(NamedTuple):
     codes: Integers
 
 
-class Counts(NamedTuple):
+class SelectedCounts(NamedTuple):
     """A selection. mask: its outputs, None for all; outputs: how many each cell has."""
 
     mask: Mask | None
@@ -65,9 +65,9 @@ class OutputTable:
         self._samples = np.concatenate([np.zeros(0, np.int32), *(one.samples for one in parts)])
         self._cells = list(cells)
         self._coded: dict[str, Coded] = {}
-        self._labels: dict[str, AttributeLabels] = {}
+        self._labels: dict[str, LabelColumns] = {}
         self._hits: dict[str, Mask] = {}
-        self._counts: dict[str, Counts] = {}
+        self._counts: dict[str, SelectedCounts] = {}
         self._orders: dict[tuple[str, str], Integers] = {}
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class OutputTable:
 
     # labels and searches
 
-    def add_labels(self, attribute: str, labels: AttributeLabels) -> None:
+    def add_labels(self, attribute: str, labels: LabelColumns) -> None:
         """Takes the labels of an attribute, with how surprising each is in its condition."""
         condition = self._code("condition", [cell[3] for cell in self._cells])
         labels.set_surprises(condition.codes[self._cell[labels.places]], len(condition.levels))
@@ -153,14 +153,14 @@ class OutputTable:
 
     # selections
 
-    def _select(self, selection: Selection) -> Counts:
+    def _select(self, selection: Selection) -> SelectedCounts:
         key = repr(selection)
         if key not in self._counts:
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
             mask = self._mask(selection)
             cells = self._cell if mask is None else self._cell[mask]
-            self._counts[key] = Counts(mask, np.bincount(cells, minlength=len(self._cells)))
+            self._counts[key] = SelectedCounts(mask, np.bincount(cells, minlength=len(self._cells)))
         return self._counts[key]
 
     def _mask(self, selection: Selection) -> Mask | None:
@@ -177,9 +177,9 @@ class OutputTable:
         masks += [self._hits[text] for text in selection.searches]
         return np.logical_and.reduce(masks) if masks else None
 
-    def _of(self, attribute: str) -> AttributeLabels:
+    def _of(self, attribute: str) -> LabelColumns:
         if attribute not in self._labels:
-            self._labels[attribute] = AttributeLabels.none(len(self._cell))
+            self._labels[attribute] = LabelColumns.none(len(self._cell))
         return self._labels[attribute]
 
     # counting
