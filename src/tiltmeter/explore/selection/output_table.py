@@ -10,34 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
 from .labels import LabelColumns
-from .placed import CellKey, GridWindow, PlacedOutput, RunOutputs, Selection
+from .placed import CellKey, Coded, GridWindow, PlacedOutput, RunOutputs, SelectedCounts, Selection
 
 Integers: TypeAlias = NDArray[Any]
 Mask: TypeAlias = NDArray[np.bool_]
 Number = TypeVar("Number", int, float)
 _PLAIN = ("subject", "mode", "outcome")
 _MOST_KEPT = 24  # selections whose counts are kept
-
-
-class Coded(NamedTuple):
-    """A column of cells. levels: in order; codes: of each cell, among them."""
-
-    levels: list[str]
-    codes: Integers
-
-
-class SelectedCounts(NamedTuple):
-    """A selection. mask: its outputs, None for all; outputs: how many each cell has."""
-
-    mask: Mask | None
-    outputs: Integers
 
 
 class OutputTable:

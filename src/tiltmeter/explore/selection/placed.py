@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 CellKey: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
 Integers: TypeAlias = NDArray[Any]
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,17 @@ class GridWindow:
     columns: Sequence[str]
     first: int
     last: int
+
+
+class Coded(NamedTuple):
+    """A column of cells. levels: in order; codes: of each cell, among them."""
+
+    levels: list[str]
+    codes: Integers
+
+
+class SelectedCounts(NamedTuple):
+    """A selection. mask: its outputs, None for all; outputs: how many each cell has."""
+
+    mask: Mask | None
+    outputs: Integers
