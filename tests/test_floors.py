@@ -229,7 +229,7 @@ LONG_FILES: dict[str, int] = {
     "stages/batches/steps.py": 409,
     "stages/planning/power.py": 357,
     "stats/judges/correction.py": 354,
-    "store/database.py": 391,
+    "store/database.py": 390,
     "store/queries/labels.py": 416,
 }  # of more than MOST_LINES lines
 LONG_FUNCTIONS: dict[str, int] = {

@@ -332,11 +332,8 @@ class Database:
         """Brings what was committed to the disk, so that also a power cut does not lose it."""
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
-            number = os.open(there, os.O_RDWR)
-            try:
-                os.fsync(number)
-            finally:
-                os.close(number)
+            with there.open("r+b") as file:
+                os.fsync(file.fileno())
             system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:

@@ -202,9 +202,8 @@ def attributes_with_several(store: Store) -> set[str]:
 def of_annotator(
     store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    """What one annotator said of some attributes, or of all: (n, output, *columns), by output.
-    columns are of `labels`; each is a JSON array, all of one length: a row costs more in Python
-    than a label does.
+    """What one annotator said of some attributes, or of all: (n, output, *columns), by output; each
+    column of `labels` as a JSON array: a row costs more in Python than a label does.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     marks = ",".join("?" * len(attributes))
