@@ -29,7 +29,7 @@ Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
 REACH = (  # stand first
     *("base_urls", "concurrency", "rate", "max_cost"),
-    *("prices", "columns", "timeout", "patience", "workers"),
+    *("prices", "columns", "timeout", "patience", "durable", "workers"),
 )
 PATHS = {
     "any": click.Path(),
