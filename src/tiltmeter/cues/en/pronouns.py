@@ -86,4 +86,6 @@ def his(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     if following is None or _ENDS.search(gap):
         return OBJECT
     word = following.group().lower()
+    if word == "will" and _ENDS.match(text[following.end() :]):
+        return POSSESSIVE  # "see his will."
     return OBJECT if word in _grammar()["after_his"] else POSSESSIVE
