@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from tiltmeter import registry
+from tiltmeter.instruments import Instrument
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Answered, Label, Output, Reply, Trial
@@ -34,7 +35,9 @@ def label(trial: Trial, reply: Reply) -> str:
     protocol = registry.protocol("roles")
     (spec,) = protocol.instruments
     output = begun.answer(Output(trial.id, reply.outcome, reply.text, ""), trial, protocol)
-    steps = registry.instrument(spec.kind)(spec).steps(Answered(trial, output, reply))
+    rules = registry.instrument(spec.kind)(spec)
+    assert isinstance(rules, Instrument)
+    steps = rules.steps(Answered(trial, output, reply))
     try:
         next(steps)
     except StopIteration as read:

@@ -38,7 +38,7 @@ def sections(plan: Plan, thin: Sequence[str], width: int) -> Iterator[Section]:
     yield Section(models, (), "models" if models else "", 4)
     warnings = [
         *(f"warning: a run is refused: {line}" for line in plan.misfits),
-        *(f"warning: {line}" for line in thin),
+        *(f"warning: {line}" for line in (*plan.doubts, *thin)),
         *(f"waiting: {line}" for line in plan.waiting),
     ]
     yield Section(warnings, warnings, worth=9)

@@ -38,6 +38,7 @@ class Plan:
     others:        what further levels of factors with a default would take.
     models:        what the table of models knows of each: its end, and where its price is from.
     waiting:       a line for each instrument that waits for judges.
+    doubts:        a line for what may fail: a context that prompts may not fit.
     misfits:       a line for each model that would be asked for what it cannot give.
     matched:       how the prompts that are held against each other differ.
     icc:           the intra-item correlation that `design` assumes.
@@ -60,6 +61,7 @@ class Plan:
     others: tuple[other_levels.Other, ...]
     models: tuple[KnownModel, ...]
     waiting: tuple[str, ...]
+    doubts: tuple[str, ...]
     misfits: tuple[str, ...]
     matched: tuple[prompt_pairs.PromptDifference, ...]
     icc: float
@@ -120,7 +122,15 @@ def _page(plan: Plan) -> Page:
             f"{count_of(plan.trials, 'trial')}, {count_of(plan.totals['calls'], 'call')}, "
             f"{_money(plan)}.",
         ),
-        {"To know": [*plan.misfits, *plan.waiting, *_ends(plan), *_of_stopping(plan)]},
+        {
+            "To know": [
+                *plan.misfits,
+                *plan.doubts,
+                *plan.waiting,
+                *_ends(plan),
+                *_of_stopping(plan),
+            ]
+        },
         {
             "Calls": [CALLS, *_calls(plan)],
             "Detectable with 80 % power": [DESIGN, *_design(plan)],
