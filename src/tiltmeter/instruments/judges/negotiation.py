@@ -47,7 +47,7 @@ from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.thought import without_thought
 from ..wording import Json, Texts, texts
-from .prompt import AROUND, NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
+from .prompt import AROUND, SAMPLING, converse, mark, nonce, one_of, plain
 
 ROUNDS = 5  # unless the protocol says otherwise
 MOST_ROUNDS = 20
@@ -179,32 +179,20 @@ class Negotiation(Team):
         conversation.
         """
         role = self.parts[OBJECT in words]
-        for _ in range(2):
-            (reply,) = yield [
-                Request(
-                    model,
-                    tuple(messages),
-                    SAMPLING,
-                    purpose=self.annotator,
-                    nonce=nonce(item, SAMPLING, role, len(messages)),
-                )
-            ]
-            messages.append(Message("assistant", reply_text(reply) or NOTHING))
-            found = (
-                verdict_of(reply_text(reply))
-                if OBJECT in words
-                else topic_of(reply_text(reply), words)
-            )
+
+        def request(said: tuple[Message, ...], turn: int) -> Request:
+            again = nonce(item, SAMPLING, role, len(said))
+            return Request(model, said, SAMPLING, purpose=self.annotator, nonce=again)
+
+        def read(text: str) -> tuple[WordAndReason | None, str]:
+            found = verdict_of(text) if OBJECT in words else topic_of(text, words)
             if found is not None and (found.word != OBJECT or found.reason):
-                return found
+                return found, ""
             fault = _texts().section("faults").text("first_line" if found is None else "objection")
-            messages.append(
-                Message(
-                    "user",
-                    _texts().fill("again", fault=fault, words=", ".join(words)),
-                )
-            )
-        return None
+            return None, _texts().fill("again", fault=fault, words=", ".join(words))
+
+        found, _ = yield from converse(messages, request, read, 2)
+        return found
 
     def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
         """One of the texts, its slots filled; what is shown stands between marks that neither it
