@@ -226,7 +226,7 @@ class Language:
         ):
             return True
         words = [word for word in canonical.split() if word[0].isalpha()]
-        common_here = strings(self.data.get("common"))
+        common_here = {*strings(self.data.get("common")), *frequent_words().get(self.code, ())}
         own = sum(word in common_here for word in words)
         most = max(
             (

@@ -29,7 +29,8 @@ class Clause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
-    opening: nothing that says anything stands before it. alone: it is a whole sentence.
+    opening: nothing that says anything stands before it. alone: it is a whole sentence; closed: its
+    sentence has an end.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Clause(NamedTuple):
     barred: bool
     opening: bool
     alone: bool = False
+    closed: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -210,7 +212,8 @@ class Marker:
                     if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
-                        yield Clause(part, lead, asks, barred, opening, alone)
+                        ended = sentence.endswith((".", "?"))
+                        yield Clause(part, lead, asks, barred, opening, alone, ended)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 lead = _pad(piece) if mark == ":" else ""
 

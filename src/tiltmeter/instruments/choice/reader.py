@@ -140,6 +140,9 @@ class Reader:
             return begun
         if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
             return NEITHER
+        if value == REFUSAL:  # what is decided before it declines stands
+            told = self._marker.mark(self._marker.without(canonical, prompt))
+            return self._in_other_words([*self._marker.clauses(told)][:1], prompt) or value
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
@@ -208,6 +211,9 @@ class Reader:
             return ""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         clauses = list(self._marker.clauses(marked))
+        whole = [meant for name, meant in _WHOLE.items() if self._language.has(canonical, name)]
+        if self._yes_no and len(whole) == 1:  # "no reason not to" has an option in it
+            return self._yes_no[not whole[0]]
         if self._marker.favours(prompt):
             return self._in_other_words(clauses, prompt)
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
@@ -288,16 +294,20 @@ class Reader:
         if not options and alone & {THIRD, NEITHER}:
             fits_none = THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
-        if self._declines(told):
+        several = len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1
+        several = several or (not options and BOTH in alone)
+        if self._declines(told, excuses=not several):
             return REFUSAL
-        if len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
+        if several:
             return BOTH
         return INVALID if stated else self._implicit_value(canonical, clauses)
 
-    def _declines(self, told: str) -> bool:
-        """True if an answer declines to choose, in its first sentences."""
+    def _declines(self, told: str, *, excuses: bool = True) -> bool:
+        """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
+        why it cannot.
+        """
         known, told = self._language, "".join(_SENTENCE.findall(told)[:DECLINING])
-        if known.has(told, "decline") or known.has(told, "excuse"):
+        if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
             return True
         return refusals.refuses(told, known.pack.code)
 
@@ -314,7 +324,9 @@ class Reader:
         if not named and len(rejected) == len(self._options):
             return NEITHER
         denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
-        if not named and not rejected and denied and len(canonical) <= ONE_SENTENCE:
+        first = self._statements.begins(clauses[0]) if clauses else set()
+        brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
+        if not named and not rejected and denied and brief:
             return NEITHER
         begun = _union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
