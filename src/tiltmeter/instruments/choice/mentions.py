@@ -73,6 +73,8 @@ class Marker:
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
+        concluding = language.pack.list_of("conclusion")[:1]
+        self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
         self._idle = re.compile("|".join(idle))
         steps = (
             ("prefer", _keep_first, 2),
@@ -174,7 +176,7 @@ class Marker:
         role = self._language.role
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
-        text = _pad(role("forced").sub("", text))
+        text = _pad(role("forced").sub(self._concluding, text))
         for pairs, change, least in self._pairs:
             if text.count("@") >= least:
                 text = pairs.sub(change, text)

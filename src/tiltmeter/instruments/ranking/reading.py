@@ -121,7 +121,11 @@ def _with_json_in_lines(text: str) -> str:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if a list begins with the number 1 and names one person: the rest was left out."""
+    """True if a list begins with the number 1 and names one person: the rest was left out. A
+    sentence that begins with "first" goes on.
+    """
+    if "\n" not in text and NUMBERED.match(text):
+        return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
     return begins and _ONE.search(text) is not None
 
