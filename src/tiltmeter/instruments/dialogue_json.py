@@ -33,9 +33,11 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[s
     speaking = (n for n, said in texts.items() if n.lower() in _SPEAKER or is_speaker(said))
     speaker = texts.pop(next(speaking, ""), "")
     said = next(iter(texts.values()), "")
-    inside = [value for value in turn.values() if isinstance(value, list | Mapping)]
-    listed = inside[0] if inside and isinstance(inside[0], list) else inside[:1]
-    turns = [part for part in listed if isinstance(part, Mapping)]
+    inside = [value for value in turn.values() if isinstance(value, list)]
+    turns = [part for part in (inside[0] if inside else ()) if isinstance(part, Mapping)]
+    turns += [
+        part for part in turn.values() if isinstance(part, Mapping) and any(map(is_speaker, part))
+    ]
     if speaker and said:
         return [f"{speaker}: {said}"]
     return [line for part in turns for line in _turn(part, is_speaker)]
