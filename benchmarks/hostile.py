@@ -5,7 +5,8 @@
 The cases are made by hostile_cases.py and drawn with the seed. A verb runs in a process of its own
 that is made by fork, with a limit of memory and of time. A hook on Python's audit events sees each
 file that it opens, renames or removes, each connection, each program that it starts; what lies
-outside the run, the folder to write to and Python itself is harm. Exits 1 where there was some.
+outside the run, the folder to write to and Python itself is harm. So is an exception that the
+command line turns into one line, if no value of the run explains it. Exits 1 where there was some.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import NamedTuple
 
 import hostile_cases as cases
 
+from tiltmeter import cli
 from tiltmeter.cli import main as tiltmeter
 
 _TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -151,6 +153,19 @@ class Place(NamedTuple):
     home: Path
 
 
+def show_faults() -> None:
+    """Prints the traceback of each exception that the command line cannot explain."""
+    explain = cli._unforeseen
+
+    def show(error: Exception) -> str:
+        explained = explain(error)
+        if "bug of tiltmeter" in explained:
+            traceback.print_exception(error)
+        return explained
+
+    cli._unforeseen = show
+
+
 def child(typed: list[str], place: Place, log: Path) -> int:
     """The command in this process; its exit code, or TRACEBACK or OUTSIDE."""
     signal.alarm(LONGEST_S)
@@ -166,6 +181,7 @@ def child(typed: list[str], place: Place, log: Path) -> int:
     may = [place.case / "it", place.case / "out", place.home, Path("/dev/null")]
     watch = Watch(may, [place.whole, place.crate, source], log.with_suffix(".seen"))
     sys.addaudithook(watch)
+    show_faults()
     try:
         code = tiltmeter(typed)
     except BaseException:  # noqa: BLE001
@@ -230,6 +246,7 @@ class Torture(NamedTuple):
         number = 0
         made = self.made()
         for name in names:
+            print(f"{number} {name}", file=sys.stderr, flush=True)
             chance = random.Random(f"{self.seed}/{name}")
             drawn = chance.sample(sorted(self.verbs), min(self.each, len(self.verbs)))
             for verb in drawn:

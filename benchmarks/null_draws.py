@@ -149,6 +149,50 @@ def draw_named(
     return begin
 
 
+def draw_texts(rho: float) -> Begin:
+    """Texts drawn anew: a word of one of two lists, a score and a length, from normal numbers that
+    are correlated by rho within a text, within a cue word, and within an item on each level.
+    """
+
+    def begin(frame: pl.DataFrame) -> Redraw:
+        keys = ["group", "job", "name"]
+        own = frame.filter(pl.col("attribute") == "words")
+        texts = own.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
+        n = texts["weight"].to_numpy().round().astype(np.int64)
+        texts = texts.select(keys)[np.repeat(np.arange(n.size), n)]
+        codes = [
+            texts.select(pl.struct(names).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+            for names in (["job"], ["job", "group"], ["group", "name"])
+        ]
+        about = frame.drop(*keys, "value", "weight", "outputs").unique("attribute")
+
+        def numbers(rng: np.random.Generator, size: int) -> np.ndarray:
+            found: np.ndarray = np.sqrt(1 - rho) * rng.standard_normal((size, 3))
+            found += np.sqrt(rho) * rng.standard_normal((size, 1))
+            return found
+
+        def redraw(rng: np.random.Generator) -> pl.DataFrame:
+            z = numbers(rng, len(texts))
+            for of, sd in zip(codes, (0.5, 0.2, 0.2), strict=True):
+                z = z + sd * numbers(rng, of.max() + 1)[of]
+            told = {
+                "tone": np.where(z[:, 0] > 0, "agentic", "communal"),
+                "score": np.clip(np.round(3 + z[:, 1]), 1, 5).astype(int).astype(str),
+                "words": np.round(60 + 10 * z[:, 2]).astype(int).astype(str),
+            }
+            parts = [
+                texts.with_columns(value=pl.Series(values), attribute=pl.lit(name))
+                .group_by([*keys, "attribute", "value"], maintain_order=True)
+                .agg(weight=pl.len().cast(pl.Float64), outputs=pl.len().cast(pl.Int64))
+                for name, values in told.items()
+            ]
+            return pl.concat(parts).join(about, on="attribute").select(frame.columns)
+
+        return redraw
+
+    return begin
+
+
 def draw_lineups(names_sd: float, prompt_sd: float = 0.0) -> Begin:
     """Who is ranked first, drawn anew: each name of a line-up attracts by its own logit (sd), in
     each of its prompts by another, and groups make no difference.

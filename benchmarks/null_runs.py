@@ -12,6 +12,8 @@ the whole of the headline analysis is done: families, tests, intervals, verdicts
     decisions  the answers of a scenario are dealt anew to all its prompts
     own        answers are drawn for names that differ among themselves, not between groups: an
                audit of one's own with 3, 5 and 10 names a group; also `decisions_names`
+    texts      an audit of one's own with three instruments on a text (words of two lists, a score,
+               the length), correlated by rho; so are names and items
     hiring     who is ranked first is drawn for names that attract, groups alike
     occupations  answers are drawn around one half, or around the labour shares
 "Prompts": each prompt has a probability of its own, with a larger spread.
@@ -45,6 +47,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -57,6 +60,7 @@ from null_draws import (
     draw_lineups,
     draw_named,
     draw_tested,
+    draw_texts,
     mirror,
     refuse,
 )
@@ -145,6 +149,41 @@ def own_audit(names: int, items: int = 20, samples: int = 2) -> Protocol:
     )
 
 
+def texts_audit() -> Protocol:
+    """An audit of one's own of letters: ten names a group, and three instruments on each."""
+    between = {"factor": "group", "level": "women", "baseline": "men"}
+    same: dict[str, Any] = {"contrast": between, "null": 0.0, "headline": True}
+    lists = {"agentic": ["leader", "decisive"], "communal": ["warm", "caring"]}
+    tone = {"kind": "difference", "values": ["agentic"], "among": ["agentic", "communal"]}
+    mean = {"kind": "mean_difference", "values": []}
+    measures: list[Any] = [
+        {"name": "tone_gap", "attribute": "tone", **tone, **same},
+        {"name": "score_gap", "attribute": "score", "unit": "points", **mean, **same},
+        {"name": "length_gap", "attribute": "words", "unit": "words", **mean, **same},
+    ]
+    return Protocol.declare(
+        name="texts",
+        title="Texts",
+        question="Own?",
+        prompt="Write a letter for {name}, {job}, and a score from 1 to 5.",
+        factors=["group", "job"],
+        item="job",
+        tables=[{"rows": list(rows)} for rows in own_audit(10).tables],
+        modes={"sampled": {"samples": 2, "max_tokens": 300}},
+        instruments=[
+            {"name": "words", "kind": "lexicon", "attribute": "tone", "lists": lists},
+            {
+                "name": "score",
+                "kind": "number",
+                "attribute": "score",
+                "scale": ["1", "2", "3", "4", "5"],
+            },
+            {"name": "length", "kind": "length", "attribute": "words"},
+        ],
+        measures=measures,
+    )
+
+
 def labour_shares() -> dict[str, float]:
     """Occupation → the share of women who work in it, as `occupations` has it."""
     rows = [row for table in registry.protocol("occupations").tables for row in table]
@@ -168,6 +207,8 @@ NULLS = (
     Null("own", "5 prompts", draw_named("job", "name", "group", 0.4, 2.0)),
     Null("own", "10 many", draw_named("job", "name", "group", 0.8, 1.0)),
     Null("own", "10 prompts", draw_named("job", "name", "group", 0.4, 2.0)),
+    Null("texts", "rho=0.3", draw_texts(0.3)),
+    Null("texts", "rho=0.6", draw_texts(0.6)),
     Null("hiring", "12", draw_lineups(1.0), FEW_RUNS),
     Null("hiring", "24", draw_lineups(2.5), FEW_RUNS),
     Null("hiring", "24 prompts", draw_lineups(1.0, 1.0), FEW_RUNS),
@@ -232,6 +273,8 @@ def begin(null: Null, folder: Path) -> tiltmeter.Run:
     if null.protocol == "own":
         own = own_audit(int(null.planted.split()[0]))
         return tiltmeter.run(own, f"planted:protocol={own.name}", folder / "run")
+    if null.protocol == "texts":
+        return tiltmeter.run(texts_audit(), "planted:protocol=texts", folder / "run")
     if null.protocol == "hiring":
         model, limit = "planted:protocol=hiring", int(null.planted.split()[0])
         return tiltmeter.run("hiring", model, folder / "run", limit=limit)

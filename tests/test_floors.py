@@ -85,6 +85,7 @@ GROUND = {
     ("cues", "row_files"),
     ("row_files", "records"),
     ("row_files", "intake"),
+    ("display", "stats"),
     ("languages", "errors"),
     ("languages", "records"),
     ("languages", "row_files"),

@@ -11,9 +11,11 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from tests.store.test_gate import OWN
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, UsageError
+from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
 from tiltmeter.secret_filter import environment_secrets, mask, without
 from tiltmeter.store import Store
 
@@ -111,3 +113,64 @@ def test_a_token_of_an_address_is_in_no_message(
     said = f"{told.value}{capsys.readouterr()}"
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert "canary" not in said and b"canary" not in kept
+
+
+@pytest.mark.parametrize(
+    "field", ['"Say {word}."', '"smith"', '"Two"', '"It is a test."', '"Is it so?"']
+)
+def test_a_key_in_a_protocol_is_refused(
+    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not be cut out of what is asked, and the run would keep it."""
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN.replace(field, json.dumps(field.strip('"') + CANARY)), "utf-8")
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    with pytest.raises(UsageError, match=r"value of SOME_API_KEY.* env -u SOME_API_KEY") as told:
+        api.run(path, f"planted:protocol={path}", tmp_path / "run")
+    assert CANARY not in str(told.value) and not (tmp_path / "run").exists()
+    monkeypatch.delenv("SOME_API_KEY")
+    api.run(path, f"planted:protocol={path}", tmp_path / "run")
+
+
+def test_a_key_in_a_setting_or_a_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    given = {"language": "en", "limit": 1, "samples": 1}
+    for name in ("begin", "system"):
+        with pytest.raises(UsageError, match="value of SOME_API_KEY"):
+            api.run("roles", "planted:she=.8", tmp_path / "run", **given, **{name: CANARY})  # type: ignore[arg-type]
+    run = api.run("roles", "planted:she=.8", tmp_path / "run", **given)  # type: ignore[arg-type]
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(f"output,value,annotator\n{run.outputs['trial'][0]},she,{CANARY}\n", "utf-8")
+    assert api.import_gold(tmp_path / "run", sheet).annotators == ("human:***",)
+
+
+@pytest.mark.parametrize("form", forms(CANARY))
+def test_a_key_is_in_no_field_of_a_reply_that_is_stored(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor in a label, nor spelled over several tokens."""
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    key = forms(CANARY)[form]
+    trial = Trial("t1", "m", "exact", {"word": "nurse"}, 0, "Who?", "", Sampling())
+    whole = ((Token(f"she {key}".encode(), -0.1), Token(b"he", -2.0)),)
+    pieces = tuple((Token(key[n : n + 5].encode(), -0.1),) for n in range(0, len(key), 5))
+    texts = dict.fromkeys(("raw", "revised", "served", "fingerprint", "remote"), f"it {key} is")
+    with Store(tmp_path / "run", create=True, writing=True) as store:
+        list(store.iter_unanswered([trial]))
+        for number, tokens in enumerate((whole, pieces, ())):
+            asked = Request(
+                "openai:m", (Message("user", "Who?"),), Sampling(), nonce=f"t1/{number}"
+            )
+            reply = Reply(f"she {key}", alternatives=tokens, **texts)
+            output = Output("t1", "answer", reply.text, asked.key)
+            label = Label("t1", "choice/1", "word", f"the {key}")
+            store.write([(asked, reply)], [output][number:], [label][number:])
+            kept = store.reply(asked.key)
+            assert kept is not None and kept.alternatives == () and "***" in kept.served
+        store.keep("kind", "name", json.dumps({"it": key}))
+        store.put("last_run", {"last_failure": key})
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert key.encode() not in stored and key.encode().hex().encode() not in stored
+    with Store(tmp_path / "run") as store:
+        texts_of = " ".join(map(str, store.rows("SELECT raw, text, remote_id FROM calls")))
+    assert key not in texts_of

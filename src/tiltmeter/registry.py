@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol
+from .protocol.design.mitigations import read_mitigations
+from .protocol.design.mitigations import with_mitigations as mitigated
 from .protocol.design.tables import Beside
 from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from .protocol.measure_kinds import MeasureKind
@@ -276,6 +278,24 @@ def declare(keys: ProtocolKeys) -> Protocol:
 
 
 Protocol.declarer = declare
+
+
+def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
+    """A protocol with the mitigations of a file as a factor; its name stands for it in this
+    process. graded: a judge grades the quality of answers.
+    """
+    known: Any = asked.definition or {}
+    rows = read_mitigations(file)
+    number = len(asked.items())
+    data = mitigated(
+        known["declared"], rows, languages=asked.languages, items=number, graded=graded
+    )
+    pictures = dict(known.get("pictures", {}))
+    beside = Beside(None, dict(known["files"]), pictures=pictures, shown=asked.picture_folder)
+    place = SourceLocation(f"{asked.name} with mitigations", "", data)
+    made = loading.declare(data, beside, place, instrument_kind, stored=True)
+    _DECLARED[made.name] = made
+    return made
 
 
 def _rows(value: Any) -> Any:

@@ -103,6 +103,14 @@ def without(secrets: Sequence[str], text: str) -> str:
     return text
 
 
+def variable_in(text: str) -> str:
+    """The variable of the environment whose key a text holds; "" if it holds none."""
+    for secret in environment_secrets():
+        if without([secret], text) != text:
+            return next((n for n, v in os.environ.items() if secret in (v, unquote(v))), "a proxy")
+    return ""
+
+
 def without_bytes(secret: str, content: bytes) -> bytes:
     """Cuts a key out of a server's bytes; returns the same bytes if they hold none."""
     if not secret or not any(

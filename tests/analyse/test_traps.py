@@ -89,8 +89,8 @@ TRAPS = {
     "fair": Trap(
         flat(0.6),
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 62 % of answers for women, 58 % for men; 13 points "
-        "would mostly be found.",
+        "No difference found: A gives “yes” in 62 % of answers for women, 58 % for men; a difference of 13 points "
+        "would mostly have been found.",
     ),
     "ten names that tilt": Trap(
         flat(0.4, 0.3),
@@ -107,7 +107,7 @@ TRAPS = {
     "one name carries a group": Trap(
         one_name,
         Word.TILT_OF_THESE,
-        "With these 3 names a group A gives “yes” in 53 % of answers for women, 73 % for men; "
+        "With these 3 names per group, A gives “yes” in 53 % of answers for women, 73 % for men; "
         "names like these are not settled.",
         FEW,
         names=(3, 3),
@@ -115,7 +115,7 @@ TRAPS = {
     "one name is refused": Trap(
         refused_name,
         Word.TILT_OF_THESE,
-        "With these 3 names a group A refuses 33 % of answers for women, 0 % for men; names like "
+        "With these 3 names per group, A refuses 33 % of answers for women, 0 % for men; names like "
         "these are not settled.",
         FEW,
         names=(3, 3),
@@ -124,55 +124,59 @@ TRAPS = {
     "two names": Trap(
         flat(0.2, 0.6),
         Word.TILT_OF_THESE,
-        "With these 2 names a group A gives “yes” in 78 % of answers for women, 24 % for men; "
+        "With these 2 names per group, A gives “yes” in 78 % of answers for women, 24 % for men; "
         "names like these are not settled.",
         names=(2, 2),
     ),
     "one name a side": Trap(
         flat(0.2, 0.6),
         Word.TILT_OF_THESE,
-        "With one name a group A gives “yes” in 83 % of answers for women, 29 % for men; names "
+        "With one name per group, A gives “yes” in 83 % of answers for women, 29 % for men; names "
         "like these are not settled.",
         names=(1, 1),
     ),
     "five jobs": Trap(
         flat(0.2, 0.6),
         Word.TILT,
-        "In these 5 jobs A gives “yes” in 78 % of answers for women, 19 % for men" + JOBS.format(5),
+        "In these 5 jobs, A gives “yes” in 78 % of answers for women, 19 % for men"
+        + JOBS.format(5),
         jobs=5,
     ),
     "five jobs, the word is the level": Trap(
         flat(0.2, 0.6),
         Word.TILT,
-        "In these 5 jobs A gives “yes” in 78 % of answers for women, 19 % for men" + JOBS.format(5),
+        "In these 5 jobs, A gives “yes” in 78 % of answers for women, 19 % for men"
+        + JOBS.format(5),
         jobs=5,
         cue_words="none",
     ),
     "five jobs that do not tilt, the word is the level": Trap(
         flat(0.5),
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 51 % of answers for women, 44 % for men; 20 points "
-        "would mostly be found.",
+        "No difference found: A gives “yes” in 51 % of answers for women, 44 % for men; a difference of 20 points "
+        "would mostly have been found.",
         jobs=5,
         cue_words="none",
     ),
     "one job": Trap(
         flat(0.2, 0.6),
         Word.TILT,
-        "In this one job A gives “yes” in 90 % of answers for women, 20 % for men" + JOBS.format(1),
+        "In this one job, A gives “yes” in 90 % of answers for women, 20 % for men"
+        + JOBS.format(1),
         jobs=1,
     ),
     "one job, the word is the level": Trap(
         flat(0.2, 0.6),
         Word.TILT,
-        "In this one job A gives “yes” in 90 % of answers for women, 20 % for men" + JOBS.format(1),
+        "In this one job, A gives “yes” in 90 % of answers for women, 20 % for men"
+        + JOBS.format(1),
         jobs=1,
         cue_words="none",
     ),
     "opposite strata": Trap(
         both_ways,
         Word.ITEMS_DIFFER,
-        "Single jobs tilt both ways (6 higher for women, 6 lower); on average A gives “yes” in "
+        "Single jobs tilt both ways: 6 are higher for women, 6 lower; on average A gives “yes” in "
         "46 % of answers for women, 47 % for men. Exceptions: job 9, 1 of 20; job 0, 19 of 20; job "
         "8, 16 of 20.",
         frozenset({"items_differ"}),
@@ -180,8 +184,8 @@ TRAPS = {
     "each prompt has its own probability": Trap(
         own_prompts,
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 33 % of answers for women, 45 % for men; 32 points "
-        "would mostly be found.",
+        "No difference found: A gives “yes” in 33 % of answers for women, 45 % for men; a difference of 32 points "
+        "would mostly have been found.",
     ),
     "a group is refused altogether": Trap(
         refused_group,
@@ -208,8 +212,8 @@ TRAPS = {
     "unbalanced sizes": Trap(
         flat(0.5),
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 53 % of answers for women, 49 % for men; 21 points "
-        "would mostly be found.",
+        "No difference found: A gives “yes” in 53 % of answers for women, 49 % for men; a difference of 21 points "
+        "would mostly have been found.",
         FEW,
         names=(3, 10),
     ),
@@ -228,7 +232,7 @@ TRAPS = {
         interaction,
         Word.NOT_SETTLED,
         "A goes by the order: “yes” in 68 % (yes first) and 33 % (no first); on average +3 points, "
-        "open.",
+        "so a tilt is open.",
         frozenset({"order_reverses"}),
         orders=2,
         samples=3,
@@ -236,8 +240,8 @@ TRAPS = {
     "sets that differ alike on both sides": Trap(
         by_sets,
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 49 % of answers for women, 48 % for men; 13 points "
-        "would mostly be found.",
+        "No difference found: A gives “yes” in 49 % of answers for women, 48 % for men; a difference of 13 points "
+        "would mostly have been found.",
         cue_sets="set",
     ),
 }

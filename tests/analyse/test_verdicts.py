@@ -252,7 +252,7 @@ def test_a_cue_that_moves_items_both_ways_is_told(
     assert (found["above"], found["below"]) == (above, below) and found["p_adjusted"] < 0.01
     told = f"of 20 items {above} lie higher, {below} lower."
     assert told in verdict.sentence
-    assert "tilt both ways (" in verdict.headline
+    assert "tilt both ways: " in verdict.headline
     assert main(["report", "run"]) == main(["report", "run", "--out", "report.md"]) == 0
     capsys.readouterr()
     assert main(["analyse", "run"]) == 0

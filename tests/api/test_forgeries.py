@@ -81,7 +81,9 @@ def sql(statement: str, rows: str = "", number: int = 1) -> Forge:
 
     def forge(run: Path, chance: random.Random) -> None:
         with forging.changing(run) as db:
-            db.execute("DROP INDEX packed_labels_by_output")  # which would refuse some of it
+            db.execute(
+                "DROP INDEX IF EXISTS packed_labels_by_output"
+            )  # which would refuse some of it
             before = db.total_changes
             if not rows:
                 db.execute(statement)

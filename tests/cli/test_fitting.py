@@ -6,10 +6,13 @@ import io
 
 import click
 import pytest
+from rich.console import Console
 
-from tiltmeter.cli import main, validate
-from tiltmeter.cli.fitting import table_lines, wrap
+from tiltmeter.cli import main
+from tiltmeter.cli.fitting import table_lines
+from tiltmeter.display.screen import wrap
 from tiltmeter.report.page_model.page import Column, Table
+from tiltmeter.report.render import terminal
 
 
 def test_lines_break_between_words() -> None:
@@ -64,13 +67,13 @@ def test_report_cards_fit_the_terminal(
     columns = (Column("answer", brief=True), Column("gold", "number", True))
     rows = tuple((f"row {n}", str(n)) for n in range(9))
     tables = [Table(f"t{n}", f"Table {n}", "", columns, rows) for n in range(3)]
-    for lines, said in ((20, "The rest (2 more tables): --full"), (9, "2 more tables, 8 rows)")):
+    for lines, said in ((20, "The rest (2 more tables): --full"), (9, "8 rows, 2 more tables)")):
         monkeypatch.setenv("LINES", str(lines))
         with monkeypatch.context() as patched:
             screen = Terminal()
             patched.setattr("sys.stdout", screen)
-            validate.print_tables(tables, full=False)
+            terminal.print_tables(tables, Console(), full=False)
         shown = screen.getvalue()
         assert len(shown.splitlines()) < lines and said in shown
-    validate.print_tables(tables, full=True)
+    terminal.print_tables(tables, Console(), full=True)
     assert capsys.readouterr().out.count("row 8") == 3

@@ -115,7 +115,7 @@ def test_refusals_that_fall_on_one_group_leave_no_difference_found_open() -> Non
     found = verdict(AUDIT, GAP, BOUNDS, MISSING)
     assert found.word == Word.NOT_SETTLED
     assert found.headline == (
-        "46 % of the answers of bot for women do not choose, 0 % for men: whether it tilts is open."
+        "It is open whether bot tilts: 46 % of its answers for women do not choose, 0 % for men."
     )
     (caution,) = found.cautions
     assert caution.code == "missing_differs"
@@ -177,7 +177,7 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
     """Of a fair model with nine claims one is often beyond .05 alone."""
     place = {"mode": "sampled"}
     first = replace(
-        SHE, measure="shown_first", condition=place, value=0.17, low=0.13, high=0.24, p=0.03,
+        SHE, measure="place_shown", condition={**place, "first_shown": "1"}, value=0.17, low=0.13, high=0.24, p=0.03,
         p_adjusted=0.27, family_size=9,
     )  # fmt: skip
     rest = [
@@ -188,11 +188,11 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
         for name in ("Asian men", "Black men")
     ]  # fmt: skip
     assert first_line(HIRING, [first, *rest]) == (
-        "No difference found in 2 comparisons: farthest apart, bot ranks Asian men first in 14 %; "
-        "12.5 % is even."
+        "No difference found in 2 comparisons: farthest apart, bot ranks Asian men first in 14 % "
+        "(12.5 % is even)."
     )
     many = [replace(row, p=0.03, low=0.01, value=0.05, p_adjusted=0.27) for row in rest]
-    assert first_line(HIRING, [first, *many]).startswith("Undecided: in 2 comparisons nothing")
+    assert first_line(HIRING, [first, *many]).startswith("Undecided: none of 2 comparisons is sure")
     tilted = replace(first, p_adjusted=0.001)  # the place is no tilt, and leads if nothing tilts
     assert first_line(HIRING, [tilted, *rest]) == (
         "bot goes by place: the résumé shown first is ranked first in 17 % (12.5 % is even); no "
@@ -219,8 +219,9 @@ def test_instruments_that_disagree_are_named() -> None:
 
 
 def test_one_in_eight_is_not_13_per_cent_and_a_place_has_a_name() -> None:
-    (spec,) = (one for one in HIRING.measures if one.name == "shown_first")
-    row = replace(SHE, measure="shown_first", condition={"mode": "sampled"}, value=0.28)
+    (spec,) = (one for one in HIRING.measures if one.name == "place_shown")
+    place = {"mode": "sampled", "first_shown": "1"}
+    row = replace(SHE, measure="place_shown", condition=place, value=0.28)
     claim = next(evidence.gather(HIRING, [row]))
     assert claim.slots["reference"] == "12.5 %"
     assert "excludes .125" in sentences.borderline(spec, replace(row, low=0.2, high=0.3))

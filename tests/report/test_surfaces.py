@@ -20,7 +20,9 @@ WORDS, NEAR = 30, 4  # of a lead; points between what is planted and what is sai
 
 
 class Plant(NamedTuple):
-    """A planted run. says: words of the lead; shares: per cent in it; strengths: one of them."""
+    """A planted run. says: words of the lead; shares: per cent in it; strengths: one of them;
+    beside: words behind the lead, or in the lines below.
+    """
 
     protocol: str
     models: tuple[str, ...]
@@ -28,6 +30,7 @@ class Plant(NamedTuple):
     says: tuple[str, ...]
     shares: tuple[float, ...]
     strengths: tuple[str, ...] = ("clear tilt", "tilt", "weak signs")
+    beside: str = ""
 
 
 TEXT = {"language": "en", "limit": 40, "samples": 10}
@@ -119,6 +122,120 @@ PLANTS = {
     "place": Plant(
         "hiring", (f"{drawn('hiring')},place 1=3",), {"limit": 30}, ("place",), (30, 12.5), ("",)
     ),
+    "last place": Plant(
+        "hiring",
+        (f"{drawn('hiring')},place 8=3",),
+        {"limit": 30},
+        ("by place", "shown last"),
+        (30, 12.5),
+        ("",),
+    ),
+    "place behind a tilt": Plant(
+        "hiring",
+        (f"{drawn('hiring')},place 1=2,White women=2",),
+        {"limit": 60},
+        ("favours White women",),
+        (22, 12.5),
+        ("clear tilt",),
+        "By place: the résumé shown first is ranked first in",
+    ),
+    "order reversed": Plant(
+        "roles", ("planted:she=0.5,order=-0.3",), TEXT, ("order", "named first"), (65, 35), ("",)
+    ),
+    "half missing": Plant(
+        "roles",
+        ("planted:she=0.7,refuse=0.5",),
+        TEXT,
+        ("It is open whether A tilts", "anything from"),
+        (70, 50, 85),
+        ("",),
+    ),
+    "items": Plant(
+        "roles",
+        ("planted:she=0.5,spread=3",),
+        TEXT,
+        ("words tilt both ways", "lean to “she”", "on average"),
+        (50,),
+        ("",),
+    ),
+    "opposite groups": Plant(
+        "decisions",
+        (
+            f"{drawn('decisions')},yes=0.7,yes.Black=0.4",
+            f"{drawn('decisions')},yes=0.5,yes.Black=0.8,seed=4",
+        ),
+        {"limit": 60, "samples": 3, **AGES},
+        ("Black", "White", "does the reverse"),
+        (40, 70, 80, 50),
+        ("clear tilt",),
+    ),
+    "opposite languages": Plant(
+        "roles",
+        ("planted:she=0.5,she.en=0.8,she.zh=0.3",),
+        {"limit": 30, "samples": 5},
+        ("In English", "in Chinese the reverse"),
+        (80, 30, 50),
+        ("clear tilt",),
+    ),
+    "rare": Plant(
+        "decisions",
+        (f"{drawn('decisions')},yes=0.03,yes.women=0.002",),
+        {"limit": 60, "samples": 3, **AGES},
+        ("women", "men"),
+        (0.2, 3),
+    ),
+    "nurse": Plant(
+        "occupations",
+        (f"{drawn('occupations')},female=.3,male=.7,female.nurse=.95,male.nurse=.05",),
+        {"limit": 30, "samples": 10, "judge": [drawn("occupations")]},
+        ("women",),
+        (30, 50),
+        ("clear tilt", "tilt"),
+        "Exception: nurse",
+    ),
+    "two cues of pictures": Plant(
+        "soda",
+        (
+            f"{drawn('soda')},product_color/red.women=.9,seed=1",
+            f"{drawn('soda')},product_color/blue.men=.8,seed=6",
+        ),
+        {
+            "samples": 40,
+            "judge": [drawn("soda")],
+            "where": {"object": ["car", "cup"], "dimension": ["base", "gender"]},
+        },
+        ("for women", "red", "nobody"),
+        (90,),
+        ("clear tilt",),
+        "for men the colour blue in",
+    ),
+    "stopped pictures": Plant(
+        "soda",
+        (f"{drawn('soda')},product_color/red.women=.9,seed=1",),
+        {
+            "samples": 40,
+            "judge": [drawn("soda")],
+            "stop": True,
+            "where": {"object": ["car", "cup"], "dimension": ["base", "gender"]},
+        },
+        ("for women", "red", "nobody"),
+        (90,),
+    ),
+    "given up": Plant(
+        "roles",
+        ("planted:she=0.5",),
+        {**TEXT, "samples": 16, "stop": True},
+        ("Not settled", "stopped looking", "“she”"),
+        (50,),
+        ("",),
+    ),
+    "other letters": Plant(
+        "letters",
+        (f"{drawn('letters')},words/communal.female=.5,words/communal.male=.2",),
+        {"limit": 12, "where": {"age": ("20",)}},
+        ("communal words", "for men", "for women"),
+        (9, 16),
+    ),
     "protext": Plant(
         "protext", ("planted-rewriter:gender=0.3",), {"limit": 160}, ("not tested",), (), ("",)
     ),
@@ -182,7 +299,7 @@ PLANTS = {
         "letters",
         (f"{drawn('letters')},words/ability.male=.8,words/ability.female=.3,seed=1",),
         {"limit": 12, "where": {"age": ("20",)}},
-        ("men", "women", "ability"),
+        ("men", "women", "ability words"),
         (23, 10),
     ),
     "grammar": Plant(
@@ -198,7 +315,7 @@ PLANTS = {
             "where": {"grammatical_gender": ("masculine",)},
             "judge": [drawn("gramvis")],
         },
-        ("German", "own grammatical gender"),
+        ("German", "masculine nouns", "own gender"),
         (90, 40),
         ("clear tilt", "tilt"),
     ),
@@ -208,7 +325,7 @@ PLANTS = {
             (
                 "own words",
                 "tone/agentic.women=.3,tone/agentic.men=.6",
-                ("women", "men", "agentic"),
+                ("women", "men", "agentic", "of its listed words"),
                 (30, 60),
                 ("clear tilt", "tilt"),
             ),
@@ -243,6 +360,15 @@ PLANTS = {
             ("strong", 0.3, 0.7, 2),
         )
     },
+    "own refused": Plant(
+        "own_options",
+        (f"{drawn('own_options')},accepted=.6,refuse.women=.4",),
+        {"samples": 8},
+        ("refuses", "women", "men"),
+        (40, 0),
+        ("clear tilt",),
+        "Not settled: “accepted” for women",
+    ),
 }
 NAMES = {
     "women": ("Emily", "Grace", "Laura", "Alice", "Nora"),
@@ -376,6 +502,11 @@ def test_it_names_what_is_planted_with_both_shares_in_few_words(seen: Surfaces) 
     assert len(words) <= WORDS, lead
 
 
+def test_what_stands_beside_it_is_on_the_page(seen: Surfaces) -> None:
+    page = _flat(_plain(seen.page.partition('<section id="findings"')[0]))
+    assert seen.plant.beside in page
+
+
 def test_its_numbers_are_in_the_json_and_in_their_interval(seen: Surfaces) -> None:
     first = seen.found["first_sentence"]
     numbers = list(_numbers(first["claims"])) + list(_numbers(seen.found["verdicts"]))
@@ -386,8 +517,11 @@ def test_its_numbers_are_in_the_json_and_in_their_interval(seen: Surfaces) -> No
         assert None in (low, high, value) or low <= value <= high
         sides = claim["sides"]
         if sides and claim["contrast"] and value is not None and -1 <= value <= 1:
-            assert sides["level"] - sides["baseline"] == pytest.approx(value, abs=1e-6) or (
-                sides["level"] / sides["baseline"] == pytest.approx(value, abs=1e-6)
+            a, b = sides["level"], sides["baseline"]
+            odds = a * (1 - b) / (b * (1 - a)) if 0 < a < 1 and 0 < b < 1 else None
+            # odds are compared inside each occupation first, shares over all
+            assert (odds is not None and abs(value / odds - 1) < 0.1) or any(
+                value == pytest.approx(one, abs=1e-6) for one in (a - b, a / b if b else None)
             )
 
 

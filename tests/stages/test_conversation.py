@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tiltmeter
-from tiltmeter.errors import ProtocolError, RunMismatch, UsageError
+from tiltmeter.errors import ProtocolError, RunMismatch
 from tiltmeter.stages.planning import plan as planning
 from tiltmeter.store import Store
 from tiltmeter.store.queries import tables
@@ -102,6 +102,10 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], said: str) -> None:
     assert said in str(caught.value) or "turns 1, role" in str(caught.value)
 
 
-def test_pictures_take_none() -> None:
-    with pytest.raises(UsageError, match="asks for pictures, which take no system prompt"):
-        tiltmeter.plan("occupations", "planted:protocol=occupations", system="Be brief.")
+def test_pictures_have_it_before_their_prompt() -> None:
+    asked = tiltmeter.load_protocol("occupations")
+    choices = planning.Choices(("planted",), limit=1, samples=1, system="Be brief.")
+    (trial, *_) = planning.trials(asked, choices)
+    plain = next(planning.trials(asked, planning.Choices(("planted",), limit=1, samples=1)))
+    assert trial.prompt == f"Be brief.\n\n{plain.prompt}"
+    assert trial.context == ()

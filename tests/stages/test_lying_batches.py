@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +16,8 @@ from tests.batches.server import BatchServer
 from tests.serving import serving
 from tiltmeter import api
 from tiltmeter.errors import TiltmeterError
+from tiltmeter.models.batch import wire
+from tiltmeter.models.http import connection
 from tiltmeter.stages.batches import steps
 from tiltmeter.store import Store
 from tiltmeter.store.queries import batches
@@ -114,3 +119,34 @@ def test_possibly_paid_is_only_a_request_that_no_reply_settles(
         assert max((server.ledger.batched + server.ledger.singles).values()) == 1
     with Store(out) as store:
         assert not batches.keys_in(store, (UNCLEAR,))
+
+
+FORMATS = [
+    "openai",
+    "anthropic",
+    *(pytest.param(one, marks=pytest.mark.slow) for one in ("mistral", "gemini")),
+]
+
+
+@pytest.mark.parametrize("ahead_s", [600, -600])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_clock_that_is_wrong_finds_a_batch_whose_receipt_was_lost(
+    format_: str, ahead_s: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten minutes ahead, and behind: the provider's own time says since when to look."""
+
+    class Shifted(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(seconds=ahead_s)
+
+    shifted = SimpleNamespace(**{**vars(time), "time": lambda: time.time() + ahead_s})
+    monkeypatch.setattr(wire, "datetime", Shifted)
+    monkeypatch.setattr(connection, "time", shifted)
+    server = BatchServer(format_, SETTINGS, Oddities(looks=2, lost_replies=1))
+    with serving(server):
+        said = [ask(format_, server, tmp_path / "run") for _ in range(4)]
+        ledger = server.ledger
+    assert said[-1] == ""
+    assert len(ledger.created) == 1
+    assert max((ledger.batched + ledger.singles).values()) == 1

@@ -131,9 +131,14 @@ def test_a_protocol_that_a_stranger_names_is_not_read(tmp_path: Path) -> None:
 
     with forging.changing(run) as db:
         db.execute("UPDATE meta SET value='\"0000000000000000\"' WHERE key='origin'")
+    for name in ("sources.toml", "expected.csv"):  # which are read beside a protocol of one's own
+        (tmp_path / name).write_text("no TOML [", "utf-8")
     read = api.open_run(run)
+    assert read.report(tmp_path / "r.html").is_file()
     assert read.protocol.title == "Two"
     assert "audit.toml was not looked at" in read.notes[0] and "--trust" in read.notes[0]
+    for name in ("sources.toml", "expected.csv"):
+        (tmp_path / name).unlink()
     api.jobs(run, trust=True)
     assert api.open_run(run).protocol.title == "Three"
 

@@ -21,7 +21,7 @@ from tiltmeter import intake
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.models.kinds import make_model
 from tiltmeter.protocol.reading.load import load
-from tiltmeter.store import Store, views
+from tiltmeter.store import Store, damage, views
 from tiltmeter.store.blobs import place_of
 from tiltmeter.store.queries import calls, outputs, tables
 
@@ -84,7 +84,7 @@ def read_all(folder: Path) -> None:
         calls.models(store)
         list(outputs.texts(store))
         for name in ("trials", "calls", "outputs", "labels"):
-            assert all(piece.columns for piece in tables.pieces(store, name))
+            assert all(tables.pieces(store, name))
     tiltmeter.label(folder)
 
 
@@ -289,3 +289,33 @@ def test_a_file_that_grows_or_lies_about_its_size_is_bounded(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["a", "a/b", "ä b.csv", "a..b"])
 def test_names_inside(tmp_path: Path, name: str) -> None:
     assert intake.inside(tmp_path, name) == tmp_path / name
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("planned", '{"m": {"sampled": {"x": "y"}}}'),
+        ("planned", '{"m": {"sampled": 7}}'),
+        ("planned", '{"m": [1]}'),
+        ("last_run", '{"failed": "x"}'),
+        ("versions", "[7]"),
+    ],
+)
+def test_a_setting_that_is_not_whole_inside_is_named(key: str, value: str, run: Path) -> None:
+    with forging.changing(run) as db:
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    with Store(run) as store:
+        assert damage.find_damage(store._db) == f"meta.{key}"
+
+
+def test_a_reply_without_a_fingerprint_is_named(run: Path) -> None:
+    """Its number names no word."""
+    with forging.changing(run) as db:
+        db.execute("UPDATE packed_calls SET fingerprint = 10 << 40")
+    with Store(run) as store:
+        assert damage.find_damage(store._db) == "calls.fingerprint"
+
+
+def test_a_whole_run_has_no_damage(run: Path) -> None:
+    with Store(run) as store:
+        assert damage.find_damage(store._db) == ""

@@ -8,13 +8,14 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from tiltmeter.errors import RunBusy, RunMismatch, StoreError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
-from tiltmeter.store import PLANNED_ROWS, Store, blobs
+from tiltmeter.store import PLANNED_ROWS, Store, blobs, packing
 from tiltmeter.store.database import FILE
 from tiltmeter.store.queries import label_sets
 from tiltmeter.store.queries.state import fingerprint
@@ -135,21 +136,29 @@ def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) ->
             ],
         )
         store.supersede([Label("t2", "plain", "word", "kind")])
+        words = store.words()
         found = [
-            (on, *(json.loads(texts) for texts in lists), weight)
-            for on, *lists, weight in label_sets.by_output(store)
+            (
+                packing.number_text(n),
+                sorted(zip(*([words[n] for n in json.loads(one)] for one in lists), strict=True)),
+                weight,
+            )
+            for n, *lists, weight in chain(label_sets.by_output(store), label_sets.weighted(store))
         ]
         assert sorted(found) == [
             (
                 "t1",
-                ["odd", "plain", "plain", "plain"],
-                ["text", "length", "word", "word"],
-                ['a "b"\n\x1e\x1f[善]', "2", "kind, warm", "wise"],
+                [
+                    ("odd", "text", 'a "b"\n\x1e\x1f[善]'),
+                    ("plain", "length", "2"),
+                    ("plain", "word", "kind, warm"),
+                    ("plain", "word", "wise"),
+                ],
                 1.0,
             ),
-            ("t1", ["read"], ["pronoun"], ["he"], 1.0),
-            ("t1", ["read"], ["pronoun"], ["she"], 0.1),
-            ("t2", ["plain"], ["word"], ["kind"], 1.0),
+            ("t1", [("read", "pronoun", "he")], 1.0),
+            ("t1", [("read", "pronoun", "she")], 0.1),
+            ("t2", [("plain", "word", "kind")], 1.0),
         ]
 
 

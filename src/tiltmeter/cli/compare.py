@@ -48,8 +48,8 @@ def command(
 
     from .. import api
     from ..analyse.whole_run.signature import RULES
-    from ..report.render import document_screen
-    from ..report.render.fit_terminal import height
+    from ..display.screen import height
+    from ..report.render import terminal_lines
     from ..report.several_runs import changes
     from ..report.several_runs.comparison import build
 
@@ -76,8 +76,8 @@ def command(
     for line in lines:
         click.echo(line, err=True)
     console = Console()
-    taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
-    document_screen.print_document(page, console, full, taken)
+    taken = height(lines, console.width) if sys.stderr.isatty() else 0
+    terminal_lines.print_document(page, console, full, taken)
     return 0
 
 

@@ -38,7 +38,7 @@ def command(
 
     from .. import api
     from ..analyse.whole_run.signature import RULES
-    from ..report.render import document_screen, runs_page
+    from ..report.render import runs_page, terminal_lines
     from ..report.several_runs import history
 
     history_of_runs = api.history(*run, margin=margin)
@@ -50,4 +50,4 @@ def command(
         first = {"headline": page.headline, "lede": list(page.lede), "rules": RULES}
         echo_json(first | history_of_runs.as_dict())
         return
-    document_screen.print_document(page, Console(), full)
+    terminal_lines.print_document(page, Console(), full)

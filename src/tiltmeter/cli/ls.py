@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..display.screen import Part, as_text, of_text, part
 from ..stats.results import count_of
 from .computed import computed_once
-from .fitting import Section, as_text, echo_sections, of_text
+from .fitting import echo_parts
 from .json_output import echo_json, json_text
 from .options import as_json, full_text
 
@@ -42,7 +43,7 @@ def command(what: str, full: bool, as_json: bool) -> None:
     if as_json:
         click.echo(text, nl=False)
     else:
-        echo_sections(of_text(text), full)
+        echo_parts(of_text(text), full)
 
 
 def _examples() -> str:
@@ -124,7 +125,7 @@ def _listing() -> str:
         _section(head, rows, len(parts) - place) for place, (head, rows) in enumerate(parts)
     ]
     end = ("Prices and ends of models: tiltmeter ls models",)
-    return as_text([*sections, Section(end, end)])
+    return as_text([*sections, part(end, end)])
 
 
 def _title(name: str) -> str:
@@ -140,11 +141,11 @@ def _how(protocol: Protocol) -> str:
     return "; ".join(", ".join(names) for names in (protocol.languages, protocol.modes) if names)
 
 
-def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Section:
+def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Part:
     """A row a thing; in brief their names."""
     names = ", ".join(name.strip() for name, _ in rows)
     lines = (head, *(f"  {name} {text}" for name, text in rows))
-    return Section(lines, (f"{head}: {names}",), head.partition(" (")[0].lower(), worth)
+    return part(lines, (f"{head}: {names}",), head.partition(" (")[0].lower(), worth)
 
 
 def _models(as_json: bool, full: bool) -> None:
@@ -160,11 +161,11 @@ def _models(as_json: bool, full: bool) -> None:
         return
     width = max(len(row.name) for row in listed) + 2
     head = f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end"
-    sections = [Section((head,), (head,))]
+    sections = [part((head,), (head,))]
     for kind, rows in groupby(listed, lambda row: row.name.partition(":")[0]):
         lines = [_model(row, width) for row in rows]
         brief = f"{kind}: {count_of(len(lines), 'model')}"
-        sections.append(Section(lines, (brief,), kind, -len(sections)))
+        sections.append(part(lines, (brief,), kind, -len(sections)))
     notes = (
         "",
         "$ for a million tokens, in and out, and for one picture, on the day named; the sources "
@@ -172,7 +173,7 @@ def _models(as_json: bool, full: bool) -> None:
         "Any other model works too: its price is given with --price, or by a row in "
         f"{table.own_file()} (* has such a row).",
     )
-    echo_sections([*sections, Section(notes, (), "what the columns mean")], full)
+    echo_parts([*sections, part(notes, (), "what the columns mean")], full)
 
 
 def _model(row: Listed, width: int) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from ..display.screen import part
 from ..protocol.design.thin_design import thin_design
-from .fitting import Section, echo_sections, table_width
+from .fitting import echo_parts, table_width
 from .json_output import echo_json
 from .options import (
     Printing,
@@ -146,8 +147,8 @@ def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: boo
         from . import gate_chances
 
         chances = list(gate_chances.lines(passing))
-        parts.append(Section(chances, chances, worth=8))
-    echo_sections(parts, full)
+        parts.append(part(chances, chances, worth=8))
+    echo_parts(parts, full)
 
 
 def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:

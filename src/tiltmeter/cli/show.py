@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..display.screen import Part, as_text, of_text, part
 from ..errors import UsageError
 from ..report.tables.cross_table_formats import FORMATS
 from .computed import computed_once
-from .fitting import Section, as_text, echo_sections, of_text
+from .fitting import echo_parts
 from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
@@ -72,11 +73,11 @@ def command(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
     if protocol.endswith(FILE) or registry.is_sourced(protocol):  # what may change
-        echo_sections(_description(protocol, prompts), full)
+        echo_parts(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
     text = computed_once(options, lambda: as_text(_description(protocol, prompts)))
-    echo_sections(of_text(text), full)
+    echo_parts(of_text(text), full)
 
 
 def _load(name: str) -> Protocol:
@@ -85,7 +86,7 @@ def _load(name: str) -> Protocol:
     return registry.protocol(name)
 
 
-def _description(name: str, prompts: int) -> list[Section]:
+def _description(name: str, prompts: int) -> list[Part]:
     """All that is printed of a protocol without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
@@ -97,9 +98,9 @@ def _description(name: str, prompts: int) -> list[Section]:
         declared = _load(name)
     except MissingCopy as error:
         return [
-            Section((f"{name} · {error.source.title}",), ()),
+            part((f"{name} · {error.source.title}",), ()),
             data,
-            Section(("", str(error)), ()),
+            part(("", str(error)), ()),
         ]
     default_cells = plan.cells(declared, plan.Choices(("-",)))
     head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
@@ -109,15 +110,15 @@ def _description(name: str, prompts: int) -> list[Section]:
     names = ", ".join(name for name, _ in _measures(declared))
     shown = list(_prompts(declared, default_cells[:prompts]))
     return [
-        Section(head, (*head[:1], *head[2:3])),
-        Section(cited, cited[:1], worth=2),
-        Section(design, design[:1], "modes" if design[1:] else "", 3),
-        Section(table, (), "items by factor" if table else "", 1),
-        Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        part(head, (*head[:1], *head[2:3])),
+        part(cited, cited[:1], worth=2),
+        part(design, design[:1], "modes" if design[1:] else "", 3),
+        part(table, (), "items by factor" if table else "", 1),
+        part(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
         data,
-        Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
+        part(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
-        Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
+        part(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
     ]
 
 
@@ -165,7 +166,7 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
         yield f"  {declared.prompt_text(cell)}"
 
 
-def _limits(declared: Protocol) -> Iterator[Section]:
+def _limits(declared: Protocol) -> Iterator[Part]:
     """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
     from ..protocol.design.thin_design import thin_design
@@ -217,19 +218,19 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         click.echo(word_histogram(declared, column).save(figure))
 
 
-def _list(title: str, lines: Sequence[str], worth: int) -> Section:
+def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = ()) -> Part:
     if not lines:
-        return Section((), ())
+        return part(())
     told = ("", f"{title}:", *(f"  - {line}" for line in lines))
-    return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+    return part(told, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
-def _data(lines: Sequence[str]) -> Section:
+def _data(lines: Sequence[str]) -> Part:
     """Names the sources of published data that the protocol reads; in brief only that it needs
     some.
     """
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
-    return _list("Published data", lines, 1)._replace(brief=brief)
+    return _list("Published data", lines, 1, brief)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
-
 import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
 from .json_output import echo_json
 from .options import as_json, full_text
-
-if TYPE_CHECKING:
-    from ..report.page_model.page import Table
-
-
-ROWS = (24, 16, 10, 6, 4, 3, 2, 1)  # of the first table, where it alone is too long
 
 
 @click.command()
@@ -92,7 +81,10 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
 
 
 def _validate(run: str, as_json: bool, full: bool) -> int:
+    from rich.console import Console
+
     from .. import api
+    from ..report.render import terminal
     from ..report.tables import judges
 
     validation = api.validate(run)
@@ -107,32 +99,5 @@ def _validate(run: str, as_json: bool, full: bool) -> int:
                 f"{attribute}: people skipped "
                 f"{', '.join(f'{number} ({why})' for why, number in reasons.items())}"
             )
-        print_tables([replace(table, folded=False) for table in judges.tables(validation)], full)
+        terminal.print_tables(list(judges.tables(validation)), Console(), full)
     return 0
-
-
-def print_tables(tables: Sequence[Table], full: bool) -> None:
-    """As many as fit the terminal; `full` all of them."""
-    from rich.console import Console
-
-    from ..report.render import terminal
-    from ..report.render.fit_terminal import print_first_that_fits, print_lines
-
-    console = Console()
-
-    def attempt(number: int, rows: int | None = None) -> None:
-        shown = [replace(table, rows=table.rows[:rows]) for table in tables[:number]]
-        for table in shown:
-            terminal.write_table(table, console)
-        left = (
-            (len(tables) - number, "more table"),
-            (sum(len(t.rows) for t in tables[:number]) - sum(len(t.rows) for t in shown), "row"),
-        )
-        rest = ", ".join(count_of(missing, what) for missing, what in left if missing)
-        if rest:
-            print_lines(f"The rest ({rest}): --full", console)
-
-    numbers = [len(tables)] if full else range(len(tables), 0, -1)
-    attempts = [partial(attempt, number) for number in numbers]
-    fewer = [] if full else [partial(attempt, 1, rows) for rows in ROWS]
-    print_first_that_fits(console, [*attempts, *fewer])

@@ -8,8 +8,12 @@ import re
 
 from .crate import OPEN
 
-# What stands in a place: no heading, table or list, which could pass for a part of the evidence.
-_FILLED = r"(?:(?!\n[#|\-*+>]|\n\s*\n[#|]|\|).)*?"
+# What stands in a place: no heading, table or list, which could pass for a part of the evidence, no
+# tag or comment, which could hide what follows; in a table of settings (.cff) one line.
+_BLOCK = r"\n[#|\-*+>=]|\n\d+[.)]|\n\s*\n[#|]|\||```|~~~"
+_TAG = r"<(?!https?:|mailto:)[a-zA-Z!/?]"
+_FILLED = f"(?:(?!{_BLOCK}|{_TAG}).)*?"
+_FILLED_LINE = r"[^\n\"]*?"
 _FURTHER_AUTHORS = r"(?:\n[ ]{2,}[^\n]*)*"
 
 
@@ -21,9 +25,10 @@ def is_completed(original: str, text: str) -> bool:
 def _pattern(original: str) -> re.Pattern[str]:
     """Matches an original whose places may be filled in. Authors may be several, a line each."""
     marked = f"**{OPEN}**"
+    filled = _FILLED_LINE if original.startswith("cff-version") else _FILLED
     pieces = original.split(f"says {marked}.")  # the sentence that explains the mark
     made = re.escape(f"says {marked}.").join(
-        _FILLED.join(re.escape(part) for part in re.split(rf"\*\*{OPEN}\*\*|{OPEN}", piece))
+        filled.join(re.escape(part) for part in re.split(rf"\*\*{OPEN}\*\*|{OPEN}", piece))
         for piece in pieces
     )
     closing = re.escape('"\nidentifiers:')

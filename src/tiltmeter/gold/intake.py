@@ -97,14 +97,22 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
     """Yields (label, as the sheet has it, as it is now) of each label of people that a sheet was
-    taken in for and that is another one, though nobody answered anew since.
+    taken in for and that is another one, though nobody answered anew since; and of each that was
+    stored with a sheet and is not in it.
     """
     said: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
     for sheet in artefacts.by_date(store, GOLD):
         told = json.loads(sheet.content)
         for *place, value, _ in told.get("rows", ()):
             said[tuple(place)] = value, told["date"]
-    for label, date in stored_labels.dated_of_people(store):
+    of_people = list(stored_labels.dated_of_people(store))
+    ever = stored_labels.places_of_people(store)
+    for place in said.keys() - ever:
+        yield f"{place[2]} of {place[0]} by {place[1]}", said[place][0], "no label"
+    with_sheet = {(label.annotator, date) for label, date in of_people if label[:3] in said}
+    for label, date in of_people:
+        if label[:3] not in said and (label.annotator, date) in with_sheet:
+            yield f"{label.attribute} of {label.output} by {label.annotator}", "", label.value
         value, taken = said.get(label[:3], (label.value, ""))
         if value != label.value and date <= taken:
             yield f"{label.attribute} of {label.output} by {label.annotator}", value, label.value
@@ -135,7 +143,7 @@ class _Lists:
     """
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
-        self._store, self._protocol = store, protocol
+        self._store, self._protocol, self.clean = store, protocol, store.clean
         self.default = protocol.instruments[0].attribute if protocol.instruments else ""
         self.attributes = known_attributes(store, protocol)
         self.machines = machines(store)
@@ -163,7 +171,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     attribute = _text_of(row, "attribute") or lists.default
     if attribute not in lists.attributes:
         raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
-    name = _text_of(row, "annotator") or NAMELESS
+    name = lists.clean(_text_of(row, "annotator")) or NAMELESS
     if name in lists.machines or (":" in name and registry.is_model(name)):
         raise UsageError(
             f"{where}: {name} is a model or an instrument. Gold is what people said; what a "

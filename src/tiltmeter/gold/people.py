@@ -33,7 +33,9 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
     """
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
-    if not plain:
+    if store.clean(plain) != plain:
+        plain, why = store.clean(plain), "holds a key of the environment"
+    elif not plain:
         why = "is empty"
     elif "/" in plain or "\\" in plain:
         why = "has a slash, which tells an instrument from its version"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ..records import Json
 from .text.json_replies import json_in
 
+NAME_WORDS = 3  # of a key that names who speaks
 _SPEAKER = ("speaker", "character", "role", "name", "who")  # keys of a turn
 
 
@@ -19,6 +20,10 @@ def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
     data = json_in(text)
     if not isinstance(data, Mapping | list):
         return text
+    if isinstance(data, Mapping) and len(data) > 1 and all(map(_is_name, data)):
+        texts = [(name, said) for name, said in data.items() if isinstance(said, str)]
+        if len(texts) == len(data):  # names of their own, and no keys of a program
+            return "\n".join(f"{name}: {said}" for name, said in texts)
     turns = data if isinstance(data, list) else [data]
     lines = (_turn(turn, is_speaker) for turn in turns if isinstance(turn, Mapping))
     return "\n".join(line for told in lines for line in told)
@@ -41,3 +46,8 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[s
     if speaker and said:
         return [f"{speaker}: {said}"]
     return [line for part in turns for line in _turn(part, is_speaker)]
+
+
+def _is_name(key: str) -> bool:
+    """True if a key can name somebody: keys of programs are lower-case letters of ASCII."""
+    return 0 < len(key.split()) <= NAME_WORDS and not (key[:1].isascii() and not key[:1].isupper())

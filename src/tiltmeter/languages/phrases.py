@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
@@ -42,6 +42,8 @@ _ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
 GAP = 5  # words (characters in scripts without spaces) that … in a phrase stands for at most
 # lists of a pack whose words deny what a clause says
 DENYING = ("reject", "reject_after", "negation")
+# lists of a pack whose words stand in sentences of any kind
+_PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STRUCK = re.compile(r"~~[^~]*~~")
@@ -69,6 +71,8 @@ class Language:
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
+        self._common = frozenset(strings(self.data.get("common")))
+        self._common |= frequent_words().get(self.code, frozenset())
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
         self._contractions = [
@@ -186,10 +190,19 @@ class Language:
 
     def _endings(self, word: str) -> Iterator[str]:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
-        for printed, written in map(strings, _rows(self.data.get("endings"))):
+        for printed, written in self._printed_and_written:
             if word.endswith(printed) and len(word) > len(printed) + 1:
                 yield f"{word.removesuffix(printed)}{written}"
         yield from self._separable(word)
+
+    @cached_property
+    def _printed_and_written(self) -> list[tuple[str, ...]]:
+        return [strings(pair) for pair in _rows(self.data.get("endings"))]
+
+    @cached_property
+    def in_passing(self) -> frozenset[str]:
+        """The words that stand in sentences of any kind: pronouns, yes, no, and, or."""
+        return frozenset(word.casefold() for name in _PASSING for word in self.pack.list_of(name))
 
     def _separable(self, participle: str) -> Iterator[str]:
         """The other forms of a verb with a separable prefix: ablehnen, abzulehnen, Ablehnung of
@@ -218,25 +231,30 @@ class Language:
         """True if a text is in another language: by its script, or by whose frequent words it has
         more of.
         """
-        letters = Counter(script(c) for c in canonical if c.isalpha())
-        total = letters.total()
-        if (
-            self.scripts
-            and sum(n for script, n in letters.items() if script not in self.scripts) * 2 > total
-        ):
-            return True
+        if self.scripts and not (canonical.isascii() and "LATIN" in self.scripts):
+            letters = Counter(script(c) for c in canonical if c.isalpha())
+            elsewhere = sum(n for script, n in letters.items() if script not in self.scripts)
+            if elsewhere * 2 > letters.total():
+                return True
         words = [word for word in canonical.split() if word[0].isalpha()]
-        common_here = {*strings(self.data.get("common")), *frequent_words().get(self.code, ())}
-        own = sum(word in common_here for word in words)
-        most = max(
-            (
-                sum(word in common for word in words)
-                for code, common in frequent_words().items()
-                if code != self.code
-            ),
-            default=0,
-        )
+        own = sum(word in self._common for word in words)
+        codes = Counter(code for word in words for code in _languages_of(word))
+        most = max((number for code, number in codes.items() if code != self.code), default=0)
         return bool(self.data) and most > max(own, len(words) / 3)
+
+
+@cache
+def _codes_of_words() -> dict[str, list[str]]:
+    codes: dict[str, list[str]] = {}
+    for code, common in frequent_words().items():
+        for word in common:
+            codes.setdefault(word, []).append(code)
+    return codes
+
+
+def _languages_of(word: str) -> Sequence[str]:
+    """The languages of which a word is one of the most frequent."""
+    return _codes_of_words().get(word, ())
 
 
 def _unless(text: str, others: Iterable[str]) -> str:

@@ -5,11 +5,11 @@ Three questions, from the strictest on. `begins`: its first words refuse what wa
 answers that name nothing that was asked for.
 
 A pack's refusals.txt has a sentence per line with [brackets] around what tells it. In brackets …
-stands for up to eight words (20 characters without spaces), a|b for either word, and * for any
-ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~ counts where an answer names
-nothing that was asked for, and never at the beginning of a letter: "~[no puedo]". Lists and
-patterns of a pack's table [refusal] are used beside them. A model may decline in English whatever
-it was asked in, so English is always read.
+stands for up to eight words (20 characters without spaces; … … for twice as many), a|b for either
+word, and * for any ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~ counts where
+an answer names nothing that was asked for, and never at the beginning of a letter: "~[no puedo]".
+Lists and patterns of a pack's table [refusal] are used beside them. A model may decline in English
+whatever it was asked in, so English is always read.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _pattern(part: str, known: Pack) -> str:
     pattern, gap = "", ""
     for word in part.replace("…", " … ").split():
         if word == "…":
-            gap = r"(?:[^\s.!?,;:]+[\s,]+){0,8}?"
+            gap += r"(?:[^\s.!?,;:]+[\s,]+){0,8}?"
             continue
         pattern += (r"[\s,]+" if pattern else "") + gap + _choices(word, turkish)
         gap = ""

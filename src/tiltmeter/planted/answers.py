@@ -11,7 +11,7 @@ from typing import ClassVar
 from .. import registry
 from ..errors import Incapable, ModelError, UsageError
 from ..protocol import InstrumentSpec, Protocol
-from ..protocol.design.tables import Row
+from ..protocol.design.tables import SYSTEM, Row
 from ..protocol.instrument_kinds import InstrumentKind
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL, Message, Reply, Request
 from .settings import OUTCOMES, Settings
@@ -205,7 +205,7 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
     is said and shown.
     """
     found = {protocol.prompt_text(cell): cell for cell in protocol.cells}
-    if protocol.system or protocol.turns or protocol.pictures:
+    if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
             asked = Message("user", protocol.prompt_text(cell), protocol.shown_with(cell))
             found[_join((*protocol.context(cell), asked))] = cell

@@ -69,6 +69,10 @@ class Judge:
             return self._negotiate(request, shown["answer"], labels, draws)
         right = _grade_told(shown["answer"], labels)
         right = right or self._read(shown.get("task", ""), shown["answer"])
+        grades = [label for label in labels if label.isdecimal()]
+        if grades and right not in (*grades, REFUSAL):
+            place = uniforms("grade", shown["answer"], number=1)[0]  # of any text the same
+            right = grades[int(place * len(grades))]
         if not right:
             return None
         if right == INVALID:

@@ -3,7 +3,7 @@
 p is a share from 0 to 1. Behind a dot stands a level: `she.communal=0.8` holds where a factor has
 the level communal. Where levels of several factors fit, the factor that the protocol names later
 counts (a word over its class, a class over an option order); where an item has several levels of
-one factor (`communal|outlook`), their mean.
+one factor (`communal|outlook`), their mean. `yes.women+fair=0.5` holds where both levels are.
 
 A choice between words
     she=p                 share of one of the words offered; the others divide the rest
@@ -72,6 +72,7 @@ OUTCOMES = {
 # What only picked words and only dialogues have.
 FORMS = ("off", "short", "long", "one", "more")
 MOST_WEIGHT = 1e6  # the highest number of a setting that is no share
+TOGETHER = "+"  # between levels of several factors
 # Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
 FAULTS = {
     "fail": "HTTP 503",

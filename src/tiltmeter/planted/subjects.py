@@ -19,7 +19,16 @@ from .dialogues import Dialogues
 from .pictures import Pictures
 from .prose import Prose
 from .rankings import PlantedRankings
-from .settings import DEFAULTS, FORMS, OUTCOMES, Settings, number_of, plain_settings, read_pairs
+from .settings import (
+    DEFAULTS,
+    FORMS,
+    OUTCOMES,
+    TOGETHER,
+    Settings,
+    number_of,
+    plain_settings,
+    read_pairs,
+)
 from .words import Words
 
 # Texts that any instrument reads as prose come last: what else is read of an answer decides.
@@ -54,8 +63,9 @@ def parse(text: str) -> Settings:
         outcome = name in (*OUTCOMES, *FORMS)
         if not outcome and name not in names:
             raise UnknownName("setting of planted", name, [*names, *DEFAULTS])
-        if dot and level not in known:
-            raise UnknownName(f"level of {protocol.name}", level, known)
+        for one in (level,) if level in known else level.split(TOGETHER):
+            if dot and one not in known:
+                raise UnknownName(f"level of {protocol.name}", one, known)
         highest = 1.0 if outcome else subject.highest(name)
         planted.setdefault(name, {})[level] = number_of("planted", key, number, highest=highest)
     if not subject.alone:

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from ..errors import UsageError
 from ..protocol import Protocol
 from ..protocol.design.tables import SEVERAL
-from .settings import OUTCOMES, Settings
+from .settings import OUTCOMES, TOGETHER, Settings
 
 
 def planted_number(
@@ -30,6 +30,10 @@ def number_at_level(
     """The number of the level that a cell has of the latest factor with one; None for none."""
     if not planted:
         return None
+    for level in planted:  # of several factors at once
+        parts = level.split(TOGETHER)
+        if len(parts) > 1 and all(part in cell.values() for part in parts):
+            return planted[level]
     for factor in reversed(protocol.factors):
         fitting = [
             planted[level]

@@ -21,7 +21,7 @@ from warnings import warn
 
 from ..errors import UnknownName
 from ..records import Json, Message, content_id
-from .design.tables import SEVERAL, Row, fill, join
+from .design.tables import MITIGATED, SEVERAL, SYSTEM, Row, fill, join
 from .source.keys import (
     AnnotationKeys,
     CrosstabKeys,
@@ -267,7 +267,8 @@ class Protocol:
         )
         if "separator" in cell:
             cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
-        return fill(template, cell, self.source)
+        text = fill(template, cell, self.source)
+        return cell[MITIGATED].replace("{prompt}", text) if MITIGATED in cell else text
 
     def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
         """Returns the messages before a cell's prompt: the system prompt, then earlier turns.
@@ -276,6 +277,7 @@ class Protocol:
         none.
         """
         told = fill(self.system, cell, self.source) if system is None else system
+        told = "\n\n".join(filter(None, (told, cell.get(SYSTEM, ""))))
         turns = (Message(role, fill(text, cell, self.source)) for role, text, _ in self.turns)
         spoken = (turn for turn in turns if turn.content)  # conversations differ in length
         return (*((Message("system", told),) if told else ()), *spoken)

@@ -48,6 +48,17 @@ _SHARES = (
         detectable="half",
     ),
     MeasureKind(
+        name="change",
+        summary="the number of the measure that it is named after with a mitigation, less without",
+        compute=f"{_ANALYSE}.scores.changes:change",
+        interval="paired by item",
+        test="sign flip over items",
+        contrast=_LEVEL,
+        null=0,
+        low=-1,
+        high=1,
+    ),
+    MeasureKind(
         name="alike",
         summary="the largest share over the levels of a factor less the smallest: are all alike",
         compute=f"{_ANALYSE}.measures.omnibus:alike",

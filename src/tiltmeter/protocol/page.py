@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ..display import Page
+from ..display.page import Page
 from ..stats.results import count_of
 from . import Mode, Protocol
 

@@ -85,14 +85,36 @@ class Store(Database):
         return without(self.secrets, text) if self.secrets else text
 
     def cleaned(self, reply: Reply) -> Reply:
-        """A reply without them."""
+        """A reply without them. Tokens that hold one, or spell it together, go with the body that
+        has them.
+        """
         if not self.secrets:
             return reply
-        parts = (reply.text, reply.raw, reply.revised)
-        found = [without(self.secrets, part) if part else part for part in parts]
-        if found == [*parts]:
+        body, about = (reply.text, reply.raw, reply.revised), (reply.served, reply.fingerprint)
+        parts = (*body, *about, reply.remote)
+        offered = [
+            token.bytes.decode("utf-8", "replace")
+            for place in reply.alternatives
+            for token in place
+        ]
+        first = [place[0].bytes.decode("utf-8", "replace") for place in reply.alternatives if place]
+        tokens = "\n".join(("".join(first), *offered))
+        whole = "\n".join((*parts, tokens))
+        if self.clean(whole) == whole:
             return reply
-        return replace(reply, text=found[0], raw=found[1], revised=found[2])
+        text, raw, revised, served, fingerprint, remote = map(self.clean, parts)
+        cleaned = replace(
+            reply,
+            text=text,
+            raw=raw,
+            revised=revised,
+            served=served,
+            fingerprint=fingerprint,
+            remote=remote,
+        )
+        if self.clean(tokens) == tokens:
+            return cleaned
+        return replace(cleaned, alternatives=(), raw="")
 
     # settings (`meta`) and artefacts
 
@@ -232,6 +254,7 @@ class Store(Database):
         ]
         if self.secrets:
             outputs = [row._replace(text=self.clean(row.text)) for row in outputs]
+            labels = [row._replace(value=self.clean(row.value)) for row in labels]
         with self.transaction():
             self.packer.add_calls(called)
             self.packer.add_outputs(outputs)

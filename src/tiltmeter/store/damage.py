@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .views import PACKED
 
@@ -82,6 +82,8 @@ def _rules() -> Iterator[Rule]:
     for table in ("calls", "outputs"):
         yield Rule(table, "ended", "typeof(ended) <> 'text'")
         yield Rule(table, "thought", f"thought IS NOT NULL AND ({whole.format('thought')})")
+    for name in ("served", "fingerprint"):  # a receipt has none
+        yield Rule("calls", name, f"outcome IS NOT NULL AND {name} IS NULL")
     for name in ("prompt_tokens", "completion_tokens"):
         yield Rule("calls", name, f"{name} IS NOT NULL AND ({whole.format(name)})")
     yield Rule("calls", "cost", "cost IS NOT NULL AND NOT (cost >= 0 AND cost < 1e12)")
@@ -149,8 +151,24 @@ def _setting(db: sqlite3.Connection) -> str:
     }
     for key, text in db.execute("SELECT key, value FROM meta"):
         try:
-            if not isinstance(json.loads(text), kinds.get(key, object)):
+            value = json.loads(text)
+            if not isinstance(value, kinds.get(key, object)) or not _is_whole(key, value):
                 return f"meta.{key}"
         except (ValueError, RecursionError):
             return f"meta.{key}"
     return ""
+
+
+def _is_whole(key: str, value: Any) -> bool:
+    """True if what a setting holds inside is of its kind."""
+    if key == "planned":  # subject → mode → levels → trials
+        modes = [one for one in value.values() if isinstance(one, dict)]
+        cells = [one for mode in modes for one in mode.values() if isinstance(one, dict)]
+        numbers = [number for cell in cells for number in cell.values()]
+        is_deep = len(modes) == len(value) and len(cells) == sum(map(len, modes))
+        return is_deep and all(type(number) is int and 0 <= number < _LARGEST for number in numbers)
+    if key == "last_run":
+        return type(value.get("failed")) is int and isinstance(value.get("last_failure", ""), str)
+    if key == "versions":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return True

@@ -8,6 +8,7 @@ migrates the run itself. A run in a folder that cannot be written to is read as 
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -234,6 +235,22 @@ class Database:
         with translate_errors(self.path):
             # chain: a cursor that was not read to its end cannot be closed after its file
             yield from chain(self._db.execute(query, values))
+
+    def pieces(self, query: str, values: Sequence[Value], most: int) -> Iterator[list[Any]]:
+        """Rows of a query, so many at a time; the last piece, or the only one, has fewer."""
+        with translate_errors(self.path):
+            found = self._db.execute(query, values)
+            while len(piece := found.fetchmany(most)) == most:
+                yield piece
+            yield piece
+
+    def words(self) -> dict[int | None, Any]:
+        """Returns the short texts of the run by their numbers, as views have them (`_0`)."""
+        return {None: None, **dict(self.rows("SELECT n, text FROM words"))}
+
+    def texts(self, numbers: Sequence[int | None]) -> Iterator[tuple[int, Any]]:
+        """Yields (number, text) of some long texts."""
+        return self.rows(views.SOME_TEXTS, (json.dumps(numbers),))
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
         """Rows of a query that reads a whole table and has few; those of the last time in this

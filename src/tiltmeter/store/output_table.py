@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from .selection import Selection
-from .table_filling import FilledTables, LabelRow, OutputRow
+from .table_filling import FilledTables, LabelRow, OutputRow, Selection
 
 __all__ = ["CellKey", "LabelRow", "OutputRow", "OutputTable", "PlacedOutput", "Window"]
 CellKey: TypeAlias = tuple[str, str]  # level of the rows, level of the columns

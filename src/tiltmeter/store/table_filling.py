@@ -8,11 +8,13 @@ Nothing here is written into a run.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ..errors import UsageError
+from .rows import Value
 
 _PLAIN_COLUMNS = ("subject", "mode", "outcome")
 _TABLES = """
@@ -37,6 +39,40 @@ CREATE TABLE annotator_call (run INTEGER, id TEXT, call INTEGER, PRIMARY KEY (ru
 # An output as the table takes it: id, subject, mode, sample, outcome, blob, the condition that
 # shares of labels are worked out within, then the levels of the factors in their order.
 OutputRow: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some of the outputs. levels: of factors, mode, subject, outcome; labels: (attribute, value)
+    that the output's own label has, value None for outputs without one; outcome: beside a level of
+    the outcome; split: an attribute on which annotators disagree; searches: what each of these
+    found.
+    """
+
+    levels: Mapping[str, str] = field(default_factory=dict)
+    labels: Sequence[tuple[str, str | None]] = ()
+    outcome: str = ""
+    split: str = ""
+    searches: Sequence[str] = ()
+
+    def condition(self, column: Callable[[str], str]) -> tuple[str, list[Value]]:
+        """As SQL over output c, with the values of its marks. column: of a factor's name."""
+        parts: list[tuple[str, tuple[Value, ...]]] = [("1", ())]
+        for name, level in self.levels.items():
+            parts.append((f"{column(name)} = ?", (level,)))
+        of = "SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ?"
+        for attribute, value in self.labels:
+            if value is None:
+                parts.append((f"NOT EXISTS ({of})", (attribute,)))
+            else:
+                parts.append((f"EXISTS ({of} AND l.value = ? AND l.own)", (attribute, value)))
+        if self.outcome:
+            parts.append(("c.outcome = ?", (self.outcome,)))
+        if self.split:
+            parts.append((f"EXISTS ({of} AND l.split)", (self.split,)))
+        for text in self.searches:
+            parts.append(("c.n IN (SELECT n FROM hit WHERE text = ?)", (text,)))
+        return " AND ".join(text for text, _ in parts), [v for _, values in parts for v in values]
 
 
 class LabelRow(NamedTuple):

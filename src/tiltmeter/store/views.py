@@ -3,11 +3,15 @@
 Each column is read only if a query names it. `n` of trials, outputs, labels, label_calls and
 trial_looks is the integer of a trial's id and sorts as the id does; `n` of calls and `c` of outputs
 and label_calls is that of a call. Queries join and sort by these: ids have no index of their own.
+A column that is looked up or put together has its parts beside it, `subject_0`, `raw_0`, `raw_1`:
+whoever reads many rows takes these and makes each text once (columns.py).
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from .packing import id_number, join_request, number_text, unpack
 
@@ -15,18 +19,46 @@ PACKED = (
     *("packed_trials", "packed_calls", "packed_outputs", "packed_labels", "packed_label_calls"),
     *("packed_trial_looks", "words", "texts", "bases"),
 )
+WORD, TEXT, DATE, SQUEEZED, REQUEST, SAMPLING = (
+    *("word", "text", "date", "squeezed", "request", "sampling"),
+)
 
 
-def _word(column: str) -> str:
-    return f"(SELECT text FROM {{run}}.words WHERE n = {column})"
+class Column(NamedTuple):
+    """A column of a view. sql: its value; kind: how columns.py makes it of its parts, "" if it is
+    stored as it is; parts: what is stored of it.
+    """
+
+    sql: str
+    kind: str = ""
+    parts: tuple[str, ...] = ()
 
 
-def _text(column: str) -> str:
-    base = "(SELECT unpacked(body, '') FROM {run}.texts WHERE n = t.base)"
-    return (
-        "(SELECT CASE typeof(t.body) WHEN 'blob' THEN unpacked(t.body, " + base + ") ELSE t.body"
-        f" END FROM {{run}}.texts t WHERE t.n = {column})"
-    )
+def _plain(column: str) -> Column:
+    return Column(f"p.{column}")
+
+
+def _word_sql(column: str) -> str:
+    return f"(SELECT text FROM {{run}}.words WHERE n = p.{column})"
+
+
+def _word(column: str) -> Column:
+    return Column(_word_sql(column), WORD, (f"p.{column}",))
+
+
+_BASE = "(SELECT unpacked(body, '') FROM {run}.texts WHERE n = t.base)"
+_BODY = f"CASE typeof(t.body) WHEN 'blob' THEN unpacked(t.body, {_BASE}) ELSE t.body END"
+SOME_TEXTS = (
+    f"SELECT t.n, {_BODY} FROM texts t WHERE t.n IN (SELECT value FROM json_each(?))"
+).replace("{run}", "main")
+
+
+def _text_sql(column: str) -> str:
+    return f"(SELECT {_BODY} FROM {{run}}.texts t WHERE t.n = p.{column})"
+
+
+def _text(column: str) -> Column:
+    return Column(_text_sql(column), TEXT, (f"p.{column}",))
 
 
 def _trial(column: str) -> str:
@@ -37,107 +69,145 @@ def _trial(column: str) -> str:
     )
 
 
-def _call(column: str) -> str:
+def _call(column: str) -> Column:
     """The key of a call, or what stands there instead of its number."""
-    return (
+    return Column(
         f"coalesce((SELECT key FROM {{run}}.packed_calls WHERE n = {column}"
         f" AND typeof({column}) = 'integer'), {column})"
     )
 
 
-def _date(column: str) -> str:
-    return (
+def _date(column: str) -> Column:
+    sql = (
         f"CASE typeof({column}) WHEN 'integer' THEN"
         f" strftime('%Y-%m-%dT%H:%M:%f', {column} / 1000.0, 'unixepoch') || '+00:00'"
         f" ELSE {column} END"
     )
+    return Column(sql, DATE, (column,))
 
 
-_SAMPLING = _word("p.sampling")
-_COLUMNS: dict[str, dict[str, str]] = {
+def _squeezed(column: str, base: str = "") -> Column:
+    """A text that is compressed where it stands. base: the column that names what against."""
+    under = _text_sql(base) if base else "''"
+    sql = f"CASE typeof(p.{column}) WHEN 'blob' THEN unpacked(p.{column}, {under}) ELSE p.{column}"
+    return Column(f"{sql} END", SQUEEZED, (f"p.{column}", f"p.{base}" if base else "NULL"))
+
+
+_NONCE = f"coalesce({_trial('p.about')} || '/', '') || {_word_sql('turn')}"
+_REQUEST = Column(
+    f"joined_request({_word_sql('shape')}, {_text_sql('context')}, {_text_sql('prompt')},"
+    f" p.pictures, p.seed, {_NONCE})",
+    REQUEST,
+    (*("p.shape", "p.context", "p.prompt", "p.pictures", "p.seed"), _trial("p.about"), "p.turn"),
+)
+_DRAWN = Column(
+    f"{_word_sql('sampling')} || CASE WHEN substr({_word_sql('sampling')}, -1) = ',' THEN"
+    " coalesce(p.seed, 'null') || ']' ELSE '' END",
+    SAMPLING,
+    ("p.sampling", "p.seed"),
+)
+_COLUMNS: dict[str, dict[str, Column]] = {
     "trials": {
-        "id": "p.id",
-        "subject": _word("p.subject"),
-        "mode": _word("p.mode"),
-        "factors": _text("p.factors"),
-        "sample": "p.sample",
-        "prompt": _text("p.prompt"),
-        "begin": _word("p.begin"),
-        "sampling": f"{_SAMPLING} || CASE WHEN substr({_SAMPLING}, -1) = ',' THEN"
-        " coalesce(p.seed, 'null') || ']' ELSE '' END",
-        "n": "p.n",
+        "id": _plain("id"),
+        "subject": _word("subject"),
+        "mode": _word("mode"),
+        "factors": _text("factors"),
+        "sample": _plain("sample"),
+        "prompt": _text("prompt"),
+        "begin": _word("begin"),
+        "sampling": _DRAWN,
+        "n": _plain("n"),
     },
     "calls": {
-        "key": "p.key",
-        "purpose": _word("p.purpose"),
-        "model": _word("p.model"),
-        "request": f"joined_request({_word('p.shape')}, {_text('p.context')}, {_text('p.prompt')},"
-        " p.pictures, p.seed,"
-        f" coalesce({_trial('p.about')} || '/', '') || {_word('p.turn')})",
-        "remote_id": "p.remote_id",
-        "outcome": _word("p.outcome"),
-        "text": "p.text",
-        "alternatives": "CASE typeof(p.alternatives) WHEN 'blob' THEN"
-        " unpacked(p.alternatives, '') ELSE p.alternatives END",
-        "blob": "p.blob",
-        "revised": "p.revised",
-        "raw": "CASE typeof(p.raw) WHEN 'blob' THEN unpacked(p.raw,"
-        f" {_text('p.base')}) ELSE p.raw END",
-        "served": _word("p.served"),
-        "fingerprint": _word("p.fingerprint"),
-        "prompt_tokens": "p.prompt_tokens",
-        "completion_tokens": "p.completion_tokens",
-        "cost": "p.cost",
-        "omitted": _word("p.omitted"),
+        "key": _plain("key"),
+        "purpose": _word("purpose"),
+        "model": _word("model"),
+        "request": _REQUEST,
+        "remote_id": _plain("remote_id"),
+        "outcome": _word("outcome"),
+        "text": _plain("text"),
+        "alternatives": _squeezed("alternatives"),
+        "blob": _plain("blob"),
+        "revised": _plain("revised"),
+        "raw": _squeezed("raw", "base"),
+        "served": _word("served"),
+        "fingerprint": _word("fingerprint"),
+        "prompt_tokens": _plain("prompt_tokens"),
+        "completion_tokens": _plain("completion_tokens"),
+        "cost": _plain("cost"),
+        "omitted": _word("omitted"),
         "date": _date("p.date"),
-        "ended": _word("p.ended"),
-        "thought": "p.thought",
-        "nonce": f"coalesce({_trial('p.about')} || '/', '') || {_word('p.turn')}",
-        "n": "p.n",
-        "about": "p.about",
+        "ended": _word("ended"),
+        "thought": _plain("thought"),
+        "nonce": Column(_NONCE),
+        "n": _plain("n"),
+        "about": _plain("about"),
     },
     "outputs": {
-        "trial": _trial("p.n"),
-        "outcome": _word("p.outcome"),
-        "text": "coalesce(p.text, (SELECT text FROM {run}.packed_calls WHERE n = p.call))",
+        "trial": Column(_trial("p.n")),
+        "outcome": _word("outcome"),
+        "text": Column(
+            "coalesce(p.text, (SELECT text FROM {run}.packed_calls WHERE n = p.call))",
+            parts=("p.text",),
+        ),
         "call": _call("p.call"),
-        "blob": "p.blob",
-        "ended": _word("p.ended"),
-        "thought": "p.thought",
-        "n": "p.n",
-        "c": "p.call",
+        "blob": _plain("blob"),
+        "ended": _word("ended"),
+        "thought": _plain("thought"),
+        "n": _plain("n"),
+        "c": _plain("call"),
     },
     "labels": {
-        "id": "p.id",
-        "output": _trial("p.output"),
-        "annotator": _word("p.annotator"),
-        "attribute": _word("p.attribute"),
-        "value": _word("p.value"),
-        "position": "p.position",
-        "weight": "p.weight",
-        "current": "p.current",
+        "id": _plain("id"),
+        "output": Column(_trial("p.output")),
+        "annotator": _word("annotator"),
+        "attribute": _word("attribute"),
+        "value": _word("value"),
+        "position": _plain("position"),
+        "weight": _plain("weight"),
+        "current": _plain("current"),
         "date": _date("p.date"),
-        "n": "p.output",
+        "n": _plain("output"),
     },
     "label_calls": {
-        "output": _trial("p.output"),
-        "annotator": _word("p.annotator"),
-        "turn": "p.turn",
+        "output": Column(_trial("p.output")),
+        "annotator": _word("annotator"),
+        "turn": _plain("turn"),
         "call": _call("p.call"),
-        "n": "p.output",
-        "c": "p.call",
+        "n": _plain("output"),
+        "c": _plain("call"),
     },
-    "trial_looks": {"trial": _trial("p.n"), "look": "p.look", "n": "p.n"},
-    "call_servers": {"call": "p.key", "server": "p.server", "c": "p.n"},
+    "trial_looks": {"trial": Column(_trial("p.n")), "look": _plain("look"), "n": _plain("n")},
+    "call_servers": {"call": _plain("key"), "server": _plain("server"), "c": _plain("n")},
 }
 _SOURCES = {name: f"packed_{name}" for name in _COLUMNS} | {"call_servers": "packed_calls"}
 TABLES = tuple(_COLUMNS)
 _INNER = frozenset({"n", "c", "nonce", "about"})
 
 
-def public_columns(table: str) -> list[str]:
-    """Returns the columns of a table that are handed on, without integers of this file."""
-    return [name for name in _COLUMNS[table] if name not in _INNER]
+class Asked(NamedTuple):
+    """A column as columns.py reads it. parts: SQL of what is stored of it; kind: as of Column."""
+
+    kind: str
+    parts: tuple[str, ...]
+
+
+def public_columns(table: str, alias: str) -> dict[str, Asked]:
+    """Returns the columns of a table that are handed on, without integers of this file. alias: of
+    the table in the query.
+    """
+    found = {}
+    for name, column in _COLUMNS[table].items():
+        places = range(len(column.parts)) if column.kind else ()
+        parts = tuple(f"{alias}.{name}_{place}" for place in places)
+        found[name] = Asked(column.kind, parts or (f"{alias}.{name}",))
+    return {name: asked for name, asked in found.items() if name not in _INNER}
+
+
+def _listed(columns: dict[str, Column]) -> Iterator[str]:
+    for name, column in columns.items():
+        yield f"{column.sql} AS {name}"
+        yield from (f"{part} AS {name}_{place}" for place, part in enumerate(column.parts))
 
 
 def create_views(
@@ -150,13 +220,12 @@ def create_views(
     and the last look whose trials, outputs and labels are read, None for all.
     """
     for table, columns in _COLUMNS.items():
-        listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-        query = f"SELECT {listed} FROM {{run}}.{_SOURCES[table]} p"
+        query = f"SELECT {', '.join(_listed(columns))} FROM {{run}}.{_SOURCES[table]} p"
         if table == "call_servers":
             query += " WHERE p.server IS NOT NULL"
         elif looks and table in ("trials", "outputs", "labels"):
             query += (
-                f" WHERE {columns['n']} IN (SELECT n FROM {{run}}.packed_trial_looks"
+                f" WHERE {columns['n'].sql} IN (SELECT n FROM {{run}}.packed_trial_looks"
                 f" WHERE look BETWEEN {looks[0]:d} AND {looks[1]:d})"
             )
         db.execute(f"DROP VIEW IF EXISTS temp.{prefix}{table}")

@@ -24,7 +24,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.report import figures
 from tiltmeter.report.figures import timeline
-from tiltmeter.report.render import document_screen
+from tiltmeter.report.render import terminal_lines
 from tiltmeter.report.several_runs import history
 from tiltmeter.store.queries import endpoints, trials
 
@@ -143,15 +143,15 @@ def test_a_screen_has_what_fits_and_a_pipe_everything(
 ) -> None:
     page = history.build(whole)
     cautions = tuple(f"caution {n}" for n in range(40))
-    many = replace(page, cautions=cautions, parts=history.parts(*page.tables, cautions))
+    many = replace(page, cautions=cautions, blocks=history.blocks(*page.tables, cautions))
     out = io.StringIO()
     console = Console(file=out, width=columns, height=lines, force_terminal=True, color_system=None)
-    document_screen.print_document(many, console, full=False)
+    terminal_lines.print_document(many, console, full=False)
     shown = out.getvalue().splitlines()
     assert len(shown) < lines and max(map(len, shown)) <= columns
     assert "▲ different" in out.getvalue() and "37 cautions" in out.getvalue()
     piped = io.StringIO()
-    document_screen.print_document(many, Console(file=piped, width=columns), full=False)
+    terminal_lines.print_document(many, Console(file=piped, width=columns), full=False)
     assert all(f"! caution {n}\n" in piped.getvalue() for n in range(40))
 
 

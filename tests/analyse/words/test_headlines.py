@@ -45,8 +45,8 @@ def test_a_tilt_is_said_in_the_words_of_the_protocol() -> None:
     assert headline(ROLES, below) == f"{start} 31 % of answers; 50 % would be even."
     none = replace(SHE, value=0.51, low=0.45, high=0.57, p=0.7, p_adjusted=0.7, detectable=0.06)
     assert headline(ROLES, none) == (
-        "No tilt found: where only a trait is named, A writes “she” in 51 % of answers; 6 points "
-        "would mostly be found."
+        "No tilt found: where only a trait is named, A writes “she” in 51 % of answers; a tilt "
+        "of 6 points would mostly have been found."
     )
     hole = replace(SHE, value=None, low=None, high=None, p=None, p_adjusted=None)
     assert headline(ROLES, hole) == "Nothing could be measured for A."

@@ -9,14 +9,14 @@ import pytest
 
 import tiltmeter
 from tiltmeter.analyse.counts import label_counts
-from tiltmeter.store.queries import tables
+from tiltmeter.store import columns as store_columns
 
 
 def test_pieces_make_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = "planted:she=0.7,refuse=0.1"
     run = tiltmeter.run("roles", model, tmp_path / "run", language="en", samples=2, limit=6)
     whole = {form: tiltmeter.export(run.folder, tmp_path / form, form) for form in FORMS}
-    monkeypatch.setattr(tables, "PIECE_ROWS", 5)
+    monkeypatch.setattr(store_columns, "PIECE_ROWS", 5)
     monkeypatch.setattr(label_counts, "PIECE", 7)
     for form, paths in whole.items():
         pieces = tiltmeter.export(run.folder, tmp_path / f"{form} in pieces", form)

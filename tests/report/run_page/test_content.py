@@ -177,7 +177,7 @@ def test_levels_of_the_order_decide_where_they_are_known(roles: Protocol) -> Non
     assert finding.verdict == "tilt"
     assert finding.warnings == (
         "The order moves the number by 28 points, and every level lies on the same side: "
-        "“she” named first .76, “he” named first .51.",
+        "“she” named first 76 %, “he” named first 51 %.",
     )
 
 
@@ -189,7 +189,7 @@ def test_parts_that_point_both_ways_leave_the_direction_open(roles: Protocol) ->
     (finding,) = findings.findings(audits.audit(roles, [whole(), *parts], {}))
     assert finding.verdict == Word.NOT_SETTLED
     assert finding.sentence.endswith(
-        "Its parts point both ways: towards she in communal .84; towards he in agentic .31."
+        "Its parts point both ways: towards she in communal 84 %; towards he in agentic 31 %."
     )
 
 

@@ -88,7 +88,7 @@ def test_runs_of_one_protocol_stand_side_by_side(folders: list[Path]) -> None:
     )  # three beside the null value
     assert row[2].startswith("○ ") and row[3].startswith("▲ ")
     assert any(
-        f"{numerals.share(values[0], 2)} → {numerals.share(values[1], 2)}" in cells
+        f"{numerals.percent(values[0])} → {numerals.percent(values[1])}" in cells
         for cells in compared.rows
     )
 

@@ -61,7 +61,11 @@ class Change:
         """The sentence of two runs side by side. within: the margin of two that are the same."""
         slots = self.slots()
         if self.cell is not None:
-            return _filled(CELL, slots | self._cell(self.cell))
+            own = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
+            based = (self.spec.contrast or {}).get("baseline") if self.spec else None
+            told = slots | self._cell(self.cell)
+            with_cue = own and based not in self.condition.values()
+            return (with_cue and _filled(own, told)) or _filled(CELL, told)
         slots["within"] = f" to within {within}" if within else ""
         template = self._template()
         if self.first is None or self.second is None:
@@ -84,6 +88,12 @@ class Change:
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))
         return {
+            **{
+                name: wording.title(self.protocol, name, one)
+                for name, one in self.condition.items()
+            },
+            "attribute": attribute,
+            "changed": value,
             "value": f"{attribute} {value}",
             "where": f" ({where})" if where else "",
             "more": "more" if cell["share"] > cell["base_share"] else "less",

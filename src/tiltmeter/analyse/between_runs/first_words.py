@@ -23,6 +23,7 @@ from .set_up import Difference
 WEAK, CLEAR = 0.01, 0.001  # adjusted p from which a difference is weak, and below which it is clear
 NO_CLAIM = "No headline number could be tested against the other run."
 REFUTED = "Nothing can be said: people contradict the judge."
+SIMULATED, SERVED_SIMULATED = ("planted:", "planted-rewriter:"), "planted tilt"
 LONGEST = 48  # characters of a thing of the set-up, in the lede
 OPEN = {  # of a change that cannot be told: what begins its sentence, or ends "Whether …"
     Word.UNDECIDED: ("Undecided, borderline", " is undecided: the number is borderline"),
@@ -128,7 +129,7 @@ def _open(change: Change, word: Word) -> str:
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     slots = change.slots()
     detectable = _detectable(rows)
-    could = f"; {detectable} would mostly be found" if detectable else ""
+    could = f"; a change of {detectable} would mostly have been found" if detectable else ""
     if len(rows) == 1 and change.cell is not None:
         return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
     if len(rows) == 1 and change.first is None:
@@ -189,9 +190,9 @@ def _chance(lead: ComparisonRow) -> str:
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
     """Yields the other differences between the runs."""
     told = [
-        f"{one.what} {shorten(one.before or 'none', LONGEST)} → "
-        f"{shorten(one.after or 'none', LONGEST)}"
+        f"{one.what} {_setting(one.before)} → {_setting(one.after)}"
         for one in changes
+        if not (one.what == "served as" and one.before.startswith(SERVED_SIMULATED))
     ]
     more = (
         f" and {count_of(len(told) - MOST_NAMED, 'thing')} more" if len(told) > MOST_NAMED else ""
@@ -202,10 +203,15 @@ def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
         yield "Nothing else that the runs record differs."
 
 
+def _setting(text: str) -> str:
+    """A thing of the set-up; of a planted model that it is simulated, and not what is planted."""
+    return "a simulated model" if text.startswith(SIMULATED) else shorten(text or "none", LONGEST)
+
+
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
     """The set-up, and by which version of the rules all runs were read."""
     yield from set_up_text(changes)
-    yield f"All runs are read by rules {RULES}."
+    yield f"All runs are read by the same rules (version {RULES})."
 
 
 def change_of(found: Comparison, row: ComparisonRow) -> Change:

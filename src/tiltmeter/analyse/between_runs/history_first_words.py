@@ -69,7 +69,8 @@ def _none(found: History, compared: Sequence[Step], names: Mapping[str, str]) ->
         margin = amount_of_margin(found.margin, "share")
         return f"The same to within {margin} from run to run over {runs}{values}."
     shares = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
-    could = f"; {numerals.points(max(shares))} would mostly be found" if shares else ""
+    smallest = numerals.points(max(shares)) if shares else ""
+    could = f"; a change of {smallest} would mostly have been found" if smallest else ""
     numbers = count_of(len(verdicts), "comparison")
     return f"No change found over {runs}, in {numbers}{values}{could}."
 
@@ -100,7 +101,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
             yield f"{_change(found, since, lead, names).over_time()} since the first run."
         else:
             yield "From the first run to the last no difference was found."
-    yield f"All runs are read by rules {RULES}."
+    yield f"All runs are read by the same rules (version {RULES})."
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:

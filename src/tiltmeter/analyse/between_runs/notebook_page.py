@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...display import Page
+from ...display.page import Page
 from ..words import numerals
 from .paired_runs import ComparisonRow
 

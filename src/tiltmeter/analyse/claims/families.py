@@ -7,8 +7,12 @@ share one p. The *headline claims* are the headline measures over the whole of t
 over their first grouping where there is no whole (the groups that are the question).
 
 All headline claims of a run, over subjects, languages and measures, are one family and adjusted by
-Holm. Everything else is adjusted by Benjamini–Hochberg, one family a measure over all strata. A
-measure's own `family` splits further. A row that gold corrects replaces the raw one in its family.
+Holm. Several instruments that read one text (its words, its length, a score) and compare the same
+two groups are the *cells* of one claim per cue: it is rejected if a cell is, and each cell is
+adjusted by Holm inside it, at α over the number of claims, so that no released α is spent twice
+(`multiplicity.nested`). Everything else is adjusted by Benjamini–Hochberg, one family per measure
+over all strata. A measure's own `family` splits further. A row that gold corrects replaces the raw
+one in its family.
 
 benchmarks/null_runs.py counts the runs without any effect that claim something all the same.
 """
@@ -16,7 +20,7 @@ benchmarks/null_runs.py counts the runs without any effect that claim something 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol, in_variant
@@ -24,7 +28,6 @@ from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 from ...stats import multiplicity
-from ...stats.multiplicity import Method
 from ...stats.results import ALPHA, join_notes
 from ...stats.shuffles.resampling import SIGN_FLIPS
 from ..words.reading import CORRECTED, STRATA
@@ -132,9 +135,12 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     _join_equal_claims(members)
     made = list(rows)
     for (name, part), claims in members.items():
-        how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
-        _write(made, claims, label, how)
+        if name == HEADLINE:
+            _write(made, claims, label, multiplicity.nested(p=_cells_by_claim(specs, made, claims)))
+        else:
+            p = [made[places[0]].p for places in claims.values()]
+            _write(made, claims, label, multiplicity.adjust(p=p, method="benjamini-hochberg"))
     leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(made, leading)
     _name_cells(made, leading)
@@ -189,9 +195,35 @@ def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
             made[place] = replace(row, cells=cells, name_cells=None)
 
 
-def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:
+def _cells_by_claim(
+    specs: Mapping[str, MeasureSpec], made: Sequence[Estimate], claims: Mapping[Key, Sequence[int]]
+) -> list[tuple[Hashable, float | None]]:
+    """Pairs each hypothesis's claim with its p. A hypothesis is a claim by itself, unless
+    instruments with other attributes compare the same levels in the same place, in a run that asks
+    all.
+    """
+    keys: list[Hashable] = []
+    attributes: dict[Hashable, set[str]] = {}
+    for hypothesis, places in claims.items():
+        row = made[places[0]]
+        spec = specs.get(row.measure.removesuffix(CORRECTED))
+        key: Hashable = hypothesis
+        if spec is not None and spec.contrast and row.contrast and not row.stopped:
+            place = tuple(sorted(row.condition.items())), tuple(sorted(row.contrast.items()))
+            key = (row.subject, *place, tuple(spec.where.items()))
+            attributes.setdefault(key, set()).add(spec.attribute)
+        keys.append(key)
+    joined = {key for key, names in attributes.items() if len(names) > 1}
+    return [
+        (key if key in joined else hypothesis, made[places[0]].p)
+        for key, (hypothesis, places) in zip(keys, claims.items(), strict=True)
+    ]
+
+
+def _write(
+    made: list[Estimate], claims: dict[Key, list[int]], label: str, family: multiplicity.Family
+) -> None:
     values = [made[places[0]].p for places in claims.values()]
-    family = multiplicity.adjust(p=values, method=how)
     for places, p, adjusted_p in zip(claims.values(), values, family.p, strict=True):
         for place in places:
             row = replace(
@@ -202,7 +234,7 @@ def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: 
                 family_size=family.tests,
                 adjustment=family.method,
             )
-            made[place] = _with_reach(row, family.tests) if how == "holm" else row
+            made[place] = _with_reach(row, family.tests) if family.method == "holm" else row
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:

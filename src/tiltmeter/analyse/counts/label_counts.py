@@ -15,13 +15,14 @@ from ... import registry
 from ...protocol import Protocol
 from ...protocol.design.cue_words import lineup_column
 from ...store import Store
-from ...store.queries import label_sets
+from ...store.queries import label_sets, trials
+from ...store.queries.label_sets import OutputLabels
 
 PIECE = 10_000  # outputs whose labels are read and summed at a time
 _KEY = ("annotator", "place", "attribute", "value")
 _LISTS = ("annotator", "attribute", "value")
-_SETS = {**dict.fromkeys(("output", *_LISTS), pl.String), "weight": pl.Float64}
-_WHOSE = ("output", "annotator")
+_SETS = {"n": pl.Int64, **dict.fromkeys(_LISTS, pl.String), "weight": pl.Float64}
+_WHOSE = ("n", "annotator")
 Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
@@ -37,7 +38,10 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     names = tuple(dict.fromkeys((*names, *cue_columns(protocol))))
     state = store.state()
     cells, places = read_cells(store, names, protocol)
-    sums = _sum_parts(list(_sums(store, places)))
+    words = _Words(store)
+    sets = (label_sets.by_output(store), label_sets.weighted(store))
+    sums = _sum_parts([part for rows in sets for part in _sums(rows, places, words)])
+    sums = sums.with_columns(words.texts.gather(sums[name]).alias(name) for name in _LISTS)
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
     found = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
     whose = found.drop_nulls("subject").group_by("subject", "mode", "annotator")
@@ -47,21 +51,41 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     )
 
 
-def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
-    where there are none).
+class _Words:
+    """The words of a run in their order. texts: all of them; places: of each integer, among them;
+    integers that no word has stand for none.
     """
-    rows, last = label_sets.by_output(store), ("", "")
+
+    def __init__(self, store: Store) -> None:
+        known = {number: str(text) for number, text in store.words().items() if number is not None}
+        ordered = sorted(known, key=known.__getitem__)
+        self.texts = pl.Series([known[number] for number in ordered], dtype=pl.String)
+        places: list[int | None] = [None] * (max(known, default=0) + 1)
+        for place, number in enumerate(ordered):
+            places[number] = place
+        self.places = pl.Series(places, dtype=pl.Int32)
+
+
+def _sums(
+    rows: Iterator[OutputLabels], places: pl.DataFrame, words: _Words
+) -> Iterator[pl.DataFrame]:
+    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
+    where there are none), by the places of words.
+    """
+    integers = pl.col(_LISTS).str.json_decode(pl.List(pl.Int64))
+    last: tuple[int | None, int | None] = (None, None)
     while True:
         piece = list(islice(rows, PIECE))
         sets = by_columns(_SETS, piece)
-        sets = sets.join(take_near(places, sets["output"]), on="output", maintain_order="left")
-        each = sets.with_columns(pl.col(_LISTS).str.json_decode(pl.List(pl.String))).explode(_LISTS)
+        sets = sets.join(take_near(places, sets["n"]), on="n", maintain_order="left")
+        each = sets.with_columns(integers).explode(_LISTS)
+        each = each.with_columns(words.places.gather(each[n]).alias(n) for n in _LISTS)
+        each = each.sort("n", *_LISTS)
         before = (
             pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
         )
         is_first = pl.any_horizontal(
-            pl.col(name) != one for name, one in zip(_WHOSE, before, strict=True)
+            pl.col(name).ne_missing(one) for name, one in zip(_WHOSE, before, strict=True)
         )
         yield _sum_parts([each.select(*_KEY, "weight", outputs=is_first.cast(pl.Int64))])
         if len(piece) < PIECE:
@@ -71,12 +95,12 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
     """The rows of `places`, which is in the order of its outputs, from the first of these outputs
-    to the last: a join takes up the whole of what it looks in.
+    to the last: a join takes up the whole of what it looks in. outputs: their integers.
     """
     if outputs.is_empty():
         return places.clear()
-    ends = pl.Series([outputs.min(), outputs.max()], dtype=pl.String)
-    first, last = places["output"].search_sorted(ends)
+    ends = pl.Series([outputs.min(), outputs.max()], dtype=pl.Int64)
+    first, last = places["n"].search_sorted(ends)
     return places[first : last + 1]
 
 
@@ -96,18 +120,18 @@ def read_cells(
     store: Store, names: Sequence[str], protocol: Protocol | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The different (subject, mode, *levels of the factors) in their order, and each output's
-    `place` among them, by output.
+    `place` among them, by `n`, the integer of its trial.
 
     protocol: if some names are columns of its tables that are no factors, such as cue words. These
     are looked up by the prompt; "" for a prompt that is not of its design.
     """
     known, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
-    designs: dict[tuple[str, ...], int] = {}
-    rows = store.iter_prompts() if by_text else store.iter_trials()
-    outputs = pl.concat(_numbered(rows, designs))
+    designs: dict[tuple[int, ...], int] = {}
     asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
-    different = by_columns(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
+    outputs = pl.concat(_numbered(trials.iter_designs(store, asked), designs))
+    texts = trials.design_texts(store, asked, list(designs))
+    different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
     found = []
     for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
@@ -121,7 +145,7 @@ def read_cells(
         list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
     )
     placed = outputs.join(of_design, on="design", maintain_order="left")
-    return cells, placed.select("output", "place")
+    return cells, placed.select("n", "place")
 
 
 def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
@@ -154,14 +178,14 @@ def _factors(protocol: Protocol) -> list[str]:
 
 
 def _numbered(
-    rows: Iterator[tuple[str, ...]], designs: dict[tuple[str, ...], int]
+    rows: Iterator[tuple[int, ...]], designs: dict[tuple[int, ...], int]
 ) -> Iterator[pl.DataFrame]:
     """The outputs with the number of their (subject, mode, factors), piece by piece; at least one.
     What they have in common is not held a million times.
 
     designs: the numbers, in which those that are met are put down.
     """
-    schema = {"output": pl.String, "design": pl.Int64}
+    schema = {"n": pl.Int64, "design": pl.Int64}
     while True:
         piece = list(islice(rows, PIECE))
         yield by_columns(

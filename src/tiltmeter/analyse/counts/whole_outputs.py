@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from itertools import count, groupby
+from functools import cache, lru_cache, partial
+from itertools import chain, count, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from ...stats.shuffles.permutation import Permuted
 from ...stats.shuffles.shuffling import KeptDraws, Shuffles
 from ...store import Store
 from ...store.queries import label_sets
+from ...store.queries.trials import iter_numbered
 from .value_counts import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
@@ -76,19 +77,22 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
-        trial: (subject, mode, read(factors))
-        for trial, subject, mode, factors in store.iter_trials()
+        number: (subject, mode, read(factors))
+        for number, subject, mode, factors in iter_numbered(store)
     }
-    found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    places = cache(_places_by_annotator)
-    for output, annotators, attributes, values, _ in label_sets.by_output(store):
-        subject, mode, factors = trials[output]
-        said = json.loads(values)
+    found: dict[Stratum, dict[int, LabelledOutput]] = {}
+    words = store.words()
+    places = cache(partial(_places_by_annotator, words))
+    for number, annotators, attributes, values, _ in chain(
+        label_sets.by_output(store), label_sets.weighted(store)
+    ):
+        subject, mode, factors = trials[number]
+        said = [words[one] for one in json.loads(values)]
         for annotator, own in places(annotators, attributes):
             outputs = found.setdefault((subject, annotator, mode), {})
-            if output not in outputs:
-                outputs[output] = LabelledOutput(factors, {})
-            known = outputs[output].values
+            if number not in outputs:
+                outputs[number] = LabelledOutput(factors, {})
+            known = outputs[number].values
             for attribute, place in own:
                 known[attribute] = max(known.get(attribute, ""), said[place])
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
@@ -109,10 +113,13 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 
 
 def _places_by_annotator(
-    annotators: str, attributes: str
+    words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Of two JSON arrays of one length, each annotator with its attributes and their places."""
-    named = zip(json.loads(annotators), json.loads(attributes), count(), strict=False)
+    """Of two JSON arrays of integers of words, of one length, each annotator with its attributes
+    and their places.
+    """
+    lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
+    named = zip(*lists, count(), strict=False)
     return [
         (annotator, [(attribute, place) for _, attribute, place in own])
         for annotator, own in groupby(sorted(named), itemgetter(0))

@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from ...protocol import MeasureSpec
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...stats import rates
 from ...stats.power.tested_shift import observed_tested_shift
+from ...stats.results import join_notes
 from ...stats.shuffles import conditions
-from ..counts.count_table import Floats, Table
+from ..counts.count_table import Floats, Key, Table
 from .controlled_effects import TESTED, Sides, item_sides
 from .estimate_rows import finite, generator_of, with_test
+
+LANGUAGE = "language"
 
 
 def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -31,13 +36,55 @@ def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
     are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
     """
     inside = [factor for factor in measure.expected if factor not in by]
-    groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
+    table, note = with_all_groups(table, measure, inside)
+    controls = (measure.contrast or {})["controls"].split(SEVERAL)
+    for key, parts in _groups(table, measure, by).items():
+        row = _row(table, measure, dict(key), parts, controls)
+        yield replace(row, note=join_notes(row.note or None, note) or "")
+
+
+def effects_by_item(
+    table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> dict[Key, dict[str, float]]:
+    """Group of `by` → {item, or items that share their controls: share of hits on the tested side
+    less the mean of its shares in the controls}.
+    """
+    inside = [factor for factor in measure.expected if factor not in by]
+    table, _ = with_all_groups(table, measure, inside)
+    controls = (measure.contrast or {})["controls"].split(SEVERAL)
+    found: dict[Key, dict[str, float]] = {}
+    for key, parts in _groups(table, measure, by).items():
+        present = [name for name in controls if any(name in sides.hits for sides in parts)]
+        shares = _by_cluster([s for s in parts if all(n in s.hits for n in present)], present)
+        found[key] = {name: float(row[0] - row[1:].mean()) for name, row in shares.items()}
+    return found
+
+
+def _groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, list[Sides]]:
+    inside = [factor for factor in measure.expected if factor not in by]
+    groups: dict[Key, list[Sides]] = {}
     for sides in item_sides(table, measure, (*by, *inside)):
         key = tuple((name, sides.condition[name]) for name in by)
         groups.setdefault(key, []).append(sides)
-    controls = (measure.contrast or {})["controls"].split(SEVERAL)
-    for key, parts in groups.items():
-        yield _row(table, measure, dict(key), parts, controls)
+    return groups
+
+
+def with_all_groups(
+    table: Table, measure: MeasureSpec, inside: Sequence[str]
+) -> tuple[Table, str | None]:
+    """Of a claim over languages, those with items of every group: of masculine nouns alone a share
+    of men says as much of a model that draws men for any word as of grammatical gender.
+    """
+    if LANGUAGE not in measure.over or not inside:
+        return table, None
+    own = table.rows.filter(pl.col("attribute") == measure.attribute)
+    found = own.group_by(LANGUAGE).agg(groups=pl.struct(list(inside)).n_unique())
+    most = found["groups"].max()
+    lacking = found.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
+    if not lacking:
+        return table, None
+    kept = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
+    return replace(table, rows=kept), f"without {', '.join(lacking)}: not of all groups"
 
 
 def _row(
@@ -104,8 +151,14 @@ def _raw_shares(
 
 
 def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
-    """Shares by cluster, tested side first, shape (C, 1 + controls); of items that are defined on
-    every side. Items that share their controls are averaged, also where their groups differ.
+    """Shares by cluster, tested side first, shape (C, 1 + controls)."""
+    rows = list(_by_cluster(parts, controls).values())
+    return np.array(rows) if rows else np.zeros((0, 1 + len(controls)))
+
+
+def _by_cluster(parts: Sequence[Sides], controls: Sequence[str]) -> dict[str, Floats]:
+    """The shares of each cluster, tested side first, of items that are defined on every side. Items
+    that share their controls are averaged, also where their groups differ.
     """
     sums: dict[str, Floats] = {}
     number: Counter[str] = Counter()
@@ -119,5 +172,4 @@ def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
             name = sides.names[cluster]
             sums[name] = sums.get(name, np.zeros(len(shares))) + shares
             number[name] += 1
-    rows = [total / number[name] for name, total in sums.items()]
-    return np.array(rows) if rows else np.zeros((0, 1 + len(controls)))
+    return {name: total / number[name] for name, total in sums.items()}

@@ -54,6 +54,7 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
         else:
             interval = means.pooled_mean(sums=found.sums, n=found.n)
         estimate = _estimate(measure, cut, found.n, interval, table)
+        estimate = replace(estimate, sides=_scored_sides(measure, found))
         if measure.null is not None and interval.value is not None and not cut.fixed:
             total = float(found.n.sum())
             estimate = with_sign_flip(
@@ -63,6 +64,17 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
                 table,
             )
         yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
+
+
+def _scored_sides(measure: MeasureSpec, found: Sums) -> dict[str, float] | None:
+    """The shares of +1 and of −1, of labels that are scored so; None of any other number."""
+    total = sum(found.counts.values())
+    if not {-1, 1} <= {*measure.scores.values()} <= {-1, 0, 1} or not total:
+        return None
+    return {
+        name: found.counts.get(score, 0.0) / total
+        for name, score in (("level", 1.0), ("baseline", -1.0))
+    }
 
 
 def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

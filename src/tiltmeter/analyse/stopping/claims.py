@@ -22,7 +22,7 @@ from ..claims.output_query import query_of
 from ..whole_run.measure_run import measured_rows
 from ..words.populations import LIKE
 from .plan import PlannedClaim, PlannedFamily, Statistic, StoppingPlan, key_of
-from .sums import Data, ItemSums, alone_with, claim_data
+from .sums import CellGroups, Data, ItemSums, alone_with, claim_data
 
 Labellers = Mapping[str, str]  # attribute → the annotator whose labels of it the run stops by
 FEW_DRAWS = 99  # of tests that only say which claims there are
@@ -152,6 +152,8 @@ def _statistic(row: Estimate, data: Data | None) -> Statistic:
         return "words"
     if data is None:
         return "plain"
+    if isinstance(data, CellGroups):
+        return "cells"
     return "items" if isinstance(data, ItemSums) and data.items else "outputs"
 
 

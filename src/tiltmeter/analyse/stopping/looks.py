@@ -16,29 +16,39 @@ import numpy as np
 from ...errors import RunMismatch, StoreError
 from ...protocol import Protocol
 from ...records import Estimate, Json
-from ...stats.stopping.blocks import OutputBlocks
+from ...stats.stopping.blocks import CellBlocks, CellPart, OutputBlocks
 from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored
-from ..counts.value_counts import codes
+from ..counts.value_counts import codes, codes_with_values
 from ..whole_run.measure_run import measured_rows
 from .plan import MALFORMED, PlannedClaim, PlannedFamily, StoppingPlan, key_of
-from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data
+from .sums import CellGroups, Data, ItemSums, OutputGroups, alone_with, claim_data
 
 Counts = Sequence[Sequence[float]]
+Groups = Sequence[Sequence[Mapping[str, str]]]
+
+
+class StoredGroups(TypedDict):
+    """The outputs of the groups in a look's rounds alone, and the attributes that count."""
+
+    groups: Groups
+    attributes: Sequence[str]
 
 
 class StoredSums(TypedDict, total=False):
     """The counts of a claim at a look: hits and outcomes by item and condition, cumulated; or the
-    outputs of the groups in this look's rounds alone; or the p of a test without flips, and of cue
-    words the part of its variance that would be left at the last look.
+    outputs of the groups in this look's rounds alone (of a claim of many cells by object); or the p
+    of a test without flips, and of cue words the part of its variance that would be left at the
+    last look.
     """
 
     hits: Counts
     outcomes: Counts
-    groups: Sequence[Sequence[Mapping[str, str]]]
+    groups: Groups
     attributes: Sequence[str]
+    objects: Sequence[StoredGroups]
     p: float
     left: float
 
@@ -196,7 +206,7 @@ def _read_sums(
             cumulated = claim_data(view, alone)
         if kinds & {"plain", "words"}:
             rows = {key_of(row): row for row in measured_rows(view, alone)}
-    if "outputs" in kinds:
+    if kinds & {"outputs", "cells"}:
         with stored.RunAtLook(store.folder, number, first=number) as view:
             block = claim_data(view, alone)
     return {
@@ -225,15 +235,23 @@ def _sums_to_store(claim: PlannedClaim, cumulated: Data | None, block: Data | No
     if claim.statistic == "outputs":
         if not isinstance(block, OutputGroups):
             return {"groups": (), "attributes": ()}
-        groups = [
-            [{name: one[name] for name in block.attributes if name in one} for one in group]
-            for group in block.groups
-        ]
-        return {"groups": groups, "attributes": block.attributes}
+        stored = _groups_to_store(block)
+        return {"groups": stored["groups"], "attributes": stored["attributes"]}
+    if claim.statistic == "cells":
+        objects = block.objects if isinstance(block, CellGroups) else ()
+        return {"objects": [_groups_to_store(one) for one in objects]}
     if not isinstance(cumulated, ItemSums):
         return {"hits": (), "outcomes": ()}
     own = cumulated.in_order(claim.items)
     return {"hits": own.hits.round(9).tolist(), "outcomes": own.outcomes.round(9).tolist()}
+
+
+def _groups_to_store(block: OutputGroups) -> StoredGroups:
+    groups = [
+        [{name: one[name] for name in block.attributes if name in one} for one in group]
+        for group in block.groups
+    ]
+    return {"groups": groups, "attributes": block.attributes}
 
 
 def _decide(
@@ -255,12 +273,14 @@ def _decide(
 
 def _path(
     claim: PlannedClaim, looks: Sequence[StoredSums]
-) -> ItemPaths | OutputBlocks | PlainTests:
+) -> ItemPaths | OutputBlocks | CellBlocks | PlainTests:
     """Returns a claim's counts up to the last of these looks."""
     if claim.statistic in ("plain", "words"):
         return PlainTests([one["p"] for one in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":
         return _blocks(looks)
+    if claim.statistic == "cells":
+        return _cell_blocks(looks)
     wide = max((len(one["hits"][0]) for one in looks if len(one["hits"])), default=1)
     blank = np.zeros((len(claim.items), wide))
     hits, outcomes = (
@@ -268,6 +288,22 @@ def _path(
         for each in ([one["hits"] for one in looks], [one["outcomes"] for one in looks])
     )
     return paths_of_counts(hits=np.minimum(hits, outcomes), outcomes=outcomes, null=claim.null)
+
+
+def _cell_blocks(looks: Sequence[StoredSums]) -> CellBlocks | PlainTests:
+    """Object by object, the coded outputs of each look."""
+    parts = []
+    for place in range(max(len(one["objects"]) for one in looks)):
+        own = [one["objects"][place] for one in looks if place < len(one["objects"])]
+        number = max(len(one["groups"]) for one in own)
+        attributes = list(dict.fromkeys(name for one in own for name in one["attributes"]))
+        filled = [one["groups"] or ((),) * number for one in own]
+        flat, values = codes_with_values([one for groups in filled for one in groups], attributes)
+        if len(own) == len(looks) and any(len(group) for group in flat):
+            ends = range(0, len(flat) + 1, number)
+            blocks = [flat[start:end] for start, end in pairwise(ends)]
+            parts.append(CellPart(blocks, attributes, values))
+    return CellBlocks(parts) if parts else PlainTests([1.0] * len(looks))
 
 
 def _blocks(looks: Sequence[StoredSums]) -> OutputBlocks | PlainTests:

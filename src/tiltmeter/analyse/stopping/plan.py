@@ -17,7 +17,7 @@ from ...store import Store
 from ...store.queries import looks as stored
 
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # of JSON that is no plan or look
-Statistic = Literal["items", "outputs", "plain", "words"]
+Statistic = Literal["items", "outputs", "cells", "plain", "words"]
 
 
 def key_of(row: Estimate) -> str:
@@ -28,10 +28,11 @@ def key_of(row: Estimate) -> str:
 
 @dataclass(frozen=True)
 class PlannedClaim:
-    """A claim as it is planned. statistic: what is flipped or permuted, "plain" where nothing is,
-    "words" if cue words are a sample as items are: its own test at each look. items: in the order
-    in which they are flipped. null: what a single condition is held against. subjects,
-    levels: of the prompts that it counts; () and a factor not named stand for all.
+    """A claim as it is planned. statistic: what is flipped or permuted; "cells" if whole outputs
+    are and the largest cell or the mean divergence is looked at, "plain" if nothing is, "words" if
+    cue words are a sample as items are: its own test at each look. items: in the order in which
+    they are flipped. null: what a single condition is held against. subjects, levels: of the
+    prompts that it counts; () and a factor not named stand for all.
     """
 
     key: str

@@ -15,10 +15,12 @@ from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
 from ..counts.count_table import Floats, Table
-from ..counts.value_counts import Values
-from ..counts.whole_outputs import split_by_base
+from ..counts.value_counts import OutputGroup, Values
+from ..counts.whole_outputs import BaseAndGroups, split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
 from ..measures.divergences import codes_of
+from ..measures.joint_effect import with_all_groups
+from ..scores.over_cells import cells_of, places_of
 from ..whole_run.measure_run import kept_rows, tables
 from .plan import key_of
 
@@ -49,7 +51,14 @@ class OutputGroups:
     attributes: tuple[str, ...]
 
 
-Data = ItemSums | OutputGroups
+@dataclass(frozen=True, slots=True)
+class CellGroups:
+    """The outputs of each group, object by object, of a claim of many cells."""
+
+    objects: tuple[OutputGroups, ...]
+
+
+Data = ItemSums | OutputGroups | CellGroups
 Found = tuple[Mapping[str, str], Mapping[str, str] | None, Data]
 Reader = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Found]]
 
@@ -114,6 +123,7 @@ def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
 def _joint(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     inside = [factor for factor in measure.expected if factor not in by]
+    table, _ = with_all_groups(table, measure, inside)
     groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
     for sides in item_sides(table, measure, (*by, *inside)):
         key = tuple((name, sides.condition[name]) for name in by)
@@ -154,6 +164,37 @@ def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iter
                     yield about, None, OutputGroups(each, attributes)
 
 
+def _cells_from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    for place in places_of(cells):
+        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
+        sides = [(cell.base, cell.groups.get(place, OutputGroup())) for cell in cells]
+        yield about, None, _cell_groups(cells, sides)
+
+
+def _cells_between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    places = places_of(cells)
+    for dimension in dict.fromkeys(dimension for dimension, _ in places):
+        own = [place for place in places if place[0] == dimension]
+        if len(own) > 1:
+            sides = [tuple(cell.groups.get(one, OutputGroup()) for one in own) for cell in cells]
+            yield {contrast["within"]: dimension}, None, _cell_groups(cells, sides)
+
+
+def _cell_groups(
+    cells: Sequence[BaseAndGroups], sides: Sequence[tuple[Sequence[Values], ...]]
+) -> CellGroups:
+    pairs = zip(cells, sides, strict=True)
+    return CellGroups(tuple(OutputGroups(own, tuple(cell.attributes)) for cell, own in pairs))
+
+
+def _cells_between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    for condition, contrast, data in _between_levels(table, measure, by):
+        if isinstance(data, OutputGroups) and "all pairs" in (contrast or {}).values():
+            yield condition, None, CellGroups((data,))
+
+
 def _between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if by:
         return  # of a part of the outputs: by its plain p
@@ -182,4 +223,7 @@ READERS: Mapping[str, Reader] = {
     "from_base": _against_base,
     "between_groups": _against_base,
     "divergence": _between_levels,
+    "cells_from_base": _cells_from_base,
+    "cells_between_groups": _cells_between_groups,
+    "cells_between_levels": _cells_between_levels,
 }

@@ -323,12 +323,12 @@ def _pieces(
     are numbered, and have the `cell` that is their place among `places`. kinds: of the columns that
     rows have as JSON arrays after the output.
     """
-    columns, number = dict.fromkeys(("output", *kinds), pl.String), 0
+    columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
     while True:
         piece = by_columns(columns, list(islice(rows, PIECE)))
-        near = take_near(places, piece["output"]).rename({"place": "cell"})
-        piece = piece.join(near, on="output", maintain_order="left")
+        near = take_near(places, piece["n"]).rename({"place": "cell"})
+        piece = piece.join(near, on="n", maintain_order="left").drop("n")
         found = piece.with_columns(lists).with_row_index("number", offset=number)
         yield found.explode(list(kinds))
         if len(piece) < PIECE:

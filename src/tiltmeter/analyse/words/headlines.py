@@ -22,7 +22,7 @@ def slots(
     """What stands in the place of each slot of a claim. label: the short name of its model;
     nuisance: {factor: title of the level with the highest value}.
     """
-    found = {"subject": label, "what": spec.text or spec.name}
+    found = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
     for name, level in row.condition.items():
         found[name] = (
             wording.language_name(protocol, level)
@@ -34,6 +34,7 @@ def slots(
         found |= _numbers(spec, row, row.value)
     found |= _levels(protocol, spec, row)
     found |= _sides(spec, row)
+    found |= _alone(protocol, spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
     found |= _others(protocol, spec, row)
@@ -43,6 +44,14 @@ def slots(
     for level in nuisance.values():
         found["order"] = level
     return found
+
+
+def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
+    """What a share is a share of: answers, pictures, or the listed words that are found in them."""
+    if protocol.modality == "image":
+        return "pictures"
+    found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
+    return "its listed words" if found == {"lexicon"} else "answers"
 
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
@@ -143,7 +152,17 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
     if len(ends) != 2:
         return {}
     level, baseline = (wording.title(protocol, factor, end) for end in ends)
-    return {"level": level, "baseline": baseline}
+    return {"level": level, "baseline": baseline, **_between(protocol, factor, row)}
+
+
+def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
+    """The two levels of a difference whose change the row is."""
+    for name, between in (row.contrast or {}).items():
+        ends = between.split(f" {numerals.MINUS} ")
+        if name != factor and len(ends) == 2:
+            first, second = (wording.title(protocol, name, end) for end in ends)
+            return {"for_one": first, "for_other": second}
+    return {}
 
 
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
@@ -159,6 +178,15 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
         exact = spec.reference and slot == "other_share"
         found[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
     return found
+
+
+def _alone(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """The group of items that a claim over several groups has alone."""
+    for factor, levels in spec.expected.items():
+        there = [level for level in levels if level in (row.sides or {})]
+        if factor not in row.condition and len(levels) > 1 == len(there):
+            return {"alone": wording.title(protocol, factor, there[0])}
+    return {}
 
 
 def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str]:

@@ -42,8 +42,12 @@ def share(value: float | None, places: int = 3) -> str:
 
 
 def percent(value: float) -> str:
-    """A share in per cent, such as 46 %; one decimal below 1 % and above 99 %."""
-    places = 0 if 0.01 <= value <= 0.99 or value in (0.0, 1.0) else 1
+    """A share in per cent, such as 46 %; below 1 % and above 99 % as many decimals as tell it from
+    0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    """
+    places, near = 0, min(value, 1 - value)
+    if _NEAR < near < 0.01:
+        places = max(1, -math.floor(math.log10(100 * near)))
     return f"{fixed_decimals(100 * value, places)} %"
 
 

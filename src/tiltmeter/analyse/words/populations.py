@@ -12,6 +12,7 @@ from . import numerals
 from .verdict_words import Word
 
 LIKE, THESE, ALL = "like these", "these", "all"
+BEGINNINGS = ("Asked", "By", "If", "In", "Of", "Over", "Shown", "Told", "Where")  # of conditions
 
 
 def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
@@ -65,15 +66,20 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
         number = population["items_n"]
         few = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
         end = f"; whether {items} like these show it, {number} cannot tell."
-        return f"{few} {text.removesuffix('.')}{end}"
+        return f"{few}, {_inside(text).removesuffix('.')}{end}"
     if word == Word.TILT and population["cue_words"] == LIKE:
         return f"{text.removesuffix('.')}, over {words} and {items} like these."
     if word == Word.TILT_OF_THESE:
         number = min(population["words"])
         each = f"one {words.removesuffix('s')}" if number == 1 else f"these {number} {words}"
         open_ = f"; {words} like these are not settled."
-        return f"With {each} a group {text.removesuffix('.')}{open_}"
+        return f"With {each} per group, {_inside(text).removesuffix('.')}{open_}"
     return text
+
+
+def _inside(text: str) -> str:
+    """A sentence that begins with a condition, as it goes on behind a comma."""
+    return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 
 def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...protocol import MeasureSpec, Protocol
+from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import Estimate
 from ...stats.multiplicity import Reach
 from ...stats.results import count_of
-from . import numerals, reading
+from . import headlines, numerals, reading
 from .verdict_words import Word
 
 # where no item got two answers at one level, as at temperature 0
@@ -41,6 +41,9 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """Which side of the null value a row lies on, in the words of the protocol."""
+    own = row.condition.get(spec.attribute)
+    if own and EVERY in spec.values and spec.among:
+        spec = replace(spec, values=(own,))
     below, above = reading.directions(spec, protocol)
     under = row.value is not None and spec.null is not None and row.value < spec.null
     return below if under else above
@@ -245,7 +248,7 @@ def shared_direction(
 
 def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
     return ", ".join(
-        f"{name} {numerals.quantity(value, spec.unit, spec.signed, 2)}"
+        f"{name} {headlines.amount(value, spec.unit, spec.signed)}"
         for name, value in levels.items()
     )
 
@@ -288,7 +291,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
     sides: dict[bool, list[str]] = {True: [], False: []}
     for row in parts:
         label = ", ".join((*reading.group(row).values(), *(row.contrast or {}).values()))
-        number = numerals.quantity(row.value, row.unit, spec.signed or row.contrast is not None, 2)
+        number = headlines.amount(row.value, row.unit, spec.signed or row.contrast is not None)
         sides[(row.value or 0.0) > null].append(f"{label} {number}")
     below, above = reading.directions(spec)
     return (

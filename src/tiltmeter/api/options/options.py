@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ... import intake
+from ... import intake, registry
 from ...errors import UnknownName, UsageError
 from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
@@ -119,6 +119,17 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
             "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"
         )
     return protocol
+
+
+def asked_protocol(
+    given: str | Path | Protocol, judge: ModelGiven, options: ChoiceOptions
+) -> Protocol | str | Path:
+    """What a run asks: the protocol as it was given, or with the mitigations of a file."""
+    file = options.get("mitigate")
+    if file is None:
+        return given
+    graded = bool(model_names(judge))
+    return registry.with_mitigations(registry.protocol(given), str(file), graded=graded)
 
 
 def limits(options: AskOptions) -> Limits:

@@ -114,6 +114,14 @@ class ChoiceOptions(TypedDict, total=False):
             "all, not even the one that a template adds.",
         ),
     ]
+    mitigate: Annotated[
+        str | None,
+        Option(
+            metavar="FILE|known",
+            help="A table of mitigations (name, way, text), each asked beside none; known: the "
+            "six that ship.",
+        ),
+    ]
     temperature: Annotated[
         float | None, Option(least=0, most=2, help="In place of the protocol's own.")
     ]

@@ -57,6 +57,7 @@ def plan(
             where it is left out.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
+    protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)

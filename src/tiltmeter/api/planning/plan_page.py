@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ...display import Page
+from ...display.page import Page
 from ...protocol.design import prompt_pairs
 from ...records import Json
 from ...stages.planning import cost, other_levels

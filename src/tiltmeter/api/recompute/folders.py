@@ -95,7 +95,7 @@ def _graph(folder: Path) -> dict[str, dict[str, Json]]:
     try:
         whole = json.loads(read_manifest(folder))
         return {str(one["@id"]): one for one in whole["@graph"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 

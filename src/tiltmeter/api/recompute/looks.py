@@ -23,6 +23,8 @@ def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
         return
     if len(made) < stored.last_look(store) and not stored.count_unanswered(store):
         findings.add("a look is missing", f"{len(made)} of {stored.last_look(store)} are there")
+    if stored.is_planned_late(store):
+        findings.add("the plan is younger than the first look", "its date")
     for number, look in enumerate(made):
         findings.count("looks")
         again = look_again(store, protocol, plan, made[:number]).as_dict()

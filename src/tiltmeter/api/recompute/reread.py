@@ -25,7 +25,7 @@ Told = tuple[str, int, str, float]  # attribute, position, value, weight of a la
 
 class Reread(NamedTuple):
     """The labels of an output by an annotator. before: as the run holds them; now: as they are read
-    from its replies, None if that cannot be done, for the reason.
+    from its replies, None if that cannot be done, for the reason; asked: the keys of these replies.
     """
 
     output: str
@@ -34,6 +34,7 @@ class Reread(NamedTuple):
     now: tuple[Told, ...] | None
     labels: tuple[Label, ...] = ()
     reason: str = ""
+    asked: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -90,12 +91,12 @@ def _read(
     job = jobs.job(instrument, trial, said)
     if job is None:
         return Reread(trial.id, name, before, ()) if before else None
-    rows = _finish(store, job)
+    rows, asked = _finish(store, job)
     if rows is None:  # nothing is missing where a judge was not asked yet
         why = "a reply of its judge is not there"
         return Reread(trial.id, name, before, None, reason=why) if before else None
     labels = tuple(row for row in rows if isinstance(row, Label))
-    return Reread(trial.id, name, before, _told(labels), labels)
+    return Reread(trial.id, name, before, _told(labels), labels, asked=asked)
 
 
 def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
@@ -104,20 +105,22 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
     )
 
 
-def _finish(store: Store, job: Job) -> Sequence[Row] | None:
-    """The rows of a job, with the stored replies; None if one is missing."""
+def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
+    """The rows of a job, with the stored replies, and the keys of these; None if one is missing."""
+    keys: list[str] = []
     try:
         asked = next(job)
         while True:
+            keys += [request.key for request in asked]
             replies = [store.reply(request.key) for request in asked]
             there = [reply for reply in replies if reply is not None]
             if len(there) < len(replies):
                 job.close()
-                return None
+                return None, ()
             asked = job.send(there)
     except StopIteration as end:
         rows: Sequence[Row] = end.value
-        return rows
+        return rows, tuple(keys)
 
 
 def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from ...errors import TiltmeterError
 from ...gold import intake
+from ...models.http import ALWAYS_POSSIBLE
+from ...models.http.body import count_at, word_at
 from ...protocol import Protocol
 from ...records import (
     ANSWER,
@@ -25,6 +27,7 @@ from ...records import (
     digest,
 )
 from ...stages.planning.plan import seed_of
+from ...stages.steps import injection_count
 from ...stages.steps.generate import is_cut_and_empty
 from ...store import Store
 from ...store.queries import calls, label_sets, settings
@@ -49,8 +52,16 @@ def check_calls(store: Store, findings: Findings) -> None:
             findings.add("a call names another model or purpose than its request", call.key)
         if call.blob:
             _check_blob(store, call.blob, findings)
-        elif call.outcome == ANSWER and not _holds(call):
+            continue
+        body = _body_of(call)
+        if body is None:
+            continue
+        if call.outcome == ANSWER and not _holds(call, body):
             findings.add("an answer is not in the body that came", call.key)
+        if not _counts_as(call, body):
+            findings.add("a call has other tokens than the body that came", call.key)
+        if not call.served.startswith(word_at(body, "model") or word_at(body, "modelVersion")):
+            findings.add("another model served than the body that came names", call.key)
 
 
 def _check_blob(store: Store, name: str, findings: Findings) -> None:
@@ -61,16 +72,19 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
         findings.add("a picture is not what was stored", name)
 
 
-def _holds(call: AnsweredCall) -> bool:
-    """True if the text of a call, and its probabilities, are in the body that came. A body that is
-    no JSON, as of a model in the same process, tells nothing.
+def _body_of(call: AnsweredCall) -> Json:
+    """The body that came. None if it is no JSON, as of a model in the same process, and tells
+    nothing.
     """
     try:
         body: Json = json.loads(call.raw)
     except (ValueError, RecursionError):
-        return True
-    if not isinstance(body, dict | list):
-        return True
+        return None
+    return body if isinstance(body, dict | list) else None
+
+
+def _holds(call: AnsweredCall, body: Json) -> bool:
+    """True if the text of a call, and its probabilities, are in the body that came."""
     texts, numbers = list[str](), set[float]()
     _collect(body, texts, numbers)
     said = _SPACE.sub("", "".join(texts))
@@ -78,6 +92,14 @@ def _holds(call: AnsweredCall) -> bool:
         return False
     places = json.loads(call.alternatives) if call.alternatives else []
     return all(round(p, 6) in numbers for place in places for _, p in place)
+
+
+def _counts_as(call: AnsweredCall, body: Json) -> bool:
+    """True if the tokens of a call are those of a body in the format of OpenAI, if these can be."""
+    told = [count_at(body, "usage", f"{kind}_tokens") for kind in ("prompt", "completion")]
+    if any(number is None or not 0 < number <= ALWAYS_POSSIBLE for number in told):
+        return True
+    return told == [call.prompt_tokens, call.completion_tokens]
 
 
 def _collect(body: Json, texts: list[str], numbers: set[float]) -> None:
@@ -101,6 +123,7 @@ class TrialCheck:
         self._names = (*protocol.factors, protocol.item)
         self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
         self._seed, self._system = frozen.get("seed"), frozen.get("system")
+        self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
         """What does not hold of a trial that was asked."""
@@ -123,6 +146,8 @@ class TrialCheck:
             yield "a trial was asked with another prompt than it has"
         apart = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
         seed = seed_of(f"{apart}{self._seed}/{trial.sample}/{trial.prompt}", shown)
+        if self._temperature not in (None, trial.sampling.temperature):
+            yield "a trial was not drawn at the run's temperature"
         if self._seed is not None and trial.sampling.seed != seed:
             yield "a trial was not drawn with the run's seed"
 
@@ -169,8 +194,11 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
 
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Each label is what the instruments of the protocol read in the stored replies."""
+    asked: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in reread(store, protocol):
         findings.count("labels", len(one.before))
+        if one.asked:
+            asked[one.output, one.annotator] = one.asked
         where = f"{one.annotator} of {one.output}"
         if one.now is None:
             if settings.imports(store) and one.reason.startswith("this version"):
@@ -180,6 +208,9 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
         elif one.differs:
             what = "labels are not what the replies say" if one.before else "labels are missing"
             findings.add(what, f"{where}: {first_difference(one.before, one.now)}")
+    for output, annotator, call in label_sets.iter_calls(store):
+        if call not in asked.get((output, annotator), (call,)):
+            findings.add("labels name another reply than they rest on", f"{annotator} of {output}")
     people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
     if people:
         for where, sheet, now in intake.differing(store):
@@ -192,5 +223,10 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
             + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
             + "; the digest below holds them"
         )
+    kept, counted = injection_count.read_counts(store), injection_count.count(store)
+    if kept and counted and kept != counted:
+        sizes = [(one["outputs"], one["replies"]) for one in (kept, counted)]
+        if sizes[0] == sizes[1]:  # otherwise labelling was broken off
+            findings.add("attempts to instruct a judge are others than counted", str(kept))
     for output in label_sets.labelled_too_early(store):
         findings.add("labels are older than the answer that they are of", output)

@@ -57,6 +57,7 @@ def run(
     margin:   how much would matter at a gate ("5"), kept before the first answer.
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
+    protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
@@ -75,6 +76,9 @@ def run(
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     asked = partial(planning.cells, declared, choices)
+    protocol_snapshot.refuse_secrets(
+        "What an answer begins with, or a system prompt,", choices.frozen(declared)
+    )
     snapshot = protocol_snapshot.record(protocol, declared, asked)
     piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None

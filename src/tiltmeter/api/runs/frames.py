@@ -8,7 +8,7 @@ What is JSON text in the run's file is a struct (factors, sampling, condition, c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -83,11 +83,16 @@ def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
     out, and outcomes are an object of counts.
     """
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    texts = [
-        pl.Series(name, [_json_text(value) for value in frame[name].to_list()], dtype=pl.String)
-        for name in nested
-    ]
-    return frame.with_columns(texts)
+    return frame.with_columns([_json_texts(frame[name]) for name in nested])
+
+
+def _json_texts(column: pl.Series) -> pl.Series:
+    """The texts of a nested column; equal values, of which there are many, are written once."""
+    group = column.to_frame().with_columns(at=column.hash())
+    different = group.unique("at", maintain_order=True)
+    texts = [_json_text(value) for value in different[column.name].to_list()]
+    written = pl.DataFrame({"at": different["at"], column.name: pl.Series(texts, dtype=pl.String)})
+    return group.select("at").join(written, on="at", maintain_order="left")[column.name]
 
 
 def _json_text(value: Any) -> str | None:
@@ -110,31 +115,64 @@ def table_pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
     names: Sequence[str] | None = None
     for piece in tables.pieces(store, name):
         if names is None:
-            names = tables.factor_names(store) if "factors" in piece.columns else ()
+            names = tables.factor_names(store) if "factors" in piece else ()
         yield pl.DataFrame(
-            {
-                column: _column(column, [row[place] for row in piece.rows], names)
-                for place, column in enumerate(piece.columns)
-            }
+            {column: _column(column, values, names) for column, values in piece.items()}
         )
 
 
 def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Series:
     if name == "factors":
-        return _structs(name, [json.loads(text) if text else None for text in values], factors)
+        return _once_each(name, values, lambda texts: _levels(name, texts, factors))
     if name == "sampling":
-        rows = [dict(zip(Sampling._fields, json.loads(text), strict=True)) for text in values]
-        return pl.Series(name, rows, dtype=SAMPLING)
+        return _once_each(name, values, lambda texts: _samplings(name, texts))
     if name == "omitted":
-        lists = [json.loads(text) if text else [] for text in values]
-        return pl.Series(name, lists, dtype=pl.List(pl.String))
+        return _once_each(name, values, lambda texts: _omitted(name, texts))
     if name == "date":
-        return pl.Series(name, values, dtype=pl.String).str.to_datetime(time_zone="UTC")
+        return _dates(name, values)
     if name == "id" and values and isinstance(values[0], int):
         return pl.Series(name, values, dtype=pl.Int64)
     kind = COLUMN_TYPES.get(name, pl.String)
     given = [bool(value) for value in values] if kind == pl.Boolean else values
     return pl.Series(name, given, dtype=kind)
+
+
+def _once_each(
+    name: str, texts: Sequence[Any], make: Callable[[Sequence[Any]], pl.Series]
+) -> pl.Series:
+    """A column of texts that many rows share, each of which is read once."""
+    places: dict[Any, int] = {}
+    at = [places.setdefault(text, len(places)) for text in texts]
+    return make(list(places)).gather(at).alias(name)
+
+
+def _levels(name: str, texts: Sequence[Any], factors: Sequence[str]) -> pl.Series:
+    return _structs(name, [json.loads(text) if text else None for text in texts], factors)
+
+
+def _samplings(name: str, texts: Sequence[Any]) -> pl.Series:
+    rows = [dict(zip(Sampling._fields, json.loads(text), strict=True)) for text in texts]
+    return pl.Series(name, rows, dtype=SAMPLING)
+
+
+def _omitted(name: str, texts: Sequence[Any]) -> pl.Series:
+    lists = [json.loads(text) if text else [] for text in texts]
+    return pl.Series(name, lists, dtype=pl.List(pl.String))
+
+
+def _dates(name: str, values: Sequence[Any]) -> pl.Series:
+    """Milliseconds since 1970, or texts of dates."""
+    texts = [value if isinstance(value, str) else None for value in values]
+    numbers = [value if isinstance(value, int) else None for value in values]
+    dated = (
+        pl.Series(name, numbers, dtype=pl.Int64)
+        .cast(pl.Datetime("ms", "UTC"))
+        .dt.cast_time_unit("us")
+    )
+    if any(texts):
+        written = pl.Series(name, texts, dtype=pl.String).str.to_datetime(time_zone="UTC")
+        return dated.to_frame().select(pl.col(name).fill_null(written)).to_series()
+    return dated
 
 
 def estimates_frame(estimates: Sequence[Estimate]) -> Frame:

@@ -190,11 +190,11 @@ def _to_simulate(plan: StoppingPlan, one: _ClaimSize) -> ForecastClaim:
         tails = 1.0 if one.conditions > 2 else 2.0
         least = min(1.0, tails * float(max(one.conditions, 2)) ** -len(claim.items))
         smallest = (least,) * len(plan.looks)
-    elif claim.statistic == "outputs":
+    elif claim.statistic in ("outputs", "cells"):
         smallest = _smallest_of_blocks(plan.looks, one.conditions, one.outputs)
     else:
         smallest = (0.0,) * len(plan.looks)
-    flipped = claim.statistic in ("items", "outputs")
+    flipped = claim.statistic in ("items", "outputs", "cells")
     return ForecastClaim(one.ratio, smallest, flipped, claim.calls, len(claim.items))
 
 

@@ -11,7 +11,7 @@ from ...instruments.images.colour import own
 from ...records import ANSWER, OUTCOMES
 from ...store.output_table import CellKey, Window
 from ...store.queries import outputs
-from ...store.selection import Selection
+from ...store.table_filling import Selection
 from ..selection.index import QUERY, Index
 from ..selection.parts import LABEL, NONE, Bar, Card
 from ..selection.view import ALL, View

@@ -29,12 +29,14 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
-from .mentions import MENTION, THIRD, Forms, Marker, cases_of, values
+from .forms import Forms
+from .mentions import MENTION, THIRD, Marker, cases_of, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
 _SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")

@@ -34,7 +34,7 @@ from ...errors import Incapable
 from ...languages.letters import fold, is_mark, is_unspaced
 from ...languages.phrases import language
 from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Reply, Request, Token
-from .mentions import Forms
+from .forms import Forms
 
 # An open path with less is left unresolved. On the bundled model "S" and "s" have .006 each after
 # "The answer is '", and "he" follows in 3 % of that: paying for such paths would double the calls

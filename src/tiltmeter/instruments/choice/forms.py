@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import ProtocolError, UnknownName
+from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
-from .mentions import Forms
 
+Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 SLOT = re.compile(r"\{(\w+)\}")  # a column of the row, whose value is the form
 
 
@@ -99,3 +100,18 @@ def _check_form(form: str, option: str, seen: dict[str, str], where: str, known:
         raise ProtocolError(
             f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Leave one out."
         )
+
+
+def merge_forms(one: str, other: str) -> Iterator[str]:
+    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女).
+    In scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of
+    彼女、彼女; there a comma joins mentions anyhow.
+    """
+    if not is_unspaced(one[-1]) and not is_unspaced(other[0]):
+        yield f"{one}-{other}"
+    if other.endswith(one):
+        start = other.removesuffix(one)
+        yield from (f"{start}/{one}", f"({start}){one}", f"{start}({one})")
+    if other.startswith(one):
+        end = other.removeprefix(one)
+        yield from (f"{one}/{end}", f"{one}({end})")

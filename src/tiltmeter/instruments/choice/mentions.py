@@ -8,21 +8,25 @@ rejected (not he).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, permutations
 from typing import NamedTuple
 
-from ...languages.letters import is_unspaced, script
+from ...languages.letters import script
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
+from .forms import Forms, merge_forms
 
-Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
+LEAD = 24  # characters that a word before a conclusion has at most
 THIRD = "third"
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
+
+
+SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 
 class Clause(NamedTuple):
@@ -52,6 +56,11 @@ def values(text: str, mark: str = "@") -> set[str]:
     }
 
 
+def union(sets: Iterable[set[str]]) -> set[str]:
+    """All members of some sets."""
+    return set[str]().union(*sets)
+
+
 class Marker:
     """Marks and cuts texts for one set of forms in one language."""
 
@@ -72,6 +81,9 @@ class Marker:
         )
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
+        grown = "|".join(map(re.escape, language.pack.list_of("particles")))
+        # behind a quotation mark
+        self._particle = re.compile(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
         concluding = language.pack.list_of("conclusion")[:1]
         self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
@@ -85,6 +97,7 @@ class Marker:
         known = [(language.role(name), change, least) for name, change, least in steps]
         self._pairs = [step for step in known if step[0].pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
+        self._marked = lru_cache(maxsize=64)(self._mark)  # several rules ask for it
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
         """Every way to name options in canonical text → what is marked for it."""
@@ -98,7 +111,7 @@ class Marker:
         for one, first in words.items():
             for other, second in words.items():
                 if first != second:
-                    for text in _merge_forms(one.strip(), other.strip()):
+                    for text in merge_forms(one.strip(), other.strip()):
                         meaning.setdefault(canonical(text), f"{first}+{second}")
         for (m, own), (n, others) in permutations(enumerate(forms.values()), 2):
             for case in cases_of(own, self._language):  # "his/she" offers both, "she/her" one
@@ -173,9 +186,13 @@ class Marker:
 
     def mark(self, canonical: str) -> str:
         """The text with its mentions marked."""
+        return self._marked(canonical)
+
+    def _mark(self, canonical: str) -> str:
         role = self._language.role
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
+        text = self._particle.sub("", text) if self._particle else text
         text = _pad(role("forced").sub(self._concluding, text))
         for pairs, change, least in self._pairs:
             if text.count("@") >= least:
@@ -209,15 +226,24 @@ class Marker:
             lead, conditional = "", False
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
-                    conditional = conditional or has(part, "condition")
-                    barred = conditional or reason or has(part, *_BARRING)
-                    if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
+                    barred = conditional or reason
+                    if not barred and has(part, "condition", *_BARRING):
+                        conditional, barred = has(part, "condition"), True
+                    elif reason and not conditional:
+                        conditional = has(part, "condition")
+                    if not self._lists_options(lead, part):
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
                         yield Clause(part, lead, asks, barred, opening, alone, ended)
                     opening = opening and not self.content(part) and not MENTION.search(part)
-                lead = _pad(piece) if mark == ":" else ""
+                led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
+                lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
+
+    def _only_concludes(self, piece: str) -> bool:
+        """True if a piece is nothing but a word that announces a conclusion ("So,")."""
+        short = len(piece) < LEAD and self._language.has(piece, "conclusion")
+        return short and not self.content(piece)
 
     def content(self, text: str) -> str:
         """What is left of a clause without mentions, marks, numbers and words that change
@@ -228,6 +254,9 @@ class Marker:
 
     def _parts(self, piece: str) -> Iterator[tuple[str, bool]]:
         """A piece cut at its conjunctions, and whether each part gives a reason or a contrast."""
+        if not self._language.has(piece, "subordinate", "coordinate"):
+            yield piece, False
+            return
         subordinate, start, reason = self._language.role("subordinate"), 0, False
         cuts = [*subordinate.finditer(piece), *self._language.role("coordinate").finditer(piece)]
         for cut in sorted(cuts, key=lambda found: found.start()):
@@ -235,8 +264,21 @@ class Marker:
             start, reason = cut.end(), cut.re is subordinate
         yield piece[start:], reason
 
+    def names_all_at_once(self, canonical: str) -> bool:
+        """True if the text names each option once, within a few words of one another."""
+        named = [self._option_mark(found) for found in self._mention.finditer(canonical)]
+        marked = self._mention.sub(self._option_mark, canonical)
+        near = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
+        return near is not None and len(named) == self._number and self._names_all(marked)
+
     def _names_all(self, part: str) -> bool:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
+
+    def _lists_options(self, lead: str, part: str) -> bool:
+        """True if a clause, or what announces it, retells the instruction with all options."""
+        if "@" not in part or not self._names_all(part):
+            return False
+        return self._retold(lead) or self._retold(part)
 
     def _retold(self, part: str) -> bool:
         """True if a clause retells or repeats the instruction."""
@@ -304,18 +346,3 @@ def _together(words: Sequence[str]) -> str:
             groups.append(set())
         groups[-1] |= new
     return " , ".join(f"@{'+'.join(sorted(group))}" for group in groups)
-
-
-def _merge_forms(one: str, other: str) -> Iterator[str]:
-    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女).
-    In scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of
-    彼女、彼女; there a comma joins mentions anyhow.
-    """
-    if not is_unspaced(one[-1]) and not is_unspaced(other[0]):
-        yield f"{one}-{other}"
-    if other.endswith(one):
-        start = other.removesuffix(one)
-        yield from (f"{start}/{one}", f"({start}){one}", f"{start}({one})")
-    if other.startswith(one):
-        end = other.removeprefix(one)
-        yield from (f"{one}/{end}", f"{one}({end})")

@@ -56,35 +56,32 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from ...languages import refusals
 from ...languages.letters import is_unspaced
 from ...languages.pack import pack, shipped
-from ...languages.phrases import Language, language
+from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.json_replies import json_in
 from ..text.thought import without_thought
-from .asked import Asked
-from .blank import QUOTED, Blank
-from .mentions import MENTION, THIRD, Clause, Forms, Marker, values
+from .blank import Blank
+from .forms import Forms
+from .mentions import MENTION, SENTENCE_OF, THIRD, Clause, Marker, union, values
 from .statements import Statements
+from .unstated import TWO_SENTENCES, Unstated
 
 SENTENCE = 5  # words of an answer that says something
 RECURRING = 200  # characters; shorter answers are kept with their value
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
-TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
-QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
-PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
-# lists of a pack whose words stand in sentences of any kind
-_PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
-_WHOLE = {"assent_whole": True, "dissent_whole": False}
 _OPENED = re.compile("[「『“]")
-_SENTENCE = re.compile(r"[^.?]*[.?]*")
+# a box that is ticked, and lines with one that is not
+_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 
 
 class Reader:
@@ -97,18 +94,25 @@ class Reader:
         self._blank = Blank(
             forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
         )
-        self._statements = Statements(self._language, self._marker)
-        self._asked = Asked(self._language)
-        self._yes_no = self._options_of_yes_and_no(forms)
-        every = (form for written in forms.values() for form in written)
-        self._unspaced = [form for form in every if len(form) > 1 and is_unspaced(form[0])]
-        passing = {
-            word.casefold() for name in _PASSING for word in self._language.pack.list_of(name)
-        }
-        self._in_passing = any(
-            form.casefold() in passing for written in forms.values() for form in written
+        all_forms = [form for written in forms.values() for form in written]
+        self._unspaced = [form for form in all_forms if len(form) > 1 and is_unspaced(form[0])]
+        passing = self._language.in_passing
+        self._in_passing = any(form.casefold() in passing for form in all_forms)
+        self._statements = Statements(self._language, self._marker, self._in_passing)
+        yes_no = self._options_of_yes_and_no(forms)
+        self._asks_yes_or_no = yes_no is not None
+        self._unstated = Unstated(
+            self._language,
+            self._marker,
+            self._statements,
+            self._blank,
+            self._options,
+            yes_no,
+            passing=self._in_passing,
         )
-        # short answers recur
+        self._declining = [form for form in map(self._canonical, all_forms) if self._refuses(form)]
+        # short answers recur, also under one prompt
+        self._whole = lru_cache(maxsize=4096)(self._read)
         self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
@@ -126,7 +130,12 @@ class Reader:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
         begin: the begun answer that the text starts with.
         """
+        return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
+
+    def _read(self, text: str, prompt: str, begin: str) -> str:
         text = self._stated_in_json(text)
+        if ("[" in text or not text.isascii()) and _TICKED.search(text):
+            text = _UNTICKED.sub("", text)
         if self._unspaced:
             text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
@@ -138,16 +147,28 @@ class Reader:
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
         if begun:
             return begun
+        if value == BOTH and self._in_passing and len(text) <= ONE_SENTENCE:
+            # "Il faut écrire « elle »": il is no choice
+            quoted = self._unstated.quoted_options(text)
+            apart = "+" not in self._marker.mark(canonical)
+            alone = len(quoted) == 1 and apart and not self._language.has(canonical, *DENYING)
+            value = self._options[int(quoted.pop())] if alone else value
+        if value == BOTH and self._language.has(canonical, "lacking"):
+            value = self._unstated.undecided(canonical) or value
+        if value == REFUSAL:
+            value = self._unstated.called_likely(self._marker.without(canonical, prompt)) or value
         if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
             return NEITHER
         if value == REFUSAL:  # what is decided before it declines stands
             told = self._marker.mark(self._marker.without(canonical, prompt))
-            return self._in_other_words([*self._marker.clauses(told)][:1], prompt) or value
+            return self._unstated.in_other_words([*self._marker.clauses(told)][:1], prompt) or value
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        filled = filled or self._only(text, canonical, prompt)
-        return filled or (OTHER_LANGUAGE if self._says_elsewhere(canonical) else value)
+        filled = filled or self._unstated.only(text, canonical, prompt)
+        if filled or self._says_elsewhere(canonical):
+            return filled or OTHER_LANGUAGE
+        return self._unstated.undecided(canonical) or value
 
     def _stated_in_json(self, text: str) -> str:
         """Of a JSON object the one value that is nothing but an option ({"answer": "she",
@@ -170,17 +191,19 @@ class Reader:
         """
         own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
         first = {*canonical.split(" ", 2)[1:2]}
-        return self._yes_no is not None and bool((first & _yes_and_no()) - {*own})
+        return self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
 
     def discusses(self, text: str, prompt: str) -> bool:
         """True if an answer says something in words of its own that is no question or request, or
         nothing but a guess ("Maybe").
         """
         canonical = self._canonical(text)
-        asked = {sentence.strip(" .?:") for sentence in _SENTENCE.findall(self._canonical(prompt))}
+        asked = {
+            sentence.strip(" .?:") for sentence in SENTENCE_OF.findall(self._canonical(prompt))
+        }
         own = [
             sentence
-            for sentence in _SENTENCE.findall(canonical)
+            for sentence in SENTENCE_OF.findall(canonical)
             if sentence.strip(" .?:") not in asked
             and not sentence.rstrip().endswith("?")
             and not self._language.has(f"{sentence} ", "asks_back")
@@ -201,62 +224,6 @@ class Reader:
             for cut in range(1, len(form))
         )
         return f"：{opened[0]}" if across else opened[0]
-
-    def _only(self, text: str, canonical: str, prompt: str) -> str:
-        """The only option that is named, or `neither` for another word that is quoted as the
-        answer; "" if the prompt itself has sentences that name one option: it would be read less
-        readily than the other.
-        """
-        if not self._language.data:
-            return ""
-        marked = self._marker.mark(self._marker.without(canonical, prompt))
-        clauses = list(self._marker.clauses(marked))
-        whole = [meant for name, meant in _WHOLE.items() if self._language.has(canonical, name)]
-        if self._yes_no and len(whole) == 1:  # "no reason not to" has an option in it
-            return self._yes_no[not whole[0]]
-        if self._marker.favours(prompt):
-            return self._in_other_words(clauses, prompt)
-        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
-        options = _union(values(self._marker.mark(words)) for words in quoted)
-        if named := self._named_alone(canonical, clauses, options):
-            return named
-        answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
-        new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
-        new = new and len(text) <= TWO_SENTENCES
-        other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
-        if other and answers and not MENTION.search(marked):
-            return NEITHER
-        return self._in_other_words(clauses, prompt)
-
-    def _in_other_words(self, clauses: Sequence[Clause], prompt: str) -> str:
-        """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
-        course", alone), if no clause is a condition or a guess and all of them agree.
-        """
-        if self._yes_no is None:
-            return ""
-        said = set[bool]()
-        if clauses and self._language.has(clauses[0].text, "affirm"):
-            rest = self._language.role("affirm").sub(" ", clauses[0].text)
-            if not self._marker.content(rest) and not clauses[0].question:
-                said.add(True)
-        if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
-            said.add(not self._statements.denies(clauses[0]))
-        for clause in clauses:
-            if clause.question or clause.barred or self._language.has(clause.text, "asks_back"):
-                continue
-            own = [name for name in _WHOLE if self._language.has(clause.text, name)]
-            if own:  # with its own negation
-                said |= {_WHOLE[name] for name in own}
-                continue
-            if self._asked.decides(clause.text, prompt):
-                said.add(not self._statements.denies(clause))
-                continue
-            if self._language.has(clause.text, "guess"):
-                continue
-            for role, meant in (("assent", True), ("dissent", False)):
-                if self._language.has(clause.text, role):
-                    said.add(meant != self._statements.denies(clause))
-        return self._yes_no[not said.pop()] if len(said) == 1 else ""
 
     def _quoted(self, reply: str, opened: str) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
@@ -284,17 +251,21 @@ class Reader:
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
-        stated = self._statements.final(clauses)
-        if stated and self._statements.is_taken_back(clauses):
+        every = self._statements.of(clauses)
+        stated = self._statements.final(clauses, every)
+        if stated and self._statements.is_taken_back(clauses, every):
             return INVALID
-        alone = _union(mention for mention in stated if len(mention) == 1)
+        none = [mention <= {THIRD, NEITHER} for mention in stated]
+        if self._in_passing and NEITHER in union(stated[:1]) and none[0]:
+            stated = stated[:1]  # "Neither he nor she: I would use his name"
+        alone = union(m for m in stated if len(m) == 1 or m <= {THIRD, NEITHER})
         options = {self._options[int(value)] for value in alone if value.isdigit()}
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
             fits_none = THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
-        several = len(_union(stated) - {THIRD, BOTH, NEITHER}) > 1
+        several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
         several = several or (not options and BOTH in alone)
         if self._declines(told, excuses=not several):
             return REFUSAL
@@ -304,23 +275,30 @@ class Reader:
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
         """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
-        why it cannot.
+        why it cannot. An option that is also a word for declining (拒绝) is an option.
         """
-        known, told = self._language, "".join(_SENTENCE.findall(told)[:DECLINING])
+        told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
+        for form in self._declining:
+            told = told.replace(form, " ")
+        return self._refuses(told, excuses=excuses)
+
+    def _refuses(self, told: str, *, excuses: bool = True) -> bool:
+        known = self._language
         if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
             return True
         return refusals.refuses(told, known.pack.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
         """The value where no choice is stated."""
-        if self._language.foreign(canonical):
+        foreign = self._language.foreign
+        if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE
-        named = _union(values(clause.text) for clause in clauses if not clause.question) - {
+        named = union(values(clause.text) for clause in clauses if not clause.question) - {
             THIRD,
             BOTH,
             NEITHER,
         }
-        rejected = _union(values(clause.text, "~") for clause in clauses) - {THIRD}
+        rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER
         denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
@@ -328,43 +306,15 @@ class Reader:
         brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
         if not named and not rejected and denied and brief:
             return NEITHER
-        begun = _union(self._statements.begins(clause) for clause in clauses)
+        begun = union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
         apart = [clause for clause in clauses if clause.alone or clause.lead]
         aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
-        beside = _union(values(clause.text) for clause in aside)
-        main = _union(values(clause.text) for clause in clauses if clause not in aside)
+        beside = union(values(clause.text) for clause in aside)
+        main = union(values(clause.text) for clause in clauses if clause not in aside)
         alone = len(main) == 1 and bool(beside - main)  # "or she would do just as well"
         return BOTH if len(named) > 1 and not alone else INVALID
-
-    def _named_alone(
-        self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
-    ) -> str:
-        """The only option that is named, without a condition, a reason, a doubt or a negation in
-        its clause. In a language whose pack has phrases instead (English) it counts in an answer
-        of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
-        an end of a short answer only, or if they are quoted.
-        """
-        whole = self._language.data.get("named") or len(_SENTENCE.findall(canonical.strip())) < 3
-        free = [clause for clause in clauses if not clause.question and not clause.barred]
-        named = _union(
-            values(clause.text)
-            for before, clause in zip((None, *clauses), clauses, strict=False)
-            if clause in free and not self._statements.denies(clause, before)
-        )
-        options = {self._options[int(value)] for value in named if value.isdigit()}
-        passing = self._in_passing and not named <= {*quoted}
-        passing = passing and not (self._language.data.get("named") and _short(clauses))
-        if len(options) != 1 or THIRD in named or passing or not whole:
-            return ""
-        return options.pop()
-
-
-def _short(clauses: Sequence[Clause]) -> bool:
-    """True if an answer is one clause of a few words that begins or ends with a mention."""
-    words = [word for clause in clauses for word in clause.text.split()]
-    return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
 
 
 @cache
@@ -374,11 +324,7 @@ def _yes_and_no() -> frozenset[str]:
     return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
-def _union(sets: Iterable[set[str]]) -> set[str]:
-    return set[str]().union(*sets)
-
-
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # options may come with each row
 def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader:
     return Reader(dict(forms), code)
 

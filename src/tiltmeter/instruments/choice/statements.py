@@ -15,10 +15,12 @@ Stated = list[set[str]]  # the values of each mention that states a choice
 
 
 class Statements:
-    """The statements of an answer, for one set of forms in one language."""
+    """The statements of an answer, for one set of forms in one language. passing: True if a form is
+    a word that stands in sentences of any kind, such as a pronoun.
+    """
 
-    def __init__(self, language: Language, marker: Marker) -> None:
-        self._language, self._marker = language, marker
+    def __init__(self, language: Language, marker: Marker, passing: bool) -> None:
+        self._language, self._marker, self._passing = language, marker, passing
         role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
@@ -30,9 +32,15 @@ class Statements:
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
-    def final(self, clauses: Sequence[Clause]) -> Stated:
-        """What is stated, from the conclusion or the last correction on."""
-        stated = [self._states(clause) for clause in clauses]
+    def of(self, clauses: Sequence[Clause]) -> list[Stated]:
+        """What each clause states."""
+        return [self._states(clause) for clause in clauses]
+
+    def final(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> Stated:
+        """What is stated, from the conclusion or the last correction on. every: what each clause
+        states.
+        """
+        stated = list(every)
         for number, clause in enumerate(clauses):
             answered = any(not later.question for later in clauses[number + 1 :])
             if clause.question and answered and not self._agrees(clauses[number + 1]):
@@ -62,11 +70,11 @@ class Statements:
         ends = bare == [len(clauses) - 1] and clauses[-1].alone and clauses[-1].closed
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
-    def is_taken_back(self, clauses: Sequence[Clause]) -> bool:
+    def is_taken_back(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> bool:
         """True if an option is named behind a correction that is the last to say anything: it may
         be the one that is meant, and what was stated before no longer counts.
         """
-        last = max((n for n, clause in enumerate(clauses) if self._states(clause)), default=-1)
+        last = max((n for n, stated in enumerate(every) if stated), default=-1)
         corrected = False
         for clause in clauses[last + 1 :]:
             corrected = corrected or self._corrects(clause)
@@ -94,14 +102,17 @@ class Statements:
         return self._language.has(text, *DENYING)
 
     def _states(self, clause: Clause) -> Stated:
-        mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
-        if clause.barred or not mentions:
+        if clause.barred or "@" not in clause.text:
             return []
+        mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
         if clause.question:
             wordless = not WORDLESS.sub("", MENTION.sub(" ", clause.text))
             return mentions if wordless and all(len(mention) == 1 for mention in mentions) else []
         bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
         if bare or (self._decided.search(clause.text) and not self._doubts(clause)):
+            return mentions
+        concludes = not self._passing and len(mentions) == 1 and self._concludes(clause)
+        if concludes and not self.denies(clause):  # "The person described is therefore @1"
             return mentions
         found = (
             None

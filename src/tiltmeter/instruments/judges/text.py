@@ -19,8 +19,7 @@ from typing import NamedTuple
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
 from .. import Instrument, SecondJudge
-from ..choice.forms import check_forms, forms_of
-from ..choice.mentions import Forms
+from ..choice.forms import Forms, check_forms, forms_of
 from ..outcomes import told_to_judges
 from ..wording import Form, Json, Texts, texts
 from .prompt import SAMPLING, converse, mark, nonce, one_of, plain

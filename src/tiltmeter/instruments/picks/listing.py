@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
-from ...languages.letters import key
+from ...languages.letters import WORD, key
+from ...languages.phrases import DENYING, language
 from ..text.lists import json_as_bullets, numbers_as_digits
 from .entries import EDGE, Entries
 from .units import ASIDE, OFF, PROSE, ROW, Pick, Reading, Remembered, Unit, distinct
 from .wordlist import WordList
 
+SENTENCES_CHARACTERS = 400  # of an answer that names as many words as were asked for in sentences
 LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
 
 # A text is split at marks: group 1 is all of the mark, group 2 its number or indentation, and
@@ -40,6 +42,8 @@ _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?)\{|\}")  # LaTeX around an answer
 _BRACKET = re.compile(r"[(（][^()（）]*[)）]")
+WORDS = re.compile(f"{WORD}(?:['’-]{WORD})*")
+_CLAUSE = re.compile(r"[,;:.!?،؛؟।、，；：。！？()（）\n]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PAIRS = (
     (r"\*\*", "*", r"\*\*"),
@@ -76,7 +80,7 @@ class Reader:
 
     def picks(self, text: str) -> Reading:
         """What an answer picks; nothing where it lists nothing."""
-        text = self._plain(text[:LONGEST_CHARACTERS])
+        text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         best = Reading((), 0)
         for marked, read in self._readings:
             found = read(text)
@@ -90,7 +94,45 @@ class Reader:
                 marked and 3 * len(picks) >= 2 * self.asked
             ):
                 break
+        if best.listed < self.asked and len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
+            named = distinct(self._named(text))
+            best = named if named.listed == self.asked else best
         return best
+
+    def _named(self, text: str) -> list[Pick]:
+        """The listed words that a text names in clauses that deny nothing: "She is calm, brave and
+        above all honest, not funny".
+        """
+        known = language(self.words.code)
+        if not known.data:
+            return []
+        return [
+            pick
+            for clause in _CLAUSE.split(text)
+            if (picks := self._named_in(clause))
+            and not known.has(known.canonical(clause), *DENYING)
+            for pick in picks
+        ]
+
+    def _named_in(self, clause: str) -> list[Pick]:
+        if self.words.unspaced:
+            return [Pick(self.words.forms[form], form) for form in self._forms.findall(key(clause))]
+        words, picks, place = WORDS.findall(clause), [], 0
+        while place < len(words):
+            for size in range(min(self.words.most, len(words) - place), 0, -1):
+                word = key("".join(words[place : place + size]))
+                if lexeme := self.words.forms.get(word):
+                    picks.append(Pick(lexeme, word))
+                    place += size - 1
+                    break
+            place += 1
+        return picks
+
+    @cached_property
+    def _forms(self) -> re.Pattern[str]:
+        """A pattern for the forms of a list without spaces, the longest first."""
+        forms = sorted(self.words.forms, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, forms)))
 
     def _plain(self, text: str) -> str:
         """The text with numbers, tables and JSON in one shape."""

@@ -15,6 +15,8 @@ _MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
 _RANK = re.compile(
     r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I
 )
+_HAN_DIGITS = "一二三四五六七八九十"
+_HAN = re.compile(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
 
 
 def numbers_as_digits(text: str) -> str:
@@ -23,6 +25,7 @@ def numbers_as_digits(text: str) -> str:
         return text
     if "\u20e3" in text:
         text = _KEYCAP.sub(r"\n\1. ", text)
+    text = _HAN.sub(lambda mark: f"{_HAN_DIGITS.index(mark[1]) + 1}. ", text)
     text = _CIRCLED.sub(lambda mark: f"\n{ord(mark[0]) - 0x245F}. ", text)
     return text.translate(_MEDALS) if "🥇" in text else text
 

@@ -54,7 +54,7 @@ def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSp
     own = [
         (spec.contrast, spec.where)
         for spec in measures
-        if spec.headline and spec.kind == "difference" and spec.values == (REFUSAL,)
+        if spec.headline and spec.contrast is not None and spec.values == (REFUSAL,)
     ]
     for spec in measures:
         yield spec

@@ -33,6 +33,8 @@ from ..source.source_lines import SourceLocation
 
 __all__ = ["SEVERAL", "Beside", "Row", "fill", "given_rows", "join", "rows_of"]
 SEVERAL = "|"
+# columns of a mitigation: its text around {prompt}, and behind the system prompt
+MITIGATED, SYSTEM = "mitigation_prompt", "mitigation_system"
 MOST_ROWS = 2_000_000  # that tables join to: some GB of memory
 # The settings of a table that name its columns.
 NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...stats.results import count_of
 from .. import Protocol
-from .tables import Row
+from .tables import MITIGATED, SYSTEM, Row
 
 FEW_ITEMS = 9  # below, an interval over items says little (docs/explanation/statistics.md)
 MOST_NAME_WORDS = 3
@@ -64,7 +64,7 @@ def asked_columns(protocol: Protocol) -> set[str]:
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
-    asked = {slot for text in texts for slot in _SLOT.findall(text)}
+    asked = {slot for text in texts for slot in _SLOT.findall(text)} | {MITIGATED, SYSTEM}
     cells = [row for table in protocol.tables for row in table]
     return asked | {
         slot for row in cells for name in asked & row.keys() for slot in _SLOT.findall(row[name])

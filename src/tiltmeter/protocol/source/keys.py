@@ -75,6 +75,7 @@ class SentenceKeys(TypedDict, total=False):
     tilt: str
     below: str
     plain: str
+    alone: str
     also: str
     strata: str
     places: str

@@ -56,11 +56,10 @@ def _qualifying_badges(
         else:
             continue
         break
-    for one in judged:
-        if one.verdict.nuisance and one.word == Word.TILT:
-            size = headlines.amount(one.verdict.value, one.verdict.unit, False)
-            yield Badge("tilt", f"▲ {one.verdict.nuisance}: {size}", query=one.verdict.query.text())
-            break
+    found = [one for one in judged if one.verdict.nuisance and one.word == Word.TILT]
+    for one in sorted(found, key=lambda one: -one.effect)[:1]:
+        size = headlines.amount(one.verdict.value, one.verdict.unit, False)
+        yield Badge("tilt", f"▲ {one.verdict.nuisance}: {size}", query=one.verdict.query.text())
     stopped = read_progress(store)
     if stopped is not None and stopped.made:
         yield Badge("plain", stopped.badge(), "#looks-figure")

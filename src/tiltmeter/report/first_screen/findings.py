@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...analyse.claims import evidence, families, verdicts
 from ...analyse.claims.background import Background
 from ...analyse.claims.tested_word import test_word
 from ...analyse.claims.verdicts import NOTHING_KNOWN
-from ...analyse.words import numerals, reading, sentences
+from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.verdict_words import Word
 from ...protocol import MeasureSpec, wording
 from ...protocol.measures import measure_kind
@@ -28,8 +29,18 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
     rows: dict[str, list[Estimate]] = {}
     for one in every:
         rows.setdefault(one.claim.spec.name, []).append(one.claim.row)
+    quiet = _quiet_nuisances(every)
     for number, one in enumerate(every, 1):
-        yield _finding(audit, one, rows[one.claim.spec.name], number)
+        if not any(one is left_out for left_out in quiet):
+            yield _finding(audit, one, rows[one.claim.spec.name], number)
+
+
+def _quiet_nuisances(judged: Sequence[Judged]) -> list[Judged]:
+    """The claims of a nuisance with many values that do not tilt, but for the largest."""
+    own = [one for one in judged if one.verdict.nuisance]
+    quiet = [one for one in own if one.word != Word.TILT]
+    largest = max(own, key=lambda one: one.effect, default=None)
+    return [one for one in quiet if one is not largest]
 
 
 def judge(
@@ -65,8 +76,12 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         parts=named,
         verdict=verdict.word,
         chip=_chip(audit, one),
-        value=reading.value(row, spec, digits),
-        interval=reading.interval(row, spec, digits),
+        value=_in_points(headlines.amount(row.value, row.unit, reading.is_signed(spec, row)))
+        if row.unit == "share"
+        else reading.value(row, spec, digits),
+        interval=headlines.interval(spec, row) or numerals.NOTHING
+        if row.unit == "share"
+        else reading.interval(row, spec, digits),
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
         warnings=tuple(c.text for c in verdict.cautions if not c.kind.mark),
@@ -91,6 +106,11 @@ def _chip(audit: Audit, one: Judged) -> str:
     return f"{grade} {told.removeprefix('tilts ')}"
 
 
+def _in_points(text: str) -> str:
+    """A difference without the word for its unit, for which a column has no room."""
+    return re.sub(r" points?$", "", text)
+
+
 def _title(audit: Audit, name: str, level: str) -> str:
     """The title of a level, or of both sides of a contrast."""
     gap = f" {numerals.MINUS} "
@@ -100,7 +120,7 @@ def _title(audit: Audit, name: str, level: str) -> str:
 def _what(spec: MeasureSpec) -> str:
     """The measure as a heading, with the value that is no tilt."""
     null = (
-        f"; {numerals.quantity(spec.null, spec.unit, spec.signed, 2)} is no tilt"
+        f"; {headlines.amount(spec.null, spec.unit, spec.signed)} is no tilt"
         if spec.null is not None
         else ""
     )

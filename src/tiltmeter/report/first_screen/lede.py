@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...analyse.claims.thresholds import at_confidence
 from ...analyse.words import numerals, reading, sentences
 from ...analyse.words.caution_kinds import CautionKind
-from ...analyse.words.first_sentence.clauses import NAMED, capital, join_names
+from ...analyse.words.first_sentence.clauses import NAMED, capital, clause, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
 from ...analyse.words.first_sentence.tilts import place_name
 from ...stats.results import ALPHA
@@ -26,15 +26,16 @@ SAID = (  # by the first sentence, or by the line of the order
 ONE_POINT = 0.01  # of a share
 
 
-def lede(spoken: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+def lede(spoken: Sequence[Judged], judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
     """Sentences with the query of the outputs of their number, as far as there is room; the first
-    in any case. spoken: the claims of the first sentence.
+    in any case. spoken: the claims of the first sentence; judged: all claims.
     """
     room = CHARACTERS
     lead = spoken[0]
     among = [one.verdict.facts for one in spoken]
     sizes = [(_size(one, among), one.verdict.query.text()) for one in spoken[:NAMED]]
-    texts = [*sizes, (_nuisances(lead), ""), *((text, "") for text in _cautions(lead))]
+    aside = _nuisances(lead) or _nuisance_claims(spoken, judged)
+    texts = [*sizes, (aside, ""), *((text, "") for text in _cautions(lead))]
     seen: set[str] = set()
     for text, query in texts:
         if text and text not in seen and (room == CHARACTERS or len(text) <= room):
@@ -69,6 +70,8 @@ def _number(facts: ClaimFacts) -> str:
         return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
     if row.unit == "share" and not reading.is_signed(facts.spec, row):
         return f"{_counted(facts)}{numerals.percent(value)}"
+    if row.unit == "share" and "share_interval" not in facts.slots:
+        return numerals.points(value)
     if row.unit in numerals.RATIOS and value > 0:
         return f"{numerals.odds(max(value, 1 / value), 1)} times"
     if "share_interval" in facts.slots:
@@ -81,7 +84,10 @@ def _number(facts: ClaimFacts) -> str:
 
 
 def _counted(facts: ClaimFacts) -> str:
-    return f"“{facts.slots['counted']}” in " if "counted" in facts.slots else ""
+    counted = facts.slots.get("counted", "")
+    if counted.startswith("the "):  # a title in words
+        return f"{counted} in "
+    return f"“{counted}” in " if counted else ""
 
 
 def _is_difference(facts: ClaimFacts) -> bool:
@@ -156,6 +162,17 @@ def _nuisances(lead: Judged) -> str:
         if told:
             lines.append(f"By {one.name}: {counted}{join_names(told)}.")
     return " ".join(lines)
+
+
+def _nuisance_claims(spoken: Sequence[Judged], judged: Sequence[Judged]) -> str:
+    """The largest nuisance that has a claim of its own, unless the first sentence speaks of it."""
+    found = [one for one in judged if one.verdict.nuisance and one.claim.row.value is not None]
+    if not found or any(one.verdict.nuisance for one in spoken):
+        return ""
+    tilts = [one for one in found if one.verdict.facts.tilts]
+    largest = max(tilts or found, key=lambda one: one.effect)
+    told = clause([largest.verdict.facts], whole=False).inside
+    return f"By {largest.verdict.nuisance}: {told}{'' if tilts else ', which may be chance'}."
 
 
 def _cautions(lead: Judged) -> Iterator[str]:

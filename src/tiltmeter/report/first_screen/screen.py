@@ -58,7 +58,7 @@ def screen(
         return Screen(line, told, said, (), (), None, None, CAUTION)
     sentence = first_sentence([one.verdict.facts for one in judged])
     spoken = _spoken(judged, sentence)
-    lead, lines = spoken[0], tuple(lede(spoken))
+    lead, lines = spoken[0], tuple(lede(spoken, judged))
     shown = Screen(
         line=line,
         names=told,

@@ -1,5 +1,5 @@
 """A page about several runs: words, a figure, one prompt and tables, laid out as HTML or Markdown,
-and the parts of it that a terminal prints.
+and the blocks of it that a terminal prints.
 """
 
 from __future__ import annotations
@@ -21,26 +21,36 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Block:
     """Rows of a table, or lines, of which a terminal with less room shows fewer.
 
     style: of lines; begin: stands before each. noun: names the rows that are left out, "" if they
-    are not counted. most: the numbers of rows to try, from much room to little; () for all rows.
-    order: places of rows, those first that are left out last; () for the order of the rows.
+    are not counted; hidden: how many are left out anyway. fewer: the numbers of rows for less room.
+    order: places of rows, those first that are left out last; () for the order of the rows. weight:
+    blocks of more weight are shown whole first.
     """
 
-    rows: Table | tuple[str, ...]
+    rows: Table | tuple[str, ...] = ()
     style: str = ""
     begin: str = ""
     noun: str = ""
-    most: tuple[int, ...] = ()
+    hidden: int = 0
+    fewer: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
+    weight: int = 0
+
+
+def warnings_block(lines: tuple[str, ...]) -> Block:
+    """Cautions: three, one or none of them if there is little room."""
+    begin, style = "! ", "yellow"
+    return Block(rows=lines, begin=begin, style=style, noun="caution", fewer=(3, 1, 0), weight=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A comparison or a history of runs. cautions: reasons not to read it as it stands; parts:
-    follow the first words in a terminal; with_line: those words begin with `line` there.
+    """A comparison or a history of runs. cautions: reasons not to read it as it stands; blocks:
+    follow the first words in a terminal; with_line: those words begin with `line` there; end: the
+    last line there.
     """
 
     kind: str
@@ -53,6 +63,7 @@ class Document:
     figure: Figure | None
     tables: tuple[Table, ...]
     cautions: tuple[str, ...]
-    parts: tuple[Part, ...]
+    blocks: tuple[Block, ...]
     example: Example | None = None
     with_line: bool = False
+    end: str = ""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -13,21 +12,19 @@ from rich.text import Text
 
 from ...analyse.words import numerals
 from ...analyse.words.verdict_words import Word
+from ...display.screen import Form, Part, part
 from ..page_model.page import Content, Finding, Table
 from ..tables import judges, taxonomies
-from .fit_terminal import TRAILING, WIDTH
+from .terminal_lines import add_column, grid, lines_of, print_parts, width_of
 
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
 LABEL = 12  # columns that a label needs at least
+FEWER = (24, 16, 10, 6, 4, 3, 2, 1)  # rows of the first table
 STYLES = {Word.TILT: "bold", Word.NOT_MEASURED: "dim"}
-
-
-@contextmanager
-def nothing_trailing(console: Console) -> Iterator[None]:
-    """Prints what is printed inside, each line without the blanks at its end."""
-    with console.capture() as captured:
-        yield
-    console.file.write(TRAILING.sub(r"\1", captured.get()))
+ELSEWHERE = {  # the tables of which sections stand in the report alone, and the verb that has them
+    judges.VALIDATION: ", or: tiltmeter validate RUN",
+    taxonomies.TAXONOMY: "",
+}
 
 
 def print_table(content: Content, console: Console, papers: Sequence[Table] = ()) -> None:
@@ -36,97 +33,101 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
 
     papers: tables of a paper that a variant declares, printed whole in place of its brief ones.
     """
-    with nothing_trailing(console):
-        _print_table(content, console, papers)
-
-
-def _print_table(content: Content, console: Console, papers: Sequence[Table]) -> None:
-    console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
-    console.print(Text(content.question, "italic"), width=_width(console))
-    told = [one for one in content.findings if not papers or one.verdict != Word.NO_TEST]
-    for finding in told:
-        _finding(finding, console)
-    if content.more_findings and told:
-        console.print(Text(f"  and {content.more_findings} more in the tables"))
-    printed: list[Table] = []
-    for section in content.sections:
-        if section.variant != "default":
-            console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
-        if section.variant in (judges.VALIDATION, taxonomies.TAXONOMY):
-            other = ", or: tiltmeter validate RUN" if section.variant == judges.VALIDATION else ""
-            console.print(
-                Text(f"  its tables: in the report{other}", "dim"),
-                width=_width(console),
-            )
-            continue
-        if papers and section.variant != "default":
-            for table in papers:
-                write_table(table, console)
-            _rest(section.tables, console)
-            continue
-        for table in section.tables:
-            write_table(table, console)
-        printed += section.tables
-    _signatures(content, printed, console)
-
-
-def _rest(tables: Sequence[Table], console: Console) -> None:
-    """Says of tables that are not printed how many there are, and where."""
-    if tables:
-        rows = sum(len(table.rows) for table in tables)
-        more = (
-            f"{len(tables)} more table{'s' * (len(tables) > 1)} with {rows:,} rows: in the "
-            "report, or: tiltmeter analyse RUN --csv"
-        )
-        console.print(Text(f"\n{more}", "dim"), width=_width(console))
-
-
-def _width(console: Console) -> int:
-    return min(WIDTH, console.width)
-
-
-def _finding(finding: Finding, console: Console) -> None:
-    width = _width(console)
-    about = f" ({finding.about})" if finding.about else ""
-    console.print()
-    console.print(
-        Text.assemble(
-            f"[{finding.mark}] ", (finding.sentence, STYLES.get(finding.verdict, "")), about
-        ),
-        width=width,
-    )
-    for line in finding.more_warnings:
-        _hanging(f"! {line}", console, "yellow")
-    for line in finding.sure:
-        _hanging(f"· {line}", console)
-
-
-def _hanging(line: str, console: Console, style: str = "") -> None:
-    """A line whose further lines stand under its first word."""
-    console.print(Padding(Text(line, style), (0, 0, 0, 4)), width=_width(console))
+    print_parts([part(list(_lines(content, console, papers)))], console, full=True)
 
 
 def print_one(table: Table, console: Console) -> None:
     """Prints a table by itself."""
-    with nothing_trailing(console):
-        write_table(table, console)
+    print_parts([part(table_lines(table, console))], console, full=True)
 
 
-def write_table(table: Table, console: Console) -> None:
-    """Writes a table where a caller captures what is printed and takes off blanks at line ends."""
-    console.print(Text(f"\n{table.title}", "bold"), width=_width(console))
-    grid = _grid(table, _width(console))
-    if grid:
-        console.print(grid, width=_width(console))
-    else:
-        _print_paragraphs(table, console)
-    if table.about:
-        console.print(Text(f"  {table.about}", "dim"), width=_width(console))
-    for letter, text in table.notes:
-        console.print(Text(f"  {letter}  {text}", "dim"), width=_width(console))
+def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
+    """Prints as many tables as fit; of the first one as many rows, if it alone is too long."""
+
+    def form(table: Table, most: int) -> Form:
+        left = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
+        shown = replace(table, rows=table.rows[:most], folded=False)
+        return Form(table_lines(shown, console) if most else (), [one for one in left if one[0]])
+
+    parts = []
+    for number, table in enumerate(tables):
+        every = len(table.rows)
+        fewer = (0,) if number else (n for n in FEWER if n < every)
+        parts.append(Part([form(table, n) for n in (every, *fewer)], worth=-number))
+    print_parts(parts, console, full)
 
 
-def _print_paragraphs(table: Table, console: Console) -> None:
+def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Iterator[str]:
+    title, about = (content.title, "bold"), (f"{content.protocol} · {content.date}", "dim")
+    yield from lines_of(console, Text.assemble(title, " ", about), wide=True)
+    yield from lines_of(console, Text(content.question, "italic"))
+    told = [one for one in content.findings if not papers or one.verdict != Word.NO_TEST]
+    for finding in told:
+        yield from _finding(finding, console)
+    if content.more_findings and told:
+        yield f"  and {content.more_findings} more in the tables"
+    printed: list[Table] = []
+    for section in content.sections:
+        if section.variant != "default":
+            yield from lines_of(console, Text(f"\n{section.title}: {section.text}", "bold"))
+        tables: Sequence[Table] = section.tables
+        if section.variant in ELSEWHERE:
+            where = f"  its tables: in the report{ELSEWHERE[section.variant]}"
+            yield from lines_of(console, Text(where, "dim"))
+            continue
+        if papers and section.variant != "default":
+            tables, left = papers, section.tables
+        else:
+            printed, left = [*printed, *tables], ()
+        for table in tables:
+            yield from table_lines(table, console)
+        yield from _rest(left, console)
+    yield from _signatures(content, printed, console)
+
+
+def _rest(tables: Sequence[Table], console: Console) -> list[str]:
+    """Says of tables that are not printed how many there are, and where."""
+    if not tables:
+        return []
+    rows = sum(len(table.rows) for table in tables)
+    more = (
+        f"{len(tables)} more table{'s' * (len(tables) > 1)} with {rows:,} rows: in the "
+        "report, or: tiltmeter analyse RUN --csv"
+    )
+    return lines_of(console, Text(f"\n{more}", "dim"))
+
+
+def _finding(finding: Finding, console: Console) -> Iterator[str]:
+    about = f" ({finding.about})" if finding.about else ""
+    style = STYLES.get(finding.verdict, "")
+    yield ""
+    yield from lines_of(
+        console, Text.assemble(f"[{finding.mark}] ", (finding.sentence, style), about)
+    )
+    for line in finding.more_warnings:
+        yield from _hanging(f"! {line}", console, "yellow")
+    for line in finding.sure:
+        yield from _hanging(f"· {line}", console)
+
+
+def _hanging(line: str, console: Console, style: str = "") -> list[str]:
+    """A line whose further lines stand under its first word."""
+    return lines_of(console, Padding(Text(line, style), (0, 0, 0, 4)))
+
+
+def table_lines(table: Table, console: Console) -> list[str]:
+    """A table under its title, with its notes."""
+    made = _grid(table, width_of(console))
+    notes = [table.about] if table.about else []
+    notes += [f"{letter}  {text}" for letter, text in table.notes]
+    return [
+        *lines_of(console, Text(f"\n{table.title}", "bold")),
+        *(lines_of(console, made) if made else _paragraphs(table, console)),
+        *(line for note in notes for line in lines_of(console, Text(f"  {note}", "dim"))),
+    ]
+
+
+def _paragraphs(table: Table, console: Console) -> Iterator[str]:
     """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up
     at its end.
     """
@@ -142,13 +143,13 @@ def _print_paragraphs(table: Table, console: Console) -> None:
         ]
         numbers = [f"{name} {cell}" for name, cell in others if cell not in ("0", numerals.NOTHING)]
         numbers += ["all others 0"] * any(cell == "0" for _, cell in others)
-        console.print(Text(f"  {' · '.join(texts)}"), width=_width(console))
-        console.print(Padding(Text(", ".join(numbers)), (0, 0, 0, 4)), width=_width(console))
+        yield from lines_of(console, Text(f"  {' · '.join(texts)}"))
+        yield from _hanging(", ".join(numbers), console)
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """The brief columns; model, instrument, mode and language share one. None where the numbers
-    would have to be broken.
+    """The brief columns; model, instrument, mode and language share one. None if the numbers would
+    have to be broken.
     """
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
@@ -169,25 +170,23 @@ def _grid(table: Table, width: int) -> Grid | None:
     )
     if numbers + LABEL * len(together) > width:
         return None
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    made = grid()
     for place, name in enumerate(names):
         number = place >= len(together)
         right = number and table.columns[rest[place - len(together)]].kind == "number"
-        grid.add_column(
-            Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number
-        )
+        add_column(made, name, right, broken=not number)
     for row in rows:
-        grid.add_row(*map(Text, row))
-    return grid
+        made.add_row(*map(Text, row))
+    return made
 
 
-def _signatures(content: Content, printed: Sequence[Table], console: Console) -> None:
+def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
     """The signatures of what was printed, each on a line of its own that nothing breaks."""
     seen = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }
-    console.print()
+    yield ""
     for signature in content.signatures:
-        if signature.mark not in seen:
-            continue
-        console.print(Text(f"{signature.mark:<4} {signature.text}", "dim"), soft_wrap=True)
+        if signature.mark in seen:
+            told = Text(f"{signature.mark:<4} {signature.text}", "dim")
+            yield from lines_of(console, told, wide=True)

@@ -18,14 +18,13 @@ from ...display import shorten
 from ...stats.results import count_of
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
-from ..page_model.document import Document, Example, Part
+from ..page_model.document import Block, Document, Example, warnings_block
 from ..page_model.figures import Axis
 from ..page_model.page import Column, Table
 from ..tables import judges
 from . import changes
 
 MOST_ROWS = 12  # of the figure; the table has every number
-MOST_CAUTIONS = 3  # of a screen that has no room for all
 LONGEST_NAME = 16  # characters of a run's name in a terminal; the lines below have all of it
 LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
@@ -38,11 +37,12 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
     headlines = changes.headline_differences(found).rows
     runs = list(dict.fromkeys(run for row in found.rows for run in row.runs))
     named = tuple(f"{name} = {model}" for model, name in names.items())
-    warned = Part(rows=tuple(changes.cautions(found)), begin="! ", style="yellow", noun="caution")
-    parts = (
-        (warned, Part(rows=named, style="dim"), *_every_difference(found))
+    warned = warnings_block(tuple(changes.cautions(found)))
+    models = Block(rows=named, style="dim")
+    blocks = (
+        (warned, models, *_every_difference(found))
         if full
-        else _parts(found, headlines, warned, named)
+        else _blocks(found, headlines, warned, models)
     )
     document = Document(
         kind="compare",
@@ -56,42 +56,31 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
         example=_example(found.example),
         tables=tuple(_tables(found)),
         cautions=tuple(_cautions(found)),
-        parts=parts,
+        blocks=blocks,
     )
     return sanitize.all_visible(document)
 
 
-def _parts(
-    found: Comparison, rows: Sequence[ComparisonRow], warned: Part, named: tuple[str, ...]
-) -> tuple[Part, ...]:
-    """The parts for a terminal: with less room fewer cautions, then fewer differences."""
-    table = _headline_table(rows)
-    every, cautions = len(table.rows), len(warned.rows) if isinstance(warned.rows, tuple) else 0
-    rooms = [(every, cautions)]
-    rooms += [
-        (numbers, some)
-        for numbers in dict.fromkeys(min(every, n) for n in (every, 12, 8, 5, 3, 2, 0))
-        for some in dict.fromkeys(min(cautions, n) for n in (MOST_CAUTIONS, 1, 0))
-    ]
-    most_numbers, most_cautions = zip(*rooms, strict=True)
+def _blocks(
+    found: Comparison, rows: Sequence[ComparisonRow], warned: Block, named: Block
+) -> tuple[Block, ...]:
+    """The blocks for a terminal: with less room fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
-    others = ("",) * (len(found.rows) - len(rows))
-    return (
-        Part(rows=table, noun=f"more {kind}", most=most_numbers),
-        Part(rows=others, noun="difference of other measures and groups", most=(0,) * len(rooms)),
-        replace(warned, most=most_cautions),
-        Part(rows=named, style="dim"),
+    others = "difference of other measures and groups"
+    table = Block(
+        rows=_headline_table(rows), noun=f"more {kind}", fewer=(12, 8, 5, 3, 2, 0), weight=2
     )
+    return table, Block(noun=others, hidden=len(found.rows) - len(rows)), warned, named
 
 
-def _every_difference(found: Comparison) -> Iterator[Part]:
+def _every_difference(found: Comparison) -> Iterator[Block]:
     """The differences of all measures and groups, with their notes."""
     table = judges.comparison(found, everything=True)
     _, group, *others = table.columns
     rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
-    yield Part(rows=replace(table, columns=(group, *others), rows=rows))
+    yield Block(rows=replace(table, columns=(group, *others), rows=rows))
     notes = (f"{letter}  {text}" for letter, text in table.notes)
-    yield Part(rows=(table.about, *notes), style="dim")
+    yield Block(rows=(table.about, *notes), style="dim")
 
 
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:

@@ -19,13 +19,11 @@ from ..figures import axes
 from ..figures.readable import share_tick
 from ..figures.timeline import Link, Panel, Timeline
 from ..page_model import sanitize
-from ..page_model.document import Document, Part
+from ..page_model.document import Block, Document, warnings_block
 from ..page_model.figures import Point
 from ..page_model.page import Column, Table
 from .history_words import HistoryWords
 
-MOST_CAUTIONS = 3  # of a screen that has no room for all
-MANY = 10**6
 MOST_PANELS = 6  # of the figure; the tables have every number
 NO_STEP, NOT_COMPARED = "no change found", "not compared"
 KEY = (
@@ -54,27 +52,32 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
         figure=_figure(words) if any(words.spec(line.measure) for line in found.lines) else None,
         tables=(steps, numbers, runs),
         cautions=cautions,
-        parts=parts(steps, numbers, runs, cautions),
+        blocks=blocks(steps, numbers, runs, cautions),
         with_line=True,
+        end="As a page with a figure: --out history.html",
     )
     return sanitize.all_visible(document)
 
 
-def parts(steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]) -> tuple[Part, ...]:
-    """The parts for a terminal: with less room the runs are left out first."""
-    every, some = len(numbers.rows), min(len(cautions), MOST_CAUTIONS)
-    rooms = [(every, len(cautions), MANY), (every, some, MANY), (every, some, 0)]
-    rooms += [(n, c, 0) for n in (every, 12, 8, 5, 3, 0) for c in (min(1, some), 0)]
-    most_numbers, most_cautions, most_runs = zip(*rooms, strict=True)
+def blocks(
+    steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
+) -> tuple[Block, ...]:
+    """The blocks for a terminal: with less room the runs are left out first."""
     found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
-    order = sorted(range(every), key=lambda place: (not found[place], -place))
+    order = sorted(range(len(found)), key=lambda place: (not found[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
     changed = tuple(f"{step}: {changes}" for step, _, changes, _ in steps.rows)
     return (
-        Part(rows=numbers, noun="difference", most=most_numbers, order=tuple(order)),
-        Part(rows=named, noun="run", most=most_runs),
-        Part(rows=changed, style="dim", most=most_runs),
-        Part(rows=cautions, begin="! ", style="yellow", noun="caution", most=most_cautions),
+        Block(
+            rows=numbers,
+            noun="difference",
+            fewer=(12, 8, 5, 3, 0),
+            order=tuple(order),
+            weight=2,
+        ),
+        Block(rows=named, noun="run", fewer=(0,)),
+        Block(rows=changed, style="dim", fewer=(0,)),
+        warnings_block(cautions),
     )
 
 

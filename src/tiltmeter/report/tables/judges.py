@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
-from ...analyse.words import numerals
+from ...analyse.words import headlines, numerals
 from ...gold.agreement import Agreement
 from ...gold.review import MarkShare
 from ...gold.validation import GoldGroup, ReportCard, Validation
@@ -19,6 +20,7 @@ from ..page_model.page import Column, Section, Table
 from . import checked_labels
 
 NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
+POINTS = " points"  # for which a column has no room
 VALIDATION = "validation"  # in the place of a variant
 WIDE = 8  # answers that a matrix has at most to be shown
 
@@ -283,17 +285,14 @@ def comparison_cells(
         ]
     )
     values = (
-        f"{numerals.quantity(row.first, 'share', bool(held), 2)} → "
-        f"{numerals.quantity(row.second, 'share', bool(held), 2)}"
-    )
+        f"{headlines.amount(row.first, 'share', bool(held))} → "
+        f"{headlines.amount(row.second, 'share', bool(held))}"
+    ).replace(POINTS, "")
     difference = numerals.NOTHING
     if e.value is not None and e.unit != "share":
         difference = numerals.quantity(e.value, e.unit)
     elif e.value is not None:
-        difference = (
-            f"{numerals.difference(e.value, 2)} "
-            f"{numerals.interval(e.low, e.high, 'share', True, 2)}"
-        )
+        difference = first_words.difference(e.value, e.low, e.high, e.unit).replace(POINTS, "")
     return (
         e.measure,
         group,

@@ -155,7 +155,8 @@ class Caller:
                 "received is stored; run the same command again when it has room."
             )
         tally.retries += 1
-        tally.waiting = f"slows down, next calls in {wait:.1f} s: {error}"
+        shown = self._store.clean(str(error))
+        tally.waiting = f"slows down, next calls in {wait:.1f} s: {shown}"
         LOG.info("%s", tally.waiting)
         source.show()
 
@@ -169,7 +170,8 @@ class Caller:
             raise error
         source.tally.retries += 1
         left = max(0.0, patience.seconds_left()) / 60
-        source.tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {error}"
+        shown = self._store.clean(str(error))
+        source.tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {shown}"
         LOG.info("%s %s", model, source.tally.waiting)
         source.show()
         source.failing += 1

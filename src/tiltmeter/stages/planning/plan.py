@@ -95,8 +95,6 @@ def check(protocol: Protocol, choices: Choices) -> None:
             raise UsageError(f"--{name} must be 1 or more.")
     for name in choices.cross:
         _find_intersection(protocol, name)
-    if choices.system and protocol.modality == "image":
-        raise UsageError(f"{protocol.name} asks for pictures, which take no system prompt.")
     if not choices.subjects:
         raise UsageError("No model is named. Type for instance: --model builtin")
 
@@ -205,11 +203,13 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(samples(choices, mode) for mode in modes)
-    prompts = [protocol.prompt_text(cell) for cell in chosen]
+    # a model that draws has no system prompt: it stands before the prompt
+    before = f"{choices.system}\n\n" if choices.system and protocol.modality == "image" else ""
+    prompts = [before + protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
     drawn = {mode.name: _sampling(mode, choices) for mode in modes}
-    contexts = [protocol.context(cell, choices.system) for cell in chosen]
+    contexts = [protocol.context(cell, "" if before else choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
     pictures = [protocol.shown_with(cell) for cell in chosen]
     rows = list(zip(chosen, factors, prompts, begun, contexts, pictures, strict=True))

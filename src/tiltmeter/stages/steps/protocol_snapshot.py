@@ -19,6 +19,7 @@ from ...protocol.reading import load
 from ...protocol.source.keys import MeasureKeys
 from ...protocol.source.source_lines import SourceLocation
 from ...records import Json
+from ...secret_filter import variable_in
 from ...store import Store
 from ...store.queries import settings, trials
 
@@ -52,11 +53,24 @@ def record(
     given = declared.name if isinstance(given, Protocol) else str(given)
     if registry.is_protocol(given) and not registry.is_sourced(given):
         return Snapshot(given, None)
+    refuse_secrets(f"The protocol {Path(given).name}", declared.definition)
     own = not registry.is_protocol(given)
     source = (str(Path(given).resolve()) if given.endswith(".toml") else "") if own else given
     if registry.is_sourced(given):  # without the copy, nobody could read the run
         return Snapshot(source, _with_rows(declared, list(used())))
     return Snapshot(source, declared.definition)
+
+
+def refuse_secrets(what: str, content: Json) -> None:
+    """UsageError if something that is asked and stored holds a key of the environment: cut out, it
+    would be asked otherwise than it is stored.
+    """
+    name = variable_in(json.dumps(content, ensure_ascii=False))
+    if name:
+        raise UsageError(
+            f"{what} holds the value of {name}, and is stored and shown. Take it out; if it is no "
+            f"key, type before the command: env -u {name}"
+        )
 
 
 def trust(folder: Path | str) -> None:
@@ -124,7 +138,7 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     else as the run kept it.
     """
     found, note = _protocol_of(store)
-    if registry.is_sourced(settings.source(store)):
+    if settings.own_source(store) and registry.is_sourced(settings.source(store)):
         found = replace(found, asked_digest=str(settings.frozen(store).get("digest", "")))
     for mode in trials.modes(store):
         if mode not in found.modes:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,27 @@ def gamma_moments(values: Floats) -> tuple[float, float, float]:
     return mean, spread, float(np.mean(centred**3)) / spread**3 if spread else 0.0
 
 
+class Tally(Protocol):
+    """A part whose values are counted, by group and draw (see `_Counted`)."""
+
+    @property
+    def place(self) -> int: ...
+
+    @property
+    def groups(self) -> tuple[int, ...]: ...
+
+    @property
+    def pair(self) -> bool: ...
+
+    @property
+    def cell(self) -> Cell: ...
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]: ...
+
+    def counts(self) -> list[Floats]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Counted:
     """A part as counts: of the groups (places) that have rows, the cell of its columns, and the
@@ -220,7 +241,15 @@ class _Sum:
         self.parts: list[int] = []
 
 
-def _scores(parts: Sequence[_Counted]) -> Iterator[tuple[CellKey, Floats]]:
+def largest_scores(parts: Sequence[Tally], draws: int) -> Floats:
+    """V, the largest cell as it is and in every shuffle, shape (1 + draws,); 0 without a cell."""
+    largest = np.zeros(1 + draws)
+    for _, score in _scores(parts):
+        np.maximum(largest, np.abs(score), out=largest)
+    return largest
+
+
+def _scores(parts: Sequence[Tally]) -> Iterator[tuple[CellKey, Floats]]:
     """The standard score of every cell as it is and in every shuffle, shape (1 + draws,). A cell of
     a part comes by itself if another part has the value too.
     """
@@ -248,13 +277,13 @@ def _scores(parts: Sequence[_Counted]) -> Iterator[tuple[CellKey, Floats]]:
             yield key, _standard(one.off, one.variance)
 
 
-def _measured(part: _Counted, table: Floats) -> Floats | None:
+def _measured(part: Tally, table: Floats) -> Floats | None:
     """Counts the rows of a group that have a value, by attribute and draw; None if all have all."""
     return None if part.cell.complete else part.cell.member.T @ table
 
 
 def _deviation(
-    part: _Counted, row: int, counts: Floats, measured: Floats | None, size: int
+    part: Tally, row: int, counts: Floats, measured: Floats | None, size: int
 ) -> tuple[Floats, Floats, float]:
     """A count less what is expected, and its hypergeometric variance given how many rows of the
     group have a value of the attribute; and the variance at as many as a group usually has.

@@ -8,7 +8,7 @@ the looks see what its blocks sum to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.dealing import pack_rows
+from tiltmeter.stats.shuffles.many_cells import MOST_LOG, largest_scores, minus_log_p
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_divergence, mean_over
 from tiltmeter.stats.shuffles.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import TICKS, Ticks
 
 MOST_BITS = 1.01  # a divergence is at most 1, but for rounding
+MOST_T = 1.01 * MOST_LOG  # the largest statistic of a claim of many cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,114 @@ class OutputBlocks:
         return len(self.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class CellPart:
+    """The outputs of one object of a claim of many cells. blocks: as of `OutputBlocks`; names: of
+    the attributes; values: of each attribute by their codes.
+    """
+
+    blocks: Sequence[Sequence[Codes]]
+    names: Sequence[str]
+    values: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CellBlocks:
+    """A claim of many cells by a look: outputs change groups inside a block and an object."""
+
+    parts: Sequence[CellPart]
+
+    @property
+    def looks(self) -> int:
+        """The number of looks so far."""
+        return len(self.parts[0].blocks)
+
+
+def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
+    """T of every permutation at every look, in ticks: shape (looks, permutations), no. 0 the
+    observed. T = max(V, D) at look k, of all outputs so far (`many_cells`), each as -log p by the
+    moments over the permutations of that look; 0 if nothing can be compared.
+    """
+    scores = np.zeros((data.looks, design.draws))
+    tallies = [list(_tallies(place, part, design)) for place, part in enumerate(data.parts)]
+    for look in range(data.looks):
+        there = [one for own in tallies for one in [own[look]] if one is not None]
+        if not there:
+            continue
+        largest = largest_scores(there, design.draws - 1)
+        means = [_statistics(mean_divergence, one.cell, one.sums) for one in there]
+        top = minus_log_p(mean_over(np.stack(means, axis=-1)))
+        scores[look] = np.maximum(minus_log_p(largest), np.nan_to_num(top))
+    return np.rint(scores * (TICKS / MOST_T)).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """A part at a look. sums: counts of every value in all groups but the last, shape (draws,
+    values), of the blocks so far.
+    """
+
+    place: int
+    groups: tuple[int, ...]
+    cell: Cell
+    columns: tuple[tuple[str, str], ...]
+    sums: list[Floats]
+
+    @property
+    def pair(self) -> bool:
+        """True if two groups are held against each other."""
+        return len(self.groups) == 2
+
+    def counts(self) -> list[Floats]:
+        """Of each group the counts of each column, shape (columns, draws); of a pair, that of the
+        second alone.
+        """
+        last = self.cell.totals - sum(self.sums[1:], start=self.sums[0])
+        found = [one.T for one in (*self.sums, last)]
+        return found[1:] if self.pair else found
+
+
+def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Tally | None]:
+    """A part at each look; None while a group has no outputs."""
+    whole, blocks = _whole_cell(part.blocks)
+    owners = whole.member.argmax(axis=1)
+    names = [
+        (part.names[owner], value)
+        for owner, value in zip(owners.tolist(), _column_values(part), strict=True)
+    ]
+    groups = len(blocks[0])
+    sums = [np.zeros((design.draws, whole.onehot.shape[1])) for _ in range(groups - 1)]
+    sizes, end = [0] * groups, 0
+    for look, block in enumerate(blocks):
+        rows = whole.onehot[end : end + sum(map(len, block))]
+        end += len(rows)
+        sizes = [n + len(group) for n, group in zip(sizes, block, strict=True)]
+        if len(rows):
+            _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look, place))
+        onehot = whole.onehot[:end]
+        seen = np.flatnonzero(onehot.any(axis=0))
+        if not all(sizes) or not seen.size:
+            yield None
+            continue
+        member = whole.member[seen]
+        kept = replace(whole, onehot=onehot[:, seen], member=member, sizes=tuple(sizes))
+        columns = tuple(names[column] for column in seen.tolist())
+        yield _Tally(place, tuple(range(groups)), kept, columns, [one[:, seen] for one in sums])
+
+
+def _column_values(part: CellPart) -> Iterator[str]:
+    """The value of each column of a cell: by attribute, the codes that occur in their order."""
+    rows = np.concatenate([group for block in part.blocks for group in block if len(group)])
+    for place, values in enumerate(part.values):
+        yield from (values[code] for code in np.unique(rows[rows[:, place] >= 0, place]))
+
+
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     """The divergence of every permutation at every look, in ticks: shape (looks, permutations),
     no. 0 the observed. 0 where nothing is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
-    whole, blocks = _whole_cell(data)
+    whole, blocks = _whole_cell(data.blocks)
     values, groups = whole.onehot.shape[1], len(blocks[0])
     sums = [np.zeros((design.draws, values)) for _ in range(groups - 1)]
     scores = np.zeros((len(blocks), design.draws))
@@ -76,9 +180,9 @@ def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
     return np.concatenate(found)
 
 
-def _whole_cell(data: OutputBlocks) -> tuple[Cell, list[list[Codes]]]:
+def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes]]]:
     """All rows, block by block and in it group by group, with the values that occur in any."""
-    blocks = [coded_groups(list(block)) for block in data.blocks]
+    blocks = [coded_groups(list(block)) for block in given]
     rows = [group for block in blocks for group in block if len(group)]
     # rows are moved whole: kinds of alike rows would be drawn for all blocks together
     return replace(cell_of([np.concatenate(rows)], None), kinds=None), blocks
@@ -104,5 +208,6 @@ def _add_counts(
 
 
 @lru_cache(maxsize=16)
-def _shuffles(seed: int, draws: int, block: int) -> Shuffles:
-    return Shuffles(draws=draws, generator=np.random.default_rng([seed, 1, block]))
+def _shuffles(seed: int, draws: int, block: int, part: int = 0) -> Shuffles:
+    numbers = [seed, 1, block, part] if part else [seed, 1, block]
+    return Shuffles(draws=draws, generator=np.random.default_rng(numbers))

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from tiltmeter.stats.stopping import rules
-from tiltmeter.stats.stopping.blocks import OutputBlocks
+from tiltmeter.stats.stopping.blocks import CellBlocks, OutputBlocks
 from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 from tiltmeter.stats.stopping.paths import ItemPaths
 from tiltmeter.stats.stopping.sequential import (
@@ -51,7 +51,7 @@ class Claim:
     """
 
     key: str
-    data: ItemPaths | OutputBlocks | PlainTests | None
+    data: ItemPaths | OutputBlocks | CellBlocks | PlainTests | None
     calls: str = ""
 
 
@@ -135,7 +135,7 @@ def _test(design: StoppingDesign, claim: Claim, look: int, before: Decision | No
 
 
 def information(
-    design: StoppingDesign, data: ItemPaths | OutputBlocks | PlainTests, look: int
+    design: StoppingDesign, data: ItemPaths | OutputBlocks | CellBlocks | PlainTests, look: int
 ) -> float:
     """t = V_K/V_k, what this look knows of what the last would: V_k is the variance over items of D
     and V_K what is left of it when the sampling variance has fallen to that of n_K outputs.

@@ -10,15 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats import arguments
-from tiltmeter.stats.stopping.blocks import OutputBlocks, block_scores
+from tiltmeter.stats.stopping.blocks import (
+    CellBlocks,
+    OutputBlocks,
+    block_scores,
+    cell_scores,
+)
 from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 from tiltmeter.stats.stopping.paths import ItemPaths, Ticks, flip_scores
 
 
-def scores_of(data: ItemPaths | OutputBlocks, design: StoppingDesign) -> Ticks:
+def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesign) -> Ticks:
     """The statistic of every flip (or permutation) at every look so far, in ticks."""
     if data.looks > len(design.looks):
         raise ValueError(f"looks: {data.looks} where the design has {len(design.looks)}")
+    if isinstance(data, CellBlocks):
+        return cell_scores(data, design)
     return flip_scores(data, design) if isinstance(data, ItemPaths) else block_scores(data, design)
 
 

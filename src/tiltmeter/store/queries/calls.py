@@ -195,6 +195,9 @@ class AnsweredCall(NamedTuple):
     alternatives: str
     blob: str
     raw: str
+    served: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
     date: str
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...records import HUMAN, VOTE, Label
@@ -44,30 +44,51 @@ class Labelled(NamedTuple):
     outputs: int
 
 
-def by_output(store: Store) -> Iterator[tuple[str, str, str, str, float]]:
-    """Every current label as (output, annotators, attributes, values, the weight that each of them
-    has), by output.
+class OutputLabels(NamedTuple):
+    """The labels of an output, by the integers of its trial and of their words (Store.words).
 
-    annotators, attributes, values: JSON arrays of one length, in this order. SQLite puts the labels
-    of an output together, since a row costs more in Python than a label does. An annotator with
-    weights of its own has a row a label.
+    annotators, attributes, values: JSON arrays of one length, in this order; weight: of each.
+    """
+
+    n: int
+    annotators: str
+    attributes: str
+    values: str
+    weight: float
+
+
+def by_output(store: Store) -> Iterator[OutputLabels]:
+    """Every current label of annotators whose weights are all 1, by output.
+
+    SQLite puts the labels of an output together, since a row costs more in Python than a label
+    does, and leaves words out, which are the same of many.
     """
     single = labels.with_weights(store)
-    marks = ",".join("?" * len(single))
-    yield from store.rows(
-        "SELECT output, json_group_array(annotator), json_group_array(attribute), "
-        "json_group_array(value), 1.0 FROM (SELECT n, output, annotator, attribute, value FROM"
-        f" labels WHERE current AND annotator NOT IN ({marks})"
-        " ORDER BY n, annotator, attribute, value) GROUP BY n",
+    rows = store.rows(
+        "SELECT n, json_group_array(annotator_0), json_group_array(attribute_0),"
+        " json_group_array(value_0), 1.0 FROM (SELECT n, annotator_0, attribute_0, value_0 FROM"
+        f" labels WHERE current AND annotator_0 NOT IN ({_numbers(single)})"
+        " ORDER BY n, annotator_0, attribute_0, value_0) GROUP BY n",
         single,
     )
-    if single:
-        yield from store.rows(
-            "SELECT output, json_array(annotator), json_array(attribute), json_array(value), weight"
-            f" FROM labels WHERE current AND annotator IN ({marks}) ORDER BY n, annotator, "
-            "attribute, value, weight",
-            single,
-        )
+    return map(OutputLabels._make, rows)
+
+
+def weighted(store: Store) -> Iterator[OutputLabels]:
+    """Every current label of annotators with weights of their own, a row a label."""
+    single = labels.with_weights(store)
+    rows = store.rows(
+        "SELECT n, json_array(annotator_0), json_array(attribute_0), json_array(value_0), weight"
+        f" FROM labels WHERE current AND annotator_0 IN ({_numbers(single)})"
+        " ORDER BY n, annotator, attribute, value, weight",
+        single,
+    )
+    return map(OutputLabels._make, rows)
+
+
+def _numbers(names: Sequence[str]) -> str:
+    """The integers of words, as SQL."""
+    return f"SELECT n FROM words WHERE text IN ({','.join('?' * len(names))})"
 
 
 def labelled(store: Store) -> list[Labelled]:
@@ -125,6 +146,11 @@ def judges_by_annotator(store: Store) -> dict[str, list[str]]:
     for annotator, model in store.rows(query):
         judges.setdefault(annotator, []).append(model)
     return judges
+
+
+def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
+    """(output, annotator, call) of every reply that labels are said to rest on."""
+    yield from store.rows("SELECT output, annotator, call FROM label_calls")
 
 
 def lead_values(store: Store, attribute: str, lead: str) -> list[tuple[str, str, bool]] | None:

@@ -8,7 +8,7 @@ an attribute of their own, which ends in `_vote`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
 from .. import Store
@@ -113,7 +113,11 @@ class _Sort(NamedTuple):
 
 
 # one scan for all that asks whether there is any label such as
-_SORTS = "SELECT DISTINCT annotator, attribute, current, position > 0, weight <> 1 FROM labels"
+_SORTS = (
+    "SELECT a.text, b.text, current, ranked, weighted FROM (SELECT DISTINCT annotator_0 AS a,"
+    " attribute_0 AS b, current, position > 0 AS ranked, weight <> 1 AS weighted FROM labels)"
+    " JOIN words a ON a.n = a JOIN words b ON b.n = b"
+)
 
 
 def _sorts(store: Store) -> list[_Sort]:
@@ -196,16 +200,17 @@ def attributes_with_several(store: Store) -> set[str]:
 
 def of_annotator(
     store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
-) -> Iterator[tuple[str, ...]]:
-    """What one annotator said of some attributes, or of all: (output, *columns), by output. columns
-    are of `labels`; each is a JSON array, all of one length: a row costs more in Python than a
-    label does.
+) -> Iterator[tuple[Any, ...]]:
+    """What one annotator said of some attributes, or of all: (n, output, *columns), by output.
+    columns are of `labels`; each is a JSON array, all of one length: a row costs more in Python
+    than a label does.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     marks = ",".join("?" * len(attributes))
     which = f" AND attribute IN ({marks})" if attributes else ""
     return store.rows(
-        f"SELECT output, {arrays} FROM (SELECT * FROM labels WHERE current AND annotator = ?{which}"
+        f"SELECT n, output, {arrays} FROM"
+        f" (SELECT * FROM labels WHERE current AND annotator = ?{which}"
         " ORDER BY n, attribute, value, weight, position) GROUP BY n",
         (annotator, *attributes),
     )
@@ -291,6 +296,12 @@ def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
     )
     for *label, date in store.rows(query):
         yield StoredLabel._make(label), date
+
+
+def places_of_people(store: Store) -> set[tuple[str, ...]]:
+    """(output, annotator, attribute) of all that people ever said."""
+    query = f"SELECT output, annotator, attribute FROM labels WHERE {_BY_PEOPLE}"
+    return set(store.rows(query))
 
 
 def outputs_of_people(store: Store, attribute: str) -> set[str]:

@@ -26,6 +26,13 @@ def plan(store: Store) -> str:
     return store.artefact(PLAN, "") or ""
 
 
+def is_planned_late(store: Store) -> bool:
+    """True if the plan is dated after a look."""
+    query = "SELECT max(date) FROM artefacts WHERE kind=? UNION ALL SELECT min(date)"
+    (planned,), (seen,) = store.rows(f"{query} FROM artefacts WHERE kind=?", (PLAN, LOOK))
+    return bool(planned and seen and planned > seen)
+
+
 def keep_look(store: Store, number: int, look: Json) -> None:
     """Stores a look, counted from 1, once and for all."""
     store.keep(LOOK, f"{number:03}", json.dumps(look, ensure_ascii=False))

@@ -9,8 +9,10 @@ import json
 from pathlib import Path
 
 from .. import Store
+from ..columns import read
 from ..database import Files, State
 from ..packing import FIRST
+from ..views import public_columns
 
 PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
@@ -28,19 +30,26 @@ _WHOLE = (
     *_LABELLED,
 )
 _OUTPUTS = (
-    "SELECT max(n), group_concat(n || outcome || char(31) || blob || length(text), char(30))"
-    " FROM (SELECT * FROM outputs WHERE n >= ? ORDER BY n LIMIT ?)"
+    "SELECT max(n), group_concat(n || ' ' || outcome_0 || blob || ' ' || c || char(31)"
+    " || coalesce(length(text_0), ''), char(30)) FROM (SELECT n, outcome_0, blob, c, text_0"
+    " FROM outputs WHERE n >= ? ORDER BY n LIMIT ?)"
 )
 # Of every row that a result rests on, by key and without dates and row ids: runs that were put
 # together of parts have the rows of these parts.
 _ROWS = (
-    "SELECT id, subject, mode, factors, sample, prompt, begin, sampling FROM trials ORDER BY n",
-    "SELECT key, purpose, model, request, outcome, text, alternatives, blob, raw, served, ended,"
-    " thought FROM calls WHERE outcome IS NOT NULL ORDER BY key",
-    "SELECT trial, outcome, text, call, blob, ended, thought FROM outputs ORDER BY n",
-    "SELECT output, annotator, attribute, position, value, weight FROM labels WHERE current"
-    " ORDER BY n, annotator, attribute, position, value",
-    "SELECT trial, look FROM trial_looks ORDER BY n",
+    ("trials", "id subject mode factors sample prompt begin sampling", "ORDER BY n"),
+    (
+        "calls",
+        "key purpose model request outcome text alternatives blob raw served ended thought",
+        "WHERE outcome_0 IS NOT NULL ORDER BY key",
+    ),
+    ("outputs", "trial outcome text call blob ended thought", "ORDER BY n"),
+    (
+        "labels",
+        "output annotator attribute position value weight",
+        "WHERE current ORDER BY n, annotator, attribute, position, value",
+    ),
+    ("trial_looks", "trial look", "ORDER BY n"),
 )
 _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
@@ -75,9 +84,13 @@ def digest(store: Store) -> str:
     that was merged of the same parts.
     """
     found = hashlib.sha256()
-    for query in _ROWS:
-        for row in store.rows(query):
-            found.update(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    for table, names, order in _ROWS:
+        every = public_columns(table, "r")
+        asked = {name: every[name] for name in names.split()}
+        for piece in read(store, asked, f"FROM {table} r {order}"):
+            rows = zip(*piece.values(), strict=True)
+            found.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 
 

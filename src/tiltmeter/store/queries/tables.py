@@ -3,61 +3,53 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import islice
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from .. import Store, views
-from ..rows import Value
+from .. import Store
+from ..columns import read
+from ..views import Asked, public_columns
 
 _CALL = (
     "coalesce((SELECT call FROM label_calls c WHERE c.n = l.n"
-    " AND c.annotator = l.annotator ORDER BY turn DESC LIMIT 1), '') AS call"
+    " AND c.annotator_0 = l.annotator_0 ORDER BY turn DESC LIMIT 1), '')"
 )
-
-
-def _listed(table: str, alias: str) -> str:
-    return ", ".join(f"{alias}.{name}" for name in views.public_columns(table))
-
-
-_LABELS = f"SELECT {_listed('labels', 'l')}, {_CALL}"
-_QUERIES = {
-    "trials": f"SELECT {_listed('trials', 't')} FROM trials t ORDER BY t.n",
-    "calls": f"SELECT {_listed('calls', 'c')} FROM calls c ORDER BY c.key",
-    "outputs": f"SELECT {_listed('outputs', 'o')}, t.subject, t.mode, t.factors, t.sample, t.prompt"
-    " FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n",
-    "labels": f"{_LABELS} FROM labels l ORDER BY l.id",
-    "labels with factors": f"{_LABELS}, t.factors FROM labels l"
-    " LEFT JOIN trials t ON t.n = l.n ORDER BY l.id",
+_TRIALS = public_columns("trials", "t")
+_OF_TRIAL = {name: _TRIALS[name] for name in ("subject", "mode", "factors", "sample", "prompt")}
+_LABELS = public_columns("labels", "l") | {"call": Asked("", (_CALL,))}
+_QUERIES: Mapping[str, tuple[Mapping[str, Asked], str]] = {
+    "trials": (_TRIALS, "FROM trials t ORDER BY t.n"),
+    "calls": (public_columns("calls", "c"), "FROM calls c ORDER BY c.key"),
+    "outputs": (
+        public_columns("outputs", "o") | _OF_TRIAL,
+        "FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n",
+    ),
+    "labels": (_LABELS, "FROM labels l ORDER BY l.id"),
+    "labels with factors": (
+        _LABELS | {"factors": _TRIALS["factors"]},
+        "FROM labels l LEFT JOIN trials t ON t.n = l.n ORDER BY l.id",
+    ),
 }
-PIECE_ROWS = 10_000
 
 
-class Table(NamedTuple):
-    """A table, or a piece of one, with the names of its columns."""
-
-    columns: list[str]
-    rows: list[tuple[Value, ...]]
-
-
-def pieces(store: Store, name: str) -> Iterator[Table]:
-    """A table by its name, piece by piece; at least one, which may be empty. Outputs come with what
-    their trials say.
+def pieces(store: Store, name: str) -> Iterator[dict[str, list[Any]]]:
+    """A table by its name, as {column: values}, piece by piece; at least one, which may be empty.
+    Outputs come with what their trials say; dates are milliseconds since 1970, or what stands in
+    their place.
     """
-    query = _QUERIES[name]
-    columns, rows = store.columns(query), store.rows(query)
-    yield Table(columns, list(islice(rows, PIECE_ROWS)))
-    while piece := list(islice(rows, PIECE_ROWS)):
-        yield Table(columns, piece)
+    return read(store, *_QUERIES[name])
 
 
 def factor_names(store: Store) -> list[str]:
     """The factors that trials name, in the order in which they are met."""
-    named = "SELECT DISTINCT (SELECT json_group_array(key) FROM json_each(factors)) FROM trials"
+    named = (
+        "SELECT (SELECT json_group_array(key) FROM json_each(factors))"
+        " FROM (SELECT factors FROM trials GROUP BY factors_0 ORDER BY min(n))"
+    )
     sets = (json.loads(row[0]) for row in store.rows(named))
     return list(dict.fromkeys(name for names in sets for name in names))
 
 
 def size(store: Store, name: str) -> int:
     """How many rows a table has."""
-    return int(store.first(f"SELECT count(*) FROM ({_QUERIES[name]})")[0])
+    return int(store.first(f"SELECT count(*) FROM {name}")[0])

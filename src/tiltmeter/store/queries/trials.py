@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from ...records import Sampling
 from .. import Store
+from ..columns import Unpacker, read
 from ..rows import field_path, levels
+from ..views import Asked, public_columns
 
 
 class Part(NamedTuple):
@@ -51,6 +53,38 @@ def parts(store: Store) -> list[Part]:
 def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
     """(subject, mode, factors as JSON) of each cell of the design that was asked."""
     return store.remembered_rows("SELECT DISTINCT subject, mode, factors FROM trials")
+
+
+def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    """Every trial as its integer and those of some columns (subject, mode, factors, prompt), in
+    the order of ids.
+    """
+    parts = ", ".join(f"{name}_0" for name in columns)
+    return store.rows(f"SELECT n, {parts} FROM trials ORDER BY n")
+
+
+def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
+    """Every trial as (its integer, subject, mode, factors as JSON), in the order of ids."""
+    every = public_columns("trials", "t")
+    asked = {
+        "n": Asked("", ("n",)),
+        **{name: every[name] for name in ("subject", "mode", "factors")},
+    }
+    for piece in read(store, asked, "FROM trials t ORDER BY t.n"):
+        yield from zip(*piece.values(), strict=True)
+
+
+def design_texts(
+    store: Store, columns: Sequence[str], rows: Sequence[Sequence[int]]
+) -> list[tuple[str, ...]]:
+    """The texts of some columns of trials, by their integers."""
+    asked, unpacker = public_columns("trials", "t"), Unpacker(store)
+    stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    found = [
+        unpacker.column(asked[name].kind, [numbers])
+        for name, numbers in zip(columns, stored, strict=True)
+    ]
+    return list(zip(*found, strict=True))
 
 
 def levels_asked(store: Store) -> list[Mapping[str, str]]:

@@ -129,9 +129,14 @@ class Claims:
 
     @property
     def of_nuisance(self) -> list[ClaimFacts]:
-        """The claims of the largest nuisance, if it is measured by claims of its own."""
+        """The claims of the largest nuisance, if it is measured by claims of its own: of the value
+        that differs most, those that tilt.
+        """
         name = self.nuisance.name if self.nuisance else ""
-        return [facts for facts in self.every if name and facts.spec.nuisance == name]
+        own = [facts for facts in self.every if name and facts.spec.nuisance == name]
+        found = [facts for facts in own if facts.tilts] or own
+        largest = max(found, key=lambda facts: facts.effect, default=None)
+        return [facts for facts in found if largest is not None and facts.what == largest.what]
 
     @property
     def largest(self) -> float:

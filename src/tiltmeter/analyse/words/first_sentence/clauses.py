@@ -12,9 +12,9 @@ from ..verdict_words import Word
 from .facts import ClaimFacts
 
 # of a measure without words of its own
-SHARE = "{subject} gives “{counted}” in {value} of answers"
+SHARE = "{subject} gives “{counted}” in {value} of {answers}"
 SIDES = (
-    "{subject} gives “{counted}” in {share} of answers for {level}, {other_share} for {baseline}"
+    "{subject} gives “{counted}” in {share} of {answers} for {level}, {other_share} for {baseline}"
 )
 DIFFERENCE = "{subject} gives “{counted}” {points} points {more} often for {level} than {baseline}"
 RATIO = "{subject} gives “{counted}” {times} times as often for {level} as for {baseline}"
@@ -24,7 +24,8 @@ OTHER = "for {subject}, {what} is {value}"
 NOTHING = "nothing was measured"
 UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
 USUAL = (SHARE, SIDES, MEANS, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
-CONDITIONS = ("told ", "asked ", "where ", "over ")  # begin a clause that a comma sets apart
+# begin a clause that a comma sets apart
+CONDITIONS = ("told ", "asked ", "where ", "over ", "if ", "shown ", "with ", "of ")
 SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
 WORDS = 30  # of a sentence before its exceptions, at most
 NAMED = 3  # models, or places, that are named; of more the range is told
@@ -143,7 +144,11 @@ def also(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
     if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)
     elif "unit" in facts.slots:
-        text = f"{facts.slots['level']} {numbers(facts)}{facts.slots['unit']}"
+        slots = facts.slots
+        text = (
+            f"{slots['share']}{slots['unit']} for {slots['level']}, {slots['other_share']} for "
+            f"{slots['baseline']}"
+        )
     elif counted and "level" in facts.slots and "share" in facts.slots:
         text = f"“{facts.slots['counted']}” for {facts.slots['level']} {numbers(facts)}"
     elif "level" in facts.slots and "share" in facts.slots:
@@ -162,6 +167,8 @@ def _template(facts: ClaimFacts, key: str) -> str:
         return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
     below = () if facts.above else ("below",)
+    if "alone" in own and "alone" in facts.slots:
+        return own["alone"]
     for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
         told = own.get(name, "")
         turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round

@@ -137,7 +137,8 @@ class ClaimFacts:
         contrast = self.spec.contrast or {}
         own = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
         counted = [(name, self.row.condition[name]) for name in own if name in self.row.condition]
-        return (*counted, *(self.row.contrast or {}).items())
+        alone = [("alone", self.slots["alone"])] if "alone" in self.slots else []
+        return (*counted, *(self.row.contrast or {}).items(), *alone)
 
     @cached_property
     def place(self) -> tuple[tuple[str, str], ...]:

@@ -24,14 +24,20 @@ def none(claims: Claims) -> Clause:
     kind = "difference" if lead.spec.contrast or lead.spec.reference else "tilt"
     alike = [facts for facts in claims.tested if facts.spec.name == lead.spec.name]
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
-    ending = f"; {smallest} would mostly be found" if smallest else ""
-    if number < 2:
-        return Clause(f"no {kind} found: {own}{ending}")
-    apart = "" if len(group) == number else "farthest apart, "
-    begins = f"no difference found in {number} comparisons: {apart}"
-    if apart and number_of_words(begins + own + ending) > WORDS:
-        own = also(lead, model=len(claims.models) > 1)
-    return Clause(f"{begins}{own}{ending}")
+    begins = f"no {kind} found: "
+    if number > 1:
+        begins = f"no difference found in {number} comparisons: "
+        begins += "" if len(group) == number else "farthest apart, "
+    short = also(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
+    whole = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
+    endings = [f"; {whole} would mostly have been found", f"; {smallest} would mostly show"]
+    texts = [
+        f"{begins}{told}{ending}"
+        for told in (own, short)
+        for ending in (endings if smallest else [""])
+    ]
+    fitting = (text for text in texts if number_of_words(text) <= WORDS)
+    return Clause(next(fitting, texts[-1]))
 
 
 def alone(claims: Claims) -> list[str]:
@@ -40,8 +46,7 @@ def alone(claims: Claims) -> list[str]:
     names = [place_name(facts, claims.tested) for facts in found]
     if not names or not all(names):
         return []
-    stand = "stands" if len(names) == 1 else "stand"
-    return [f"{join_names(names)} {stand} out only if taken alone"]
+    return [f"taken alone, {join_names(names)} would stand out"]
 
 
 def is_none(claims: Claims) -> bool:
@@ -67,7 +72,7 @@ def undecided(claims: Claims) -> Clause:
     own = clause([lead], "plain", whole=False).inside
     reason = next((kind.reason for kind in lead.kinds if kind.reason), "")
     why = f"; {reason.partition(': ')[2]}" if reason else ""
-    apart = "" if number < 2 else f"in {number} comparisons nothing is sure; farthest apart, "
+    apart = "" if number < 2 else f"none of {number} comparisons is sure; the clearest: "
     return Clause(f"undecided: {apart}{own}{why}")
 
 
@@ -97,7 +102,7 @@ def by_nuisance(claims: Claims) -> Clause:
         even = f" ({own.slots['reference']} is even)"
     open_ = lead.word == Word.NOT_SETTLED
     mean = lead.slots.get("value", "")
-    ending = f"on average {mean}, open" if open_ and mean else _ending(claims)
+    ending = f"on average {mean}, so a tilt is open" if open_ and mean else _ending(claims)
     text = f"{subject} {verb} by {_the(name)}: {words}{even}; {ending}"
     return Clause(text, "model" if len(models) == 1 else "word")
 
@@ -119,21 +124,24 @@ def missing(claims: Claims) -> Clause:
     slots, bounds = lead.slots, lead.bounds
     if CautionKind.MISSING_DIFFERS in lead.kinds and "open_at_level" in slots:
         text = (
-            f"{slots['open_at_level']} of the answers of {slots['subject']} for {slots['level']} "
-            f"do not choose, {slots['open_at_baseline']} for {slots['baseline']}: whether it tilts "
-            "is open"
+            f"it is open whether {slots['subject']} tilts: {slots['open_at_level']} of its answers "
+            f"for {slots['level']} do not choose, {slots['open_at_baseline']} for "
+            f"{slots['baseline']}"
         )
         return Clause(text)
-    own = clause([lead], "plain", whole=False)
+    begins = f"it is open whether {slots['subject']} tilts: "
+    own = clause([lead], "plain", whole=False).inside
     low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
     if low is None or high is None:
-        return Clause(f"{own.text}; answers that do not choose leave it open", own.begins)
-    if lead.spec.contrast is None and lead.row.unit == "share":
+        return Clause(f"{begins}{own}, of the answers that choose")
+    if lead.spec.contrast is None and lead.row.unit == "share" and not lead.spec.signed:
         share, span = numerals.percent(high - low), _percents(low, high)
-        text = f"“{slots.get('counted', '')}” in {slots['value']} of answers that choose"
-        return Clause(f"{text}; {share} do not: either way {span}, so open")
+        text = f"“{slots.get('counted', '')}” in {slots['value']} of the answers that choose"
+        return Clause(
+            f"{begins}{text}, and the {share} that do not could make it anything from {span}"
+        )
     ends = " to ".join(_signed(end) for end in (low, high))
-    return Clause(f"{own.text}; some do not choose: either way {ends} points, so open", own.begins)
+    return Clause(f"{begins}{own}; those that do not choose could make it {ends} points")
 
 
 def _percents(low: float, high: float) -> str:
@@ -155,13 +163,12 @@ def items(claims: Claims) -> Clause:
     above, below = (numerals.count(found.get(name, 0)) for name in ("above", "below"))
     counted, other = lead.slots.get("counted", ""), lead.slots.get("other", "")
     level = lead.slots.get("level", "one side")
-    sides = (
-        f"{above} to “{counted}”, {below} to “{other}”"
-        if counted and other and lead.spec.contrast is None
-        else f"{above} higher for {level}, {below} lower"
-    )
     own = clause([lead], "plain", whole=False).inside
-    return Clause(f"single {lead.nouns[1]} tilt both ways ({sides}); on average {own}")
+    sides = f"{above} are higher for {level}, {below} lower"
+    if counted and other and lead.spec.contrast is None:
+        sides = f"{above} lean to “{counted}”, {below} to “{other}”"
+        own = f"“{counted}” in {lead.slots['value']} of answers"
+    return Clause(f"single {lead.nouns[1]} tilt both ways: {sides}; on average {own}")
 
 
 def parts(claims: Claims) -> Clause:
@@ -182,7 +189,7 @@ def shown(claims: Claims) -> Clause:
 
 def pursued(claims: Claims) -> Clause:
     own = clause([claims.lead], "plain", whole=False)
-    return Clause(f"given up on the way, so open: {own.inside}")
+    return Clause(f"not settled, since the run stopped looking early: {own.inside}")
 
 
 def asked(claims: Claims) -> Clause:

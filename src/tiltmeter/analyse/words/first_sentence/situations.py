@@ -16,6 +16,8 @@ from ..verdict_words import Word
 from .claims import Claims
 from .clauses import CONDITIONS, Clause, capital
 from .facts import ClaimFacts, Strength, strength
+from .mitigated import is_mitigated, mitigated, of_mitigation
+from .mitigated import others as with_mitigations
 from .open import (
     alone,
     asked,
@@ -38,6 +40,7 @@ from .tilts import (
     exceptions,
     few,
     in_places,
+    only_weak,
     opposite,
     others,
     outweighing,
@@ -119,7 +122,8 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
     situation = next(one for one in SITUATIONS if one.holds(claims))
     lead = situation.lead(claims)
     spoken = situation.spoken(claims)
-    grade = min((strength(facts.row) for facts in spoken), key=list(Strength).index)
+    grades = sorted((strength(facts.row) for facts in spoken), key=list(Strength).index)
+    grade = grades[(len(grades) - 1) // 2]  # the middle one; of two the weaker
     text = lead.alone
     if claims.tilts:
         if grade is Strength.WEAK:
@@ -127,7 +131,8 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
             text = f"There are weak signs that{comma} {lead.inside}"
         text += outweighing(claims)
     begins = f"{text}."
-    rest = [f"{capital(one)}." for one in situation.rest(claims) if one]
+    weaker = only_weak(claims, spoken) if grade is not Strength.WEAK else []
+    rest = [f"{capital(one)}." for one in (*weaker, *situation.rest(claims)) if one]
     name = grade.value if claims.tilts else ""
     return FirstSentence(" ".join([begins, *rest]), begins, situation.name, name, (*spoken,))
 
@@ -149,6 +154,7 @@ def _over_models(claims: Claims) -> bool:
 
 
 SITUATIONS = (
+    Situation("mitigated", is_mitigated, mitigated, with_mitigations, of_mitigation),
     Situation("no cue", lambda claims: bool(claims.lead.uncued), uncued),
     Situation(
         "annotators disagree",

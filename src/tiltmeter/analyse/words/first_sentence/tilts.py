@@ -10,7 +10,7 @@ from .. import numerals
 from ..verdict_words import Word
 from .claims import Claims
 from .clauses import CONDITIONS, NAMED, Clause, also, clause, fits, is_tested, join_names, numbers
-from .facts import ClaimFacts, Nuisance, strength
+from .facts import ClaimFacts, Nuisance, Strength, strength
 
 ALSO = 2  # claims that are told behind the leading one
 FAR = 3  # times as large as the largest tilt: a nuisance matters far more
@@ -73,19 +73,23 @@ def opposite(claims: Claims) -> Clause:
     main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
     told: list[str] = []
     for facts in others[:NAMED]:
-        name = place_name(facts, claims.alike)
-        told.append(f"{name}{' the reverse' * (not told)} ({also_numbers(facts)})")
+        name, model = place_name(facts, claims.alike), "" if told else facts.model
+        verb = " does" if name == model else ""
+        told.append(f"{name}{verb}{' the reverse' * (not told)} ({also_numbers(facts)})")
     spec = claims.lead.spec
     share = spec.contrast is None and not spec.reference and even
     ending = f"; {even} would be even" if share else ""
-    return Clause(f"{main.text}, {join_names(told)}{ending}", main.begins)
+    place = _place_words(claims.lead, claims.alike)
+    if len(own) == 1 and place and not any(title in main.text for title in place):
+        main = Clause(f"in {' '.join(place)}, {main.inside}")
+    return Clause(f"{main.text}; {join_names(told)}{ending}", main.begins)
 
 
 def also_numbers(facts: ClaimFacts) -> str:
     """Both raw numbers of a claim, or its share."""
     if "share" in facts.slots:
         alone = facts.spec.reference  # the other is the same for all
-        return facts.slots["share"] if alone else numbers(facts).replace(" against", ",")
+        return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
     return facts.slots.get("value", numerals.NOTHING)
 
 
@@ -109,7 +113,8 @@ def others(claims: Claims) -> list[str]:
         for facts in claims.questions
         if facts not in spoken and is_tested(facts) and not (pooled and facts.spec.over)
     ]
-    tilts = [facts for facts in rest if facts.tilts and not facts.follows]
+    agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
+    tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
     told: dict[str, None] = {}
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
@@ -122,12 +127,26 @@ def others(claims: Claims) -> list[str]:
         more = len(told) - ALSO
         end = f" and {more} more" if more > 0 else ""
         lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+    if agreeing:
+        many = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
+        lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
     if any(facts.follows for facts in rest):
         lines.append("the rest follows")
     if several:
         lines += _models_without(claims)
     lines += exceptions(claims)
     return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims)]
+
+
+def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
+    """Those of several tilting claims that show weak signs alone, if most show more."""
+    weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
+    names = [place_name(facts, claims.alike) for facts in weak]
+    if not weak or len(spoken) < 2 or not all(names):
+        return []
+    if len(names) > NAMED:
+        return [f"only weak signs in {len(names)} of them"]
+    return [f"only weak signs: {join_names(names)}"]
 
 
 def exceptions(claims: Claims) -> list[str]:
@@ -138,6 +157,12 @@ def exceptions(claims: Claims) -> list[str]:
         for one in named
     ]
     return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
+
+
+def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
+    """True if another annotator labelled for the claim that leads."""
+    own = (facts.spec.name, facts.model, facts.what, facts.place)
+    return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
@@ -171,6 +196,8 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
     spoken = {place_name(facts, [*rest, *claims.tilts]) for facts in claims.tilts}
     if names and len(names) <= NAMED and not spoken & {*names}:
         return [f"not settled: {join_names(names)}"]
+    if len(open_) == 1:
+        return [f"not settled: {also(open_[0], model=False, counted=True)}"]
     return [f"{count_of(len(open_), 'other comparison')} not settled"]
 
 
@@ -216,7 +243,7 @@ def outweighing(claims: Claims) -> str:
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
-    own = [f for f in claims.every if f.spec.nuisance == nuisance.name and f.tilts]
+    own = claims.of_nuisance
     if own:
         return clause(own, whole=False).inside
     if not nuisance.levels:

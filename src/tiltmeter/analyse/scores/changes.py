@@ -1,0 +1,155 @@
+"""What a mitigation does to a tilt: the number of another measure with it less without, item by
+item.
+
+A share changes by the difference of its two shares; a difference of two levels, or an effect, by
+the difference of its two differences. The row keeps both numbers in its `sides`, the value of no
+tilt as `even`, and `turned` if the tilt with the mitigation surely lies on the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from ...protocol import MeasureSpec
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.mitigations import CHANGE, SHARES
+from ...records import Estimate
+from ...stats import rates
+from ...stats.results import Interval
+from ..counts.count_table import Floats, Group, Key, Pair, Table
+from ..counts.prompt_counts import change_of_prompts
+from ..measures import shares
+from ..measures.cue_word_rows import PromptsByValue, with_cue_words
+from ..measures.estimate_rows import estimate_row, with_sign_flip
+from ..measures.interactions import double_difference
+from ..measures.joint_effect import effects_by_item
+
+EVEN, TURNED = "even", "turned"
+
+
+def change(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The change of the measure that this one is named after, level less baseline of its contrast;
+    of one that is named after none (a cost) the difference of its shares, if any answer has it.
+
+    By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without
+    and of .6 - .4 with it: -.2.
+    """
+    name = measure.name.removesuffix(CHANGE)
+    own = [spec for spec in table.protocol.measures if spec.name == name]
+    if not own:
+        plain = replace(measure, kind="difference")
+        found = shares.difference(table, plain, by)
+        yield from (row for row in found if {*measure.values} & row.outcomes.keys())
+        return
+    base = replace(own[0], where=measure.where)
+    if base.kind in SHARES:
+        yield from _of_shares(table, measure, base, by)
+    elif base.kind == "joint_effect":
+        yield from _of_effects(table, measure, base, by)
+    else:
+        for one in each_contrast(table.protocol, base):
+            yield from _of_differences(table, measure, one, by)
+
+
+def _of_shares(
+    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    spec = replace(measure, kind="difference")
+    pairs = {_place(pair, more): pair for more, pair in table.pairs(spec, by)}
+    for row in shares.difference(table, spec, by):
+        pair = pairs.get(tuple(row.condition.items()))
+        if row.measure != spec.name or pair is None or row.sides is None:
+            yield row
+            continue
+        even = _even(base, row.condition)
+        own = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
+        yield _with_tilt(row, own, (row.sides["level"], row.sides["baseline"]), even)
+
+
+def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
+    """The share that is no tilt: the measure's own, or of a value in its reference."""
+    if isinstance(base.reference, Mapping):
+        return base.reference.get(condition.get(base.attribute, ""), 0.0)
+    return base.null or 0.0
+
+
+def _of_differences(
+    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    ends = _tables(table, measure)
+    base = replace(base, kind="difference", unit="share", null=0.0)
+    words = [PromptsByValue(one, base, by) for one in ends]
+    found = [{_place(p, more): (p, more) for more, p in one.pairs(base, by)} for one in ends]
+    for place in (place for place in found[1] if place in found[0]):
+        (first, more), (second, _) = found[0][place], found[1][place]
+        double = double_difference(first, second)
+        if double is None:
+            continue
+        change_ = replace(rates.clustered_mean(values=double.differences), value=double.value)
+        group = Group(dict(place), (), np.zeros_like(double.n), double.n, first.outcomes)
+        about = {**_contrast(measure), **first.contrast}
+        row = estimate_row(group, measure, change_, table, about)
+        row = with_sign_flip(row, double.differences, change_, table)
+        prompts = [counts.of(first.condition, more) for counts in words]
+        if prompts[0] is not None and prompts[1] is not None:
+            row = with_cue_words(row, change_of_prompts(prompts[1], prompts[0]), null=0.0)
+        (xa, xb), (na, nb) = first.hits, first.among
+        own = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _with_tilt(row, own, (_gap(first), _gap(second)), 0.0)
+
+
+def _of_effects(
+    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    first, second = (effects_by_item(one, base, by) for one in _tables(table, measure))
+    for place in (place for place in second if place in first):
+        items = [name for name in second[place] if name in first[place]]
+        if not items:
+            continue
+        level, baseline = (np.array([one[place][i] for i in items]) for one in (first, second))
+        found = rates.clustered_mean(values=level - baseline)
+        n = np.full(len(items), 1.0)
+        group = Group(dict(place), (), np.zeros_like(n), n, {})
+        row = estimate_row(group, measure, found, table, _contrast(measure))
+        row = with_sign_flip(row, level - baseline, found, table)
+        own = rates.clustered_mean(values=level)
+        yield _with_tilt(row, own, (float(level.mean()), float(baseline.mean())), 0.0)
+
+
+def _tables(table: Table, measure: MeasureSpec) -> list[Table]:
+    """The rows at the level and at the baseline of the contrast."""
+    contrast = measure.contrast or {}
+    column = pl.col(contrast["factor"])
+    ends = (contrast["level"], contrast["baseline"])
+    return [replace(table, rows=table.rows.filter(column == end)) for end in ends]
+
+
+def _contrast(measure: MeasureSpec) -> dict[str, str]:
+    contrast = measure.contrast or {}
+    return {contrast["factor"]: f"{contrast['level']} − {contrast['baseline']}"}
+
+
+def _place(pair: Pair, more: Mapping[str, str]) -> Key:
+    return tuple({**pair.condition, **more}.items())
+
+
+def _gap(pair: Pair) -> float:
+    (xa, xb), (na, nb) = (tuple(map(_sum, values)) for values in (pair.hits, pair.among))
+    return xa / na - xb / nb
+
+
+def _sum(values: Floats) -> float:
+    return float(values.sum())
+
+
+def _with_tilt(row: Estimate, own: Interval, sides: tuple[float, float], even: float) -> Estimate:
+    """With both tilts. own: the interval of the one with the mitigation."""
+    level, baseline = sides
+    ends = [end for end in (own.low, own.high) if end is not None]
+    across = ends and all((end - even) * (baseline - even) < 0 for end in ends)
+    told = {"level": level, "baseline": baseline, EVEN: even}
+    return replace(row, sides={**told, TURNED: 1.0} if across else told)

@@ -1,0 +1,134 @@
+"""The lead of a run with mitigations: what the best one does to the tilt, and what it costs."""
+
+from __future__ import annotations
+
+from ....protocol.design.mitigations import FACTOR
+from .. import numerals
+from .claims import Claims
+from .clauses import Clause, capital, join_names
+from .facts import ClaimFacts
+
+EVEN, TURNED = "even", "turned"  # sides of a change beside its two numbers
+
+
+def is_mitigated(claims: Claims) -> bool:
+    """True if the run asked with mitigations."""
+    return bool(_changes(claims))
+
+
+def of_mitigation(claims: Claims) -> list[ClaimFacts]:
+    """The change that leads and what its mitigation costs, those that were found; the claims
+    without a mitigation if nothing changes.
+    """
+    lead = _lead(claims)
+    found = [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts]
+    return found or _costs(claims) or [lead]
+
+
+def mitigated(claims: Claims) -> Clause:
+    lead = _lead(claims)
+    subject = lead.slots["subject"]
+    told = [_cost(facts) for facts in _costs_of(claims, lead)]
+    if lead.tilts:
+        does = join_names([_tilt(lead), *told])
+        grown = " and the tilt is larger" if _size(lead, "level") > _size(lead, "baseline") else ""
+        free = "" if told else "; no cost was found"
+        return Clause(f"{lead.slots['level']}, {subject} {does}{grown}{free}", "level")
+    number = len(_levels(claims))
+    none = "the mitigation" if number == 1 else f"any of {number} mitigations"
+    text = f"no change of a tilt was found with {none}; farthest apart, {lead.slots['level']}, "
+    return Clause(f"{text}{subject} {_tilt(lead)}")
+
+
+def others(claims: Claims) -> list[str]:
+    """How many mitigations lessen a tilt, which make it larger, and what others cost."""
+    lead, levels = _lead(claims), _levels(claims)
+    told = []
+    less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
+    if len(levels) > 1 and lead.tilts:
+        lessen = "lessens" if len(less) == 1 else "lessen"
+        told.append(f"{len(less)} of {len(levels)} mitigations {lessen} a tilt")
+    more = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
+    if more and more != [lead.slots["level"]]:
+        told.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
+    known = () if not lead.tilts else (lead.slots["level"],)
+    costs = [f for f in _costs(claims) if f.slots["level"] not in known]
+    for facts in costs[:2]:
+        does = _cost(facts)
+        told.append(f"{facts.slots['level']}, {facts.slots['subject']} {does}")
+    return [capital(one) for one in told]
+
+
+def _is_of_mitigation(facts: ClaimFacts) -> bool:
+    return (facts.spec.contrast or {}).get("factor") == FACTOR
+
+
+def _changes(claims: Claims) -> list[ClaimFacts]:
+    """The changes of tilts."""
+    return [f for f in claims.every if _is_of_mitigation(f) and EVEN in f.sides]
+
+
+def _costs(claims: Claims) -> list[ClaimFacts]:
+    own = (f for f in claims.every if _is_of_mitigation(f) and "also" in f.spec.sentence)
+    return [f for f in own if f.tilts and "share" in f.slots]
+
+
+def _cost(facts: ClaimFacts) -> str:
+    return str(facts.spec.sentence["also"]).format_map(facts.slots)
+
+
+def _levels(claims: Claims) -> list[str]:
+    own = filter(_is_of_mitigation, claims.every)
+    return list(dict.fromkeys(f.slots["level"] for f in own if "level" in f.slots))
+
+
+def _lead(claims: Claims) -> ClaimFacts:
+    """The change that lessens a tilt most, else the one that makes it larger, else the largest."""
+    return max(_changes(claims), key=_weight)
+
+
+def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
+    helps = _helps(facts)
+    return helps, helps and TURNED not in facts.sides, facts.tilts, abs(_change(facts))
+
+
+def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
+    """What the mitigation of a change costs the same model in the same place."""
+    place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
+    return [
+        facts
+        for facts in _costs(claims)
+        if (facts.row.subject, facts.slots["level"], facts.row.condition.get("language")) == place
+    ]
+
+
+def _size(facts: ClaimFacts, side: str) -> float:
+    """How far a side lies from no tilt."""
+    return abs(facts.sides[side] - facts.sides[EVEN])
+
+
+def _change(facts: ClaimFacts) -> float:
+    return _size(facts, "level") - _size(facts, "baseline")
+
+
+def _helps(facts: ClaimFacts) -> bool:
+    return facts.tilts and _change(facts) < 0
+
+
+def _tilt(facts: ClaimFacts) -> str:
+    """The tilt with the mitigation and without, as what a model does."""
+    level, baseline = facts.sides["level"], facts.sides["baseline"]
+    counted = facts.slots.get("counted", facts.spec.attribute)
+    if facts.sides[EVEN]:
+        shares = [numerals.percent(share) for share in (level, baseline, facts.sides[EVEN])]
+        beyond = f", beyond {shares[2]}" if TURNED in facts.sides else ""
+        return f"gives “{counted}” in {shares[0]} of answers instead of {shares[1]}{beyond}"
+    more, before = ("more" if share > 0 else "less" for share in (level, baseline))
+    now, then = (numerals.points(abs(share)) for share in (level, baseline))
+    if "for_one" not in facts.slots:
+        turned = ", to the other side" if TURNED in facts.sides else ""
+        return f"tilts by {now} instead of {then}{turned}"  # an effect
+    often = f"{more} often for {facts.slots['for_one']} than {facts.slots['for_other']}"
+    if more == before:
+        return f"gives “{counted}” {now} instead of {then} {often}"
+    return f"gives “{counted}” {now} {often} instead of {then} {before}"

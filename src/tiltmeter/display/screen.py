@@ -1,0 +1,153 @@
+"""A screen of a terminal: the longest form of each part that there is room for, and at the end a
+count of what is left out; everything if there is no terminal (a pipe, a file).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..stats.results import count_of
+
+WIDEST = 100  # columns of a line that is read with ease
+BRIEF_ROWS = 2  # of the screen that a line of a shorter form takes at most, and the last line
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Form(NamedTuple):
+    """Lines, and what they leave out: numbers with their noun, or 0 with what has no number."""
+
+    lines: Sequence[str]
+    left: Sequence[tuple[int, str]] = ()
+
+
+class Part(NamedTuple):
+    """A part of a text, from its longest form to its shortest. worth: that of a higher one is
+    lengthened first.
+    """
+
+    forms: Sequence[Form]
+    worth: int = 0
+
+
+def part(lines: Sequence[str], brief: Sequence[str] = (), title: str = "", worth: int = 0) -> Part:
+    """A part that is told whole or in brief. title: what it is called if it is told in brief, "" if
+    nothing is lost.
+    """
+    return Part((Form(lines), Form(brief, ((0, title),) if title else ())), worth)
+
+
+def as_text(parts: Sequence[Part]) -> str:
+    """Parts as a text that `of_text` reads."""
+    return json.dumps(parts, ensure_ascii=False)
+
+
+def of_text(text: str) -> list[Part]:
+    """The parts of a text."""
+    return [Part([Form(*form) for form in forms], worth) for forms, worth in json.loads(text)]
+
+
+def full_rest(left: str) -> list[str]:
+    """The last line of most screens, if anything is left out."""
+    return [f"The rest ({left}): --full"] if left else []
+
+
+def screen(
+    parts: Sequence[Part],
+    size: tuple[int, int] | None,
+    rest: Callable[[str], list[str]] = full_rest,
+) -> list[str]:
+    """The lines of a screen of so many columns and rows (None for no terminal). rest: the last
+    lines, given what is left out.
+    """
+    forms = [one.forms[0] for one in parts]
+    last = rest(left_out(forms))
+    if size is None:
+        return [*(line for form in forms for line in form.lines), *last]
+    columns, rows = size
+    width = min(WIDEST, columns)
+    if sum(height(form.lines, width) for form in forms) + height(last, width) > rows:
+        end = rest(left_out([one.forms[-1] for one in parts]))
+        forms = _fit(parts, width, rows - height(end, width))
+        last = rest(left_out(forms))
+    shown = (
+        wrap(line, width) if form is one.forms[0] else cut_line(line, width)
+        for one, form in zip(parts, forms, strict=True)
+        for line in form.lines
+    )
+    return [*shown, *(wrap(line, width) for line in last)]
+
+
+def _fit(parts: Sequence[Part], width: int, rows: int) -> list[Form]:
+    """The longest forms for which there are rows, those of more worth first."""
+    shortest = [one.forms[-1] for one in parts]
+    found = list(shortest)
+    used = sum(_brief_height(form, width) for form in shortest)
+    for n in sorted(range(len(parts)), key=lambda n: -parts[n].worth):
+        less = _brief_height(shortest[n], width)
+        for place, form in enumerate(parts[n].forms[:-1]):
+            more = _brief_height(form, width) if place else height(form.lines, width)
+            if used + more - less <= rows:
+                found[n] = form
+                used += more - less
+                break
+    return found
+
+
+def left_out(forms: Sequence[Form]) -> str:
+    """What forms leave out, in words: `2 more tables, 8 rows`."""
+    numbers: dict[str, int] = {}
+    for number, noun in (left for form in forms for left in form.left):
+        numbers[noun] = numbers.get(noun, 0) + number
+    return ", ".join(_counted(number, noun) if number else noun for noun, number in numbers.items())
+
+
+def _counted(number: int, noun: str) -> str:
+    first, of, rest = noun.partition(" of ")
+    return f"{count_of(number, first)}{of}{rest}"
+
+
+def _brief_height(form: Form, width: int) -> int:
+    return sum(height([cut_line(line, width)], width) for line in form.lines)
+
+
+def cut_line(line: str, width: int) -> str:
+    """A line of a shorter form: two rows at most."""
+    shown = wrap(line, width).split("\n")
+    if len(shown) <= BRIEF_ROWS:
+        return "\n".join(shown)
+    last = shown[BRIEF_ROWS - 1][: width - 2].rstrip()
+    return "\n".join([*shown[: BRIEF_ROWS - 1], f"{last} …"])
+
+
+def height(lines: Sequence[str], width: int) -> int:
+    """Rows that lines take."""
+    shown = (row for line in lines for row in wrap(line, width).split("\n"))
+    return sum(max(1, -(-_columns(row) // width)) for row in shown)
+
+
+def _columns(text: str) -> int:
+    """Columns that a text takes; East Asian characters are twice as wide."""
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in STYLE.sub("", text))
+
+
+def wrap(line: str, width: int) -> str:
+    """A line broken between words, its further rows two columns further in than it begins; one with
+    a word that is wider (a signature) is left whole.
+    """
+    plain = STYLE.sub("", line)
+    if len(plain) <= width or max(map(len, plain.split()), default=0) > width:
+        return line
+    begin = " " * (len(plain) - len(plain.lstrip()))
+    return textwrap.fill(
+        plain.strip(),
+        width,
+        initial_indent=begin,
+        subsequent_indent=begin + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,131 @@
+"""Texts, tables and documents as lines of a terminal; of many, as many as fit its height."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from ...display.screen import WIDEST, Form, Part, full_rest, screen
+from ..page_model.document import Block, Document
+from ..page_model.page import Table
+
+TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$")
+LABEL = 11  # columns that a text column needs at least
+
+
+def width_of(console: Console) -> int:
+    """Columns of a line that is read with ease."""
+    return min(WIDEST, console.width)
+
+
+def lines_of(console: Console, shown: RenderableType, wide: bool = False) -> list[str]:
+    """The lines that a console prints, without blanks at their ends. wide: nothing is broken."""
+    with console.capture() as captured:
+        console.print(shown, width=None if wide else width_of(console), soft_wrap=wide)
+    return [TRAILING.sub(r"\1", line) for line in captured.get().splitlines()]
+
+
+def text_lines(console: Console, text: str, style: str = "") -> list[str]:
+    """A text as wide as is read with ease; one line if there is no terminal. All text is literal: a
+    model's words are never markup.
+    """
+    return lines_of(console, Text(text, style), wide=not console.is_terminal)
+
+
+def print_parts(
+    parts: Sequence[Part],
+    console: Console,
+    full: bool = False,
+    taken: int = 0,
+    rest: Callable[[str], list[str]] = full_rest,
+) -> None:
+    """Prints as much as fits the terminal; `full` all of it. taken: lines of the screen that are
+    printed elsewhere (on standard error). rest: the last line, given what is left out.
+    """
+    # A line is the shell's. LINES alone is no screen: readers of lines hand it to what they start.
+    rows = console.height - 1 - taken if console.is_terminal and not full else None
+    size = None if rows is None else (console.width, rows)
+    console.file.write("".join(f"{line}\n" for line in screen(parts, size, rest)))
+
+
+def print_document(
+    document: Document, console: Console, full: bool = False, taken: int = 0
+) -> None:
+    """Prints the first words of a document and its blocks; as much as fits the terminal, or all."""
+    head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
+    first = [*(head if document.with_line else ()), *text_lines(console, document.headline, "bold")]
+    pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
+    for text in (" ".join(document.lede), pills):
+        first += text_lines(console, text) if text else []
+    parts = [Part([Form(first)]), *(_part(block, console) for block in document.blocks)]
+
+    def rest(left: str) -> list[str]:
+        return [*full_rest(left), *filter(None, [document.end])]
+
+    print_parts(parts, console, full, taken, rest)
+
+
+def _part(block: Block, console: Console) -> Part:
+    """A block with all of its rows, then with fewer."""
+    rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
+    numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
+    return Part([_form(block, number, console) for number in numbers], block.weight)
+
+
+def _form(block: Block, most: int, console: Console) -> Form:
+    rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
+    places = sorted((block.order or range(len(rows)))[:most])
+    left = block.hidden + len(rows) - len(places)
+    if isinstance(block.rows, Table):
+        lines = column_lines(block.rows, [block.rows.rows[n] for n in places], console)
+    else:
+        texts = (f"{block.begin}{block.rows[n]}" for n in places)
+        lines = [line for text in texts for line in text_lines(console, text, block.style)]
+    return Form(lines, ((left, block.noun),) if left and block.noun else ())
+
+
+def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:
+    """Rows of a table under its brief columns. Numbers are never broken; if texts would become too
+    narrow beside them, each row is a paragraph.
+    """
+    if not rows:
+        return []
+    places = [n for n, column in enumerate(table.columns) if column.brief]
+    texts = [n for n in places if table.columns[n].kind == "text"]
+    widths = {n: max(map(len, (table.columns[n].name, *(row[n] for row in rows)))) for n in places}
+    least = sum(min(widths[n], LABEL) if n in texts else widths[n] for n in places)
+    if least + 2 * len(places) > width_of(console):
+        told = map(Text, _paragraphs(table, rows, places))
+        return [line for text in told for line in lines_of(console, text)]
+    made = grid()
+    for n in places:
+        broken = n in texts and widths[n] >= LABEL
+        add_column(made, table.columns[n].name, table.columns[n].kind == "number", broken=broken)
+    for row in rows:
+        made.add_row(*(Text(row[n]) for n in places))
+    return lines_of(console, made)
+
+
+def grid() -> Grid:
+    """An empty table with a line under its header."""
+    return Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
+def add_column(made: Grid, name: str, right: bool, *, broken: bool = True) -> None:
+    """Adds a column, set to the right or not. broken: its cells may take several lines."""
+    made.add_column(
+        Text(name), justify="right" if right else "left", overflow="fold", no_wrap=not broken
+    )
+
+
+def _paragraphs(
+    table: Table, rows: Sequence[Sequence[str]], places: Sequence[int]
+) -> Iterator[str]:
+    for row in rows:
+        first, *rest = (f"{table.columns[n].name} {row[n]}" for n in places if row[n])
+        yield f"  {first.partition(' ')[2]}: {', '.join(rest)}"

@@ -1,0 +1,117 @@
+"""Many rows of a run read by columns: each text that they have in common is made once.
+
+A row of a view costs a look-up for each of its words; here SQLite hands on the integers, and what
+they mean is looked up by column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..records import canonical
+from .packing import join_request, unpack
+from .views import DATE, REQUEST, SAMPLING, SQUEEZED, TEXT, WORD, Asked
+
+if TYPE_CHECKING:
+    from . import Store
+
+Values: TypeAlias = Sequence[Any]
+PIECE_ROWS = 10_000  # that are read at a time
+_MOST_TEXTS = 20_000  # that are kept from one piece for the next
+_PROMPT, _SEED, _NONCE = "\x00prompt", 0x7E57AB1E7E57AB1E, "\x00nonce"  # of a request's pattern
+
+
+class Unpacker:
+    """Makes values of columns from what is stored of them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._words = store.words()
+        self._texts: dict[int | None, Any] = {None: None}
+        self._by_kind: Mapping[str, Callable[..., Iterable[Any]]] = {
+            WORD: self._word,
+            DATE: list,
+            TEXT: self._text,
+            SQUEEZED: self._squeezed,
+            REQUEST: self._request,
+            SAMPLING: self._sampling,
+        }
+
+    def column(self, kind: str, parts: Sequence[Values]) -> list[Any]:
+        """Returns the values of a column of some rows. parts: what is stored of it (views.py)."""
+        return list(self._by_kind[kind](*parts)) if kind else list(parts[0])
+
+    def _word(self, numbers: Values) -> Iterable[Any]:
+        return map(self._words.get, numbers)
+
+    def _text(self, numbers: Values) -> Iterable[Any]:
+        known, wanted = self._texts, set(numbers)
+        missing = [number for number in wanted if number not in known]
+        if missing:
+            if len(known) > _MOST_TEXTS:
+                known.clear()
+                known[None], missing = None, [number for number in wanted if number is not None]
+            known.update(self._store.texts(missing))
+        return map(known.get, numbers)
+
+    def _squeezed(self, packed: Values, bases: Values) -> Iterable[Any]:
+        return map(unpack, packed, self._text(bases))
+
+    def _sampling(self, numbers: Values, seeds: Values) -> Iterator[Any]:
+        for text, seed in zip(self._word(numbers), seeds, strict=True):
+            is_open = isinstance(text, str) and text.endswith(",")
+            yield f"{text}{'null' if seed is None else seed}]" if is_open else text
+
+    def _request(
+        self,
+        shapes: Values,
+        contexts: Values,
+        prompts: Values,
+        pictures: Values,
+        seeds: Values,
+        abouts: Values,
+        turns: Values,
+    ) -> Iterator[str]:
+        known = zip(
+            *(self._word(shapes), self._text(contexts), self._text(prompts), pictures, seeds),
+            *(abouts, self._word(turns)),
+            strict=True,
+        )
+        quoted = lru_cache(PIECE_ROWS)(canonical)
+        for shape, context, prompt, shown, seed, about, turn in known:
+            nonce = turn if about is None else f"{about}/{turn}"
+            if not shape:
+                yield prompt
+            elif context or shown:
+                yield join_request(shape, context, prompt, shown, seed, nonce)
+            else:
+                one, two, three, four = _pattern(shape)
+                number = "null" if seed is None else seed
+                yield f"{one}{quoted(prompt)}{two}{number}{three}{canonical(nonce)}{four}"
+
+
+@lru_cache(maxsize=1000)
+def _pattern(shape: str) -> tuple[str, str, str, str]:
+    """Returns what requests of a shape have around their prompt, seed and nonce."""
+    text = join_request(shape, "", _PROMPT, "", _SEED, _NONCE)
+    one, rest = text.split(canonical(_PROMPT))
+    two, rest = rest.split(str(_SEED))
+    three, four = rest.split(canonical(_NONCE))
+    return one, two, three, four
+
+
+def read(store: Store, columns: Mapping[str, Asked], source: str) -> Iterator[dict[str, list[Any]]]:
+    """Yields rows of a query piece by piece, at least one, each as {column: values}; dates as they
+    are stored, in milliseconds. source: SQL from FROM on.
+    """
+    unpacker = Unpacker(store)
+    asked = ", ".join(part for column in columns.values() for part in column.parts)
+    for piece in store.pieces(f"SELECT {asked} {source}", (), PIECE_ROWS):
+        stored = iter(zip(*piece, strict=True)) if piece else repeat(())
+        yield {
+            name: unpacker.column(kind, [next(stored) for _ in parts])
+            for name, (kind, parts) in columns.items()
+        }
