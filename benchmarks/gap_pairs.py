@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tiltmeter.instruments.pronouns import attribution
 from tiltmeter.instruments.pronouns.attribution import Entity, Mention, pronoun_role, score
-from tiltmeter.instruments.pronouns.passage import Token, people, plain, role, tokens, words
+from tiltmeter.instruments.pronouns.passage import WordToken, people, plain, role, tokens, words
 
 PRONOUNS = {
     "he": "m",
@@ -25,7 +25,7 @@ PRONOUNS = {
 
 
 def resolve(
-    found: Sequence[Token], people: Sequence[Entity], pronouns: Mapping[int, str]
+    found: Sequence[WordToken], people: Sequence[Entity], pronouns: Mapping[int, str]
 ) -> dict[int, list[tuple[float, Entity]]]:
     """For each pronoun (token → gender) the entities that agree with it, best first; chains them as
     it goes.
@@ -52,7 +52,7 @@ def resolve(
 _NAME = re.compile(r"[^\W\d_a-z][^\W\d_]*(?:[-'][^\W\d_]+)*")
 
 
-def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
+def names(found: Sequence[WordToken], text: str) -> list[tuple[int, int]]:
     """Runs of capitalised words that may be a person's name: (first, last) tokens."""
     runs: list[tuple[int, int]] = []
     at = 0
@@ -83,7 +83,7 @@ def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
     return runs
 
 
-def people_in(found: Sequence[Token], runs: Sequence[tuple[int, int]]) -> list[Entity]:
+def people_in(found: Sequence[WordToken], runs: Sequence[tuple[int, int]]) -> list[Entity]:
     """Runs of names as entities: a run whose words are all in a longer one (a surname, a first
     name) is the same person."""
     entities: list[Entity] = []
@@ -104,7 +104,7 @@ def people_in(found: Sequence[Token], runs: Sequence[tuple[int, int]]) -> list[E
     return entities
 
 
-def _gender(found: Sequence[Token], first: int, last: int) -> str:
+def _gender(found: Sequence[WordToken], first: int, last: int) -> str:
     """What a title or a first name says: "m", "f", or "" where neither is known or a name is borne
     by both.
     """
@@ -171,7 +171,7 @@ def compare(text: str, offset: int, a: tuple[str, int], b: tuple[str, int]) -> d
     return sides
 
 
-def _token_at(found: Sequence[Token], offset: int) -> int:
+def _token_at(found: Sequence[WordToken], offset: int) -> int:
     for i, token in enumerate(found):
         if token.begin <= offset < token.begin + len(token.raw):
             return i
@@ -179,7 +179,7 @@ def _token_at(found: Sequence[Token], offset: int) -> int:
 
 
 def _with_candidates(
-    found: Sequence[Token],
+    found: Sequence[WordToken],
     begins: Mapping[int, int],
     runs: list[tuple[int, int]],
     candidates: Sequence[tuple[str, int]],
@@ -195,7 +195,7 @@ def _with_candidates(
 
 
 def features(
-    found: Sequence[Token], at: int, mine: int, mention: Mention, between: int
+    found: Sequence[WordToken], at: int, mine: int, mention: Mention, between: int
 ) -> Iterator[tuple[str, float]]:
     """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
     their amounts.

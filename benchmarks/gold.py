@@ -22,7 +22,7 @@ import sys
 from random import Random
 
 from tiltmeter.analyse.correction.correct import Sense, Side, correct
-from tiltmeter.gold.sheet import Candidate, pick
+from tiltmeter.gold.sheet import SheetCandidate, pick
 from tiltmeter.records import BOTH
 
 ITEMS, OUTPUTS = 30, 8
@@ -38,7 +38,7 @@ def wrong(word: str) -> str:
 def run(random: Random, number: int) -> tuple[list[Side], list[Side]]:
     """The two conditions of one run with the gold of a sheet, and with none of it."""
     outputs: dict[str, tuple[str, str, str, str]] = {}
-    pool: dict[str, Candidate] = {}
+    pool: dict[str, SheetCandidate] = {}
     for item in range(ITEMS):
         share = 1 / (1 + math.exp(-random.gauss(0, 1)))
         for condition, (se, sp) in RATES.items():
@@ -49,7 +49,9 @@ def run(random: Random, number: int) -> tuple[list[Side], list[Side]]:
                 second = truth if random.random() < 0.9 else wrong(truth)
                 name = f"t{len(outputs):04}"
                 outputs[name] = (str(item), condition, truth, said)
-                pool[name] = Candidate(name, {"condition": condition}, "", "", "", said != second)
+                pool[name] = SheetCandidate(
+                    name, {"condition": condition}, "", "", "", said != second
+                )
     picked = pick(pool, ["condition"], number, random)
     found = [Side({}, {}, {}) for _ in RATES]
     for name, (about, condition, truth, said) in outputs.items():

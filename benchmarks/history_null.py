@@ -29,7 +29,7 @@ import polars as pl
 
 import tiltmeter
 from tiltmeter.analyse.between_runs import compare, histories, paired_runs
-from tiltmeter.analyse.between_runs.verdicts import Pair
+from tiltmeter.analyse.between_runs.verdicts import RunPair
 from tiltmeter.analyse.claims import families
 from tiltmeter.analyse.counts.label_counts import count_labels
 from tiltmeter.analyse.whole_run import measure_run
@@ -88,13 +88,13 @@ def _with_every_value(frame: pl.DataFrame) -> pl.DataFrame:
     return filled.select(frame.columns)
 
 
-def _smallest(protocol: Protocol, parts: Sequence[Sequence[paired_runs.Part]]) -> float:
+def _smallest(protocol: Protocol, parts: Sequence[Sequence[paired_runs.RunPart]]) -> float:
     places = dict.fromkeys([*pairwise(range(len(parts))), (0, len(parts) - 1)])
     rows = [
         row.estimate
         for first, second in places
         for pair in zip(parts[first], parts[second], strict=True)
-        for row in compare.pair_rows(protocol, Pair(*pair), compare.MARGIN)
+        for row in compare.pair_rows(protocol, RunPair(*pair), compare.MARGIN)
     ]
     adjusted = families.adjust_by_claim(histories.as_one_family([protocol]), rows)
     leads = (row for row in adjusted if (row.family or "").startswith(families.HEADLINE))

@@ -15,7 +15,7 @@ from pathlib import Path
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.analyse.claims.verdicts import Verdict
-from tiltmeter.analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, sentence
+from tiltmeter.analyse.whole_run.printed_beside import PUBLISHED, PrintedBeside, beside, sentence
 from tiltmeter.analyse.words.verdict_words import Word
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "what-survives.md"
@@ -71,7 +71,7 @@ def _excludes(verdict: Verdict) -> bool:
     return low is not None and high is not None and not low <= verdict.reference <= high
 
 
-def _row(number: Beside) -> str:
+def _row(number: PrintedBeside) -> str:
     printed, row = number.printed, number.row
     value, low, high = map(printed.scaled, (row.value, row.low, row.high))
     word = number.verdict.word.value if number.verdict else ""

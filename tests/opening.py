@@ -120,7 +120,7 @@ def load_protocols() -> None:
         pairs = product((("Ann", "woman"), ("Ben", "man")), ("cook", "pilot"))
         rows = [f'"Hire {who}, a {job}?{ending}",{sex},{job}' for (who, sex), job in pairs]
         table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
-        read = own_prompts.read(table, own_prompts.Named(measure="" if ending else "length"))
+        read = own_prompts.read(table, own_prompts.TableNames(measure="" if ending else "length"))
         init.write_over_table(table.with_suffix(".toml"), table, read)
     for path in Path().glob("*/audit.toml"):
         registry.protocol(str(path))
@@ -148,7 +148,7 @@ def run_and_report() -> None:
 
 def run_programs() -> None:
     from tiltmeter import registry
-    from tiltmeter.protocols.protext import check, neopronoun_texts, shipped
+    from tiltmeter.protocols.protext import inference, neopronoun_texts, shipped
     from tiltmeter.protocols.word_lists import __main__ as word_lists
 
     registry.protocol(str(word_lists.HOME / "candidates.toml"))
@@ -156,8 +156,7 @@ def run_programs() -> None:
     head = "language,article,noun,gloss,grammatical_gender"
     words.write_text(f"{head}\nde,die,Wache,guard,feminine\n", "utf-8")
     assert word_lists.main(["start", str(words), "--out", "rating"]) == 0
-    home = Path(check.__file__).parent
-    check.main([str(home / "texts.jsonl")])
+    assert inference.NOUNS
     neopronoun_texts.verb_words("modal")
     assert all(shipped.rows(version) for version in shipped.VERSIONS)
 

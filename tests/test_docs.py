@@ -15,6 +15,7 @@ protocol (test_selftest.py goes through all).
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -53,6 +54,10 @@ PAGES = sorted(
 )
 RUN_IN = [page for page in PAGES if page.parent == ROOT or ROOT / "docs" in page.parents]
 SLOW = {"docs/how-to/papers.md"}  # every table and figure of four papers
+REFERENCE = runpy.run_path(str(ROOT / "scripts" / "reference_pages.py"))
+# fields of a protocol that no file sets
+NO_KEYS = {"digest", "source", "inline", "definition", "notes"}
+NO_KEYS |= {"picture_names", "picture_folder", "asked_digest"}
 ROW = re.compile(r"^\|.*", re.MULTILINE)  # of a table; its commands stand in backticks
 # what stands for a reader's own in commands of tables, and what keeps pages from being served
 OWN = {
@@ -376,43 +381,29 @@ def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
             assert names <= told[table], table
 
 
-@pytest.mark.parametrize(
-    ("heading", "known"),
-    [
-        (
-            "### The protocol",
-            {f.name for f in fields(Protocol)}
-            - {"digest", "source", "inline", "definition", "notes"}
-            - {"picture_names", "picture_folder", "asked_digest"}
-            | {"controls"},  # written out when a file is read
-        ),
-        (
-            "### A table",
-            set(TableKeys.__annotations__),
-        ),
-        ("### A mode: `[modes.NAME]`", {f.name for f in fields(Mode)} - {"name"}),
-        (
-            "### An instrument: `[[instruments]]`",
-            {"name", "kind", "attribute", "also"} | set(INSTRUMENTS) - {"judge"},
-        ),
-        ("### A measure: `[[measures]]`", {f.name for f in fields(MeasureSpec)}),
-        ("### A variant: `[variants.NAME]`", {f.name for f in fields(Variant)} - {"name"}),
-    ],
-)
-def test_every_key_of_a_protocol_is_explained(heading: str, known: set[str]) -> None:
-    assert keys(section("docs/reference/adding-a-protocol.md", heading)) == known
+@pytest.mark.parametrize("page", REFERENCE["PAGES"])
+def test_a_page_of_reference_is_as_it_would_be_written(page: str) -> None:
+    """`python scripts/reference_pages.py` writes it."""
+    assert text_of(f"docs/reference/{page}") == REFERENCE["PAGES"][page]()
 
 
-def test_every_kind_of_measure_is_explained() -> None:
-    """The table of the page says what the records say."""
-    told = {
-        name.strip("`"): cells
-        for name, *cells in rows(
-            section("docs/reference/adding-a-measure.md", "## The kinds that exist")
-        )
-        if name.startswith("`")
-    }
-    assert told == {name: [kind.summary, kind.interval, kind.test] for name, kind in KINDS.items()}
+def test_pages_of_reference_say_what_the_records_say() -> None:
+    patience = (
+        "| `--patience` | `plan`, `run`, `audit`, `label`, `jobs`, `doctor` "
+        "| Minutes of an outage that a call outlasts. Default: 30. |"
+    )
+    assert patience in text_of("docs/reference/options.md").splitlines()
+    for heading, known in {
+        "## The protocol": {f.name for f in fields(Protocol)} - NO_KEYS | {"controls"},
+        "## A table: `[[tables]]`": set(TableKeys.__annotations__),
+        "## A mode: `[modes.NAME]`": {f.name for f in fields(Mode)} - {"name"} | {"aside"},
+        "## A measure: `[[measures]]`": {f.name for f in fields(MeasureSpec)},
+        "## A variant: `[variants.NAME]`": {f.name for f in fields(Variant)} - {"name"},
+        "## Settings of instruments": set(INSTRUMENTS),
+    }.items():
+        listed = keys(section("docs/reference/protocol-keys.md", heading))
+        assert {key for key in listed if "." not in key} >= known, heading
+    assert keys(text_of("docs/reference/measures.md")) == set(KINDS)
 
 
 def test_every_setting_of_a_planted_model_is_explained() -> None:

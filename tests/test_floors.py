@@ -206,3 +206,13 @@ def test_tests_stand_where_their_module_stands() -> None:
         if len(homes) == 1 and homes[0] != folder and room != "protocols":
             wrong[str(path.relative_to(REPOSITORY))] = str(homes[0].relative_to(SOURCE))
     assert wrong == {}
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """A name of a class says which one it is, wherever it stands."""
+    places: dict[str, list[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

@@ -50,6 +50,12 @@ PROTOCOLS = (
     "soda",
     "words",
 )
+# Protocol → another file in the folder of one that ships: the same measure of other people.
+COMPANIONS = {
+    "dialogues_people": "dialogues/people.toml",
+    "roles_people": "roles/people.toml",
+    "words_people": "words/people.toml",
+}
 # Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
 MODELS = {
     "builtin": "tiltmeter.models.local.local:BUILTIN",
@@ -124,7 +130,7 @@ def _entry_points(group: str) -> dict[str, EntryPoint]:
 
 def protocol_names() -> list[str]:
     """The names of all protocols: those that ship and those of other packages."""
-    return sorted({*PROTOCOLS, *_entry_points("protocols")})
+    return sorted({*PROTOCOLS, *COMPANIONS, *_entry_points("protocols")})
 
 
 def has_outside() -> bool:
@@ -135,7 +141,8 @@ def has_outside() -> bool:
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is one of another package."""
-    return name in PROTOCOLS or name in sourced_names() or name in _entry_points("protocols")
+    shipped = name in PROTOCOLS or name in COMPANIONS or name in sourced_names()
+    return shipped or name in _entry_points("protocols")
 
 
 @lru_cache
@@ -153,7 +160,7 @@ def is_sourced(name: str) -> bool:
     return name not in PROTOCOLS and name in sourced_names()
 
 
-def source(name: str) -> copies.Source | None:
+def source(name: str) -> copies.CopySources | None:
     """The published data that a protocol reads and that does not ship; None if there is none."""
     if name.endswith(".toml"):
         return copies.source_of(Path(name).parent, name, "")
@@ -171,6 +178,8 @@ def printed_numbers(source: str) -> tuple[PrintedNumber, ...]:
         return read_printed(Path(source).parent)
     if source in PROTOCOLS or is_sourced(source):
         return read_printed(_HOME / source)
+    if source in COMPANIONS:
+        return ()
     return read_printed(_outside_folder(source)) if is_protocol(source) else ()
 
 
@@ -180,7 +189,7 @@ def declaration(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def protocol_of_copy(release: copies.Source, path: Path) -> Protocol:
+def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
     """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
     the release.
     """
@@ -198,7 +207,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
     name = str(name)
     if name.endswith(".toml"):
         return _sourced(name) if is_sourced(name) else load(Path(name), instrument_kind)
-    if name in PROTOCOLS:
+    if name in PROTOCOLS or name in COMPANIONS:
         return _built_in(name)
     if name in _DECLARED:
         return _DECLARED[name]
@@ -228,8 +237,9 @@ def _no_protocol(name: str) -> UsageError:
 
 def protocol_file(name: str) -> Path:
     """The file of a protocol that ships or is one of another package."""
-    folder = _HOME / name if name in PROTOCOLS else _outside_folder(name)
-    return folder / "protocol.toml"
+    if name in PROTOCOLS or name in COMPANIONS:
+        return _HOME / COMPANIONS.get(name, f"{name}/protocol.toml")
+    return _outside_folder(name) / "protocol.toml"
 
 
 def outside_protocols() -> dict[str, Path]:
@@ -254,7 +264,7 @@ def _sourced(name: str) -> Protocol:
 
 @lru_cache
 def _built_in(name: str) -> Protocol:
-    return load(_HOME / name / "protocol.toml", instrument_kind)
+    return load(_HOME / COMPANIONS.get(name, f"{name}/protocol.toml"), instrument_kind)
 
 
 def declare(keys: ProtocolKeys) -> Protocol:

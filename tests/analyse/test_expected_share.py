@@ -6,7 +6,7 @@ import polars as pl
 
 from tiltmeter import registry
 from tiltmeter.analyse.correction.corrected_rows import hits
-from tiltmeter.analyse.counts.count_table import Table
+from tiltmeter.analyse.counts.count_table import CountTable
 from tiltmeter.protocol import MeasureSpec, Variant
 
 ROLES = registry.protocol("roles")
@@ -27,7 +27,7 @@ def share(values: list[tuple[str, str, str, float]], by: tuple[str, ...]) -> dic
         }
         for item, order, label, number in values
     ]
-    table = Table(pl.DataFrame(rows), ROLES, Variant("default"), drawn=True)
+    table = CountTable(pl.DataFrame(rows), ROLES, Variant("default"), drawn=True)
     spec = MeasureSpec("right", "share", "pronoun", ("he",), ("he", "she"), expected=RIGHT)
     groups = table.groups(spec, by, spec.values)
     return {

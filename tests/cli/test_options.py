@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -218,15 +217,3 @@ def test_a_name_means_one_option_in_all_verbs() -> None:
                     record.flags[0].split("/")[0],
                     record.option.help,
                 )
-
-
-def test_the_page_of_options_is_as_it_would_be_written() -> None:
-    """`python scripts/option_tables.py` writes it."""
-    tables = runpy.run_path(str(REPOSITORY / "scripts" / "option_tables.py"))
-    page = tables["page"]()
-    assert tables["PAGE"].read_text("utf-8") == page
-    by_hand = (
-        "| `--patience` | `plan`, `run`, `audit`, `label`, `jobs`, `doctor` "
-        "| Minutes of an outage that a call outlasts. Default: 30. |"
-    )
-    assert by_hand in page.splitlines()

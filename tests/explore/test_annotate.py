@@ -309,7 +309,7 @@ def test_undone_and_skipped_answers_are_no_labels_and_are_kept(web: TestClient, 
             for row in store.rows("SELECT value, current FROM labels WHERE annotator='human:ann'")
         ] == [("he", 0)]
         (one,) = people.progress(store)
-    assert one == people.Progress("human:ann", "pronoun", 30, 0, {"cannot tell": 1}, 1)
+    assert one == people.PersonProgress("human:ann", "pronoun", 30, 0, {"cannot tell": 1}, 1)
     assert (
         save(
             web,

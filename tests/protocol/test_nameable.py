@@ -28,10 +28,7 @@ TOOLS = (
     "inference.py",
     "shipped.py",
     "paired.py",
-    "check.py",
-    "check_copies.py",
-    "check_rules.py",
-    "check_paired.py",
+    "names_of_people.py",
     "neopronoun_texts.py",
 )  # of protext: corpora of one's own and how the shipped ones are written out; no part of the audit
 ADVICE, LETTERS, CUPS = "advice.toml", "letters.toml", "cups.toml"

@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.corpus import check as checker
+from scripts.corpus import rules as check_rules
+from scripts.corpus.check import check, main, read
+from scripts.corpus.copies import near_copies
+from scripts.corpus.pairs import check_paired
+from scripts.corpus.rules import Text
 from sklearn.feature_extraction.text import TfidfVectorizer
 from spellchecker import SpellChecker
 
 from tiltmeter import registry
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
-from tiltmeter.protocols.protext import check as checker
-from tiltmeter.protocols.protext import check_rules, paired, shipped
-from tiltmeter.protocols.protext.check import check, main, read
-from tiltmeter.protocols.protext.check_copies import near_copies
-from tiltmeter.protocols.protext.check_paired import check_paired
-from tiltmeter.protocols.protext.check_rules import Text
+from tiltmeter.protocols.protext import paired, shipped
 from tiltmeter.protocols.protext.command import main as write_folder
 from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, neopronoun_version
 

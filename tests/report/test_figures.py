@@ -480,7 +480,7 @@ def test_a_value_has_one_colour_in_every_figure() -> None:
     rows = gallery.estimates()
     whole = audits.audit(gallery.PROTOCOL, rows, {})
     (all_sides,) = stacked.build(whole, whole.spec("labels"), "g")
-    counted = [stacked.Counted(e, "x", {"female": 9.0}, 9.0) for e in whole.of("labels")[:1]]
+    counted = [stacked.StackedCounts(e, "x", {"female": 9.0}, 9.0) for e in whole.of("labels")[:1]]
     alone = stacked.stack_bars(whole, counted, (), "s", "t")
     place = dict(zip(all_sides.parts, all_sides.colours, strict=True))
     assert alone.parts == ("female",) and alone.colours == (place["female"],)

@@ -16,12 +16,12 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import BatchesOut, MissingKey
 from tiltmeter.models import Price
-from tiltmeter.models.batch.format import Bounds, Line, Seen
+from tiltmeter.models.batch.format import BatchLine, Bounds, Seen
 from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
 from tiltmeter.records import DRAWN, Message, Request
 from tiltmeter.stages.batches import results as batch_results
-from tiltmeter.stages.batches.lines import Room
+from tiltmeter.stages.batches.lines import BatchRoom
 from tiltmeter.store import Store
 
 SETTINGS = "she=.7,seed=3"
@@ -117,7 +117,7 @@ def test_results_that_cannot_be_read_now_are_read_by_the_next_command(
     server = BatchServer("openai", SETTINGS, Oddities(looks=1))
     whole = OpenAIBatches.lines
 
-    async def broken(self: OpenAIBatches, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    async def broken(self: OpenAIBatches, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         async for line in whole(self, wire, seen):
             yield line
             raise MissingKey("the key is refused")
@@ -184,7 +184,7 @@ def test_a_batch_holds_what_its_bounds_allow_in_order() -> None:
         (Bounds(9, 10**6, 24), inf, 0.00025, 2),  # of 100 tokens at 1 dollar a million
     ]
     for bounds, tokens, dollars, expected in cases:
-        room = Room(bounds, tokens, dollars, Price(0, 1))
+        room = BatchRoom(bounds, tokens, dollars, Price(0, 1))
         assert sum(room.takes(request, line) for _ in range(9)) == expected == room.requests
 
 

@@ -19,16 +19,16 @@ from tiltmeter import api
 from tiltmeter.errors import StoreError
 from tiltmeter.records import Label
 from tiltmeter.store import Store, migrations
-from tiltmeter.store.migrations import Step
+from tiltmeter.store.migrations import MigrationStep
 from tiltmeter.store.queries import batches
 from tiltmeter.store.queries.state import digest
 
 RUNS = Path(__file__).parent / "runs"
 LATER = (
-    Step(
+    MigrationStep(
         "who was asked when", "CREATE TABLE later (x TEXT NOT NULL); CREATE INDEX l ON later (x);"
     ),
-    Step(
+    MigrationStep(
         "a column",
         "ALTER TABLE packed_labels ADD COLUMN reason TEXT NOT NULL DEFAULT 'none; said';",
     ),
@@ -192,7 +192,7 @@ def test_an_older_run_is_migrated_when_it_is_written_to(
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = copy("schema1-roles", tmp_path)
-    wrong = Step("wrong", "CREATE TABLE other (x TEXT); INSERT INTO nowhere VALUES (1);")
+    wrong = MigrationStep("wrong", "CREATE TABLE other (x TEXT); INSERT INTO nowhere VALUES (1);")
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, LATER[0], wrong))
     with pytest.raises(StoreError, match="nowhere"):
         Store(run, writing=True)

@@ -12,7 +12,7 @@ from .options import as_json, reach
 
 if TYPE_CHECKING:
     from ..api.options.records import AskOptions
-    from ..models.kinds import Finding
+    from ..models.kinds import DoctorFinding
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 
@@ -54,7 +54,7 @@ def command(
     return 1 if any(finding.ok is False for finding in findings) else 0
 
 
-def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+def _lines(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """A line a finding, and what to type under what is missing; what nobody asked for and the same
     command would bring is one line.
     """

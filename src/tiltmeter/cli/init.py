@@ -122,7 +122,7 @@ def _write_over_table(
         written = own_pictures.write(file, table, words)
         return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
-    reading = own_prompts.read(table, own_prompts.Named(**texts, options=words))
+    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=words))
     written = init.write_over_table(file, table, reading)
     _show_reading(table, reading)
     return written

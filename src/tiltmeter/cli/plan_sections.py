@@ -11,7 +11,7 @@ from .fitting import table_lines
 
 if TYPE_CHECKING:
     from ..api import Plan
-    from ..stages.planning.cost import Line
+    from ..stages.planning.cost import CostLine
     from ..stages.planning.power import Detectable
     from ..stages.steps.connect import KnownModel
 
@@ -104,7 +104,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
         )
 
 
-def _up_to(line: Line) -> str:
+def _up_to(line: CostLine) -> str:
     """Explains the calls to a judge that is asked only if the rules are unsure."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
@@ -112,7 +112,7 @@ def _up_to(line: Line) -> str:
     )
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: CostLine) -> tuple[str, ...]:
     """One model in one part, as a row of the table of calls."""
     return (
         line.model,

@@ -19,14 +19,14 @@ _LISTS = Path(__file__).parents[1] / "protocols" / "data"
 _MOSTLY_READ_AS_WORDS = frozenset(("amber", "paige", "drake", "madison", "cade", "chaim", "haley"))
 
 
-class Named(NamedTuple):
+class MatchedNames(NamedTuple):
     """The names of a matched set that a cue is exchanged between: (group, gender) → name."""
 
     names: MappingProxyType[tuple[str, str], str]
 
 
 @lru_cache
-def sets(attribute: str) -> tuple[Named, ...]:
+def sets(attribute: str) -> tuple[MatchedNames, ...]:
     """Returns the matched sets of an attribute, gender or race."""
     file, column = (
         ("cue_names_age.csv", "cohort")
@@ -41,7 +41,7 @@ def sets(attribute: str) -> tuple[Named, ...]:
         for names in rows.values()
     ]
     return tuple(
-        Named(MappingProxyType(names))
+        MatchedNames(MappingProxyType(names))
         for names in kept
         if not _MOSTLY_READ_AS_WORDS & {name.lower() for name in names.values()}
     )
@@ -52,9 +52,9 @@ class Picker:
 
     def __init__(self, text: str, seed: int) -> None:
         self._text, self._key = text.casefold(), f"{seed}\n{text}"
-        self._chosen: dict[tuple[str, str], Named] = {}
+        self._chosen: dict[tuple[str, str], MatchedNames] = {}
 
-    def pick(self, attribute: str, person: str) -> Named:
+    def pick(self, attribute: str, person: str) -> MatchedNames:
         """Returns the set for a person: that of the name if it is in one, else one by hash whose
         names are not in the text.
         """
@@ -63,7 +63,7 @@ class Picker:
             self._chosen[key] = self._find(attribute, key[1])
         return self._chosen[key]
 
-    def _find(self, attribute: str, person: str) -> Named:
+    def _find(self, attribute: str, person: str) -> MatchedNames:
         everyone = sets(attribute)
         taken = list(self._chosen.values())
         for named in everyone:

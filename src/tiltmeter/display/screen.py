@@ -18,7 +18,7 @@ BRIEF_ROWS = 2  # of the screen that a line of a shorter form takes at most, and
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Form(NamedTuple):
+class CutForm(NamedTuple):
     """Lines, and what they leave out: numbers with their noun, or 0 with what has no number."""
 
     lines: Sequence[str]
@@ -30,7 +30,7 @@ class Part(NamedTuple):
     lengthened first.
     """
 
-    forms: Sequence[Form]
+    forms: Sequence[CutForm]
     worth: int = 0
 
 
@@ -38,7 +38,7 @@ def part(lines: Sequence[str], brief: Sequence[str] = (), title: str = "", worth
     """A part that is told whole or in brief. title: what it is called if it is told in brief, "" if
     nothing is lost.
     """
-    return Part((Form(lines), Form(brief, ((0, title),) if title else ())), worth)
+    return Part((CutForm(lines), CutForm(brief, ((0, title),) if title else ())), worth)
 
 
 def as_text(parts: Sequence[Part]) -> str:
@@ -48,7 +48,7 @@ def as_text(parts: Sequence[Part]) -> str:
 
 def of_text(text: str) -> list[Part]:
     """The parts of a text."""
-    return [Part([Form(*form) for form in forms], worth) for forms, worth in json.loads(text)]
+    return [Part([CutForm(*form) for form in forms], worth) for forms, worth in json.loads(text)]
 
 
 def full_rest(left: str) -> list[str]:
@@ -82,7 +82,7 @@ def screen(
     return [*shown, *(wrap(line, width) for line in last)]
 
 
-def _fit(parts: Sequence[Part], width: int, rows: int) -> list[Form]:
+def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     """The longest forms for which there are rows, those of more worth first."""
     shortest = [one.forms[-1] for one in parts]
     found = list(shortest)
@@ -98,7 +98,7 @@ def _fit(parts: Sequence[Part], width: int, rows: int) -> list[Form]:
     return found
 
 
-def left_out(forms: Sequence[Form]) -> str:
+def left_out(forms: Sequence[CutForm]) -> str:
     """What forms leave out, in words: `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
@@ -111,7 +111,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{count_of(number, first)}{of}{rest}"
 
 
-def _brief_height(form: Form, width: int) -> int:
+def _brief_height(form: CutForm, width: int) -> int:
     return sum(height([cut_line(line, width)], width) for line in form.lines)
 
 

@@ -135,7 +135,7 @@ MOST_LISTED = 300  # items of the list beside a page
 
 
 def grid(
-    found: parts.Page,
+    found: parts.OutputsPage,
     places: Places,
     studies: tuple[tuple[str, str], ...] = (),
     opened: Detail | None = None,

@@ -27,7 +27,7 @@ from .browse.page import page
 from .browse.report_page import ReportPages, response
 from .selection.detail import Detail, detail
 from .selection.index import Index, open_indices
-from .selection.parts import Page
+from .selection.parts import OutputsPage
 from .selection.thumbnails import Thumbnails, content
 from .selection.view import View
 
@@ -118,7 +118,7 @@ class Explorer:
         name = {"Content-Disposition": 'attachment; filename="contact-sheet.png"'}
         return Response(made, media_type="image/png", headers=name)
 
-    def _grid(self, view: View) -> tuple[Page, Detail | None]:
+    def _grid(self, view: View) -> tuple[OutputsPage, Detail | None]:
         if view.study >= len(self.indices):
             raise UsageError("There is no such group of runs.")
         index = self.indices[view.study]

@@ -22,7 +22,7 @@ from .browse.sheet import contact_sheet
 from .rendering import MOST_LISTED
 from .selection.detail import detail
 from .selection.index import Index, open_indices
-from .selection.parts import Page
+from .selection.parts import OutputsPage
 from .selection.thumbnails import Thumbnails, content
 from .selection.view import ALL, SHOWS, View
 
@@ -121,7 +121,7 @@ class _Writer:
             )
             self._write_text("find.html", text)
 
-    def _first_wall(self) -> Page:
+    def _first_wall(self) -> OutputsPage:
         """The wall as it opens: of the items that are the rows of the pairs, where there are not
         too many.
         """
@@ -146,7 +146,7 @@ class _Writer:
             self._page(found, _page_name(name, turn), links)
             turn += 1
 
-    def _page(self, found: Page, name: str, links: rendering.PageLinks) -> None:
+    def _page(self, found: OutputsPage, name: str, links: rendering.PageLinks) -> None:
         cards = [card for _, cells in found.rows for cell in cells for card in cell.cards]
         for card in cards:
             if card.blob:
@@ -167,7 +167,7 @@ class _Writer:
             text, encoding="utf-8", errors="backslashreplace", newline="\n"
         )
 
-    def _sheet(self, found: Page, name: str) -> str:
+    def _sheet(self, found: OutputsPage, name: str) -> str:
         """Writes the contact sheet of a page; returns its address, "" where it has none."""
         if not found.has_sheet:
             return ""

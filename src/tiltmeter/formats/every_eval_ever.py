@@ -22,7 +22,7 @@ from ..protocol import MeasureSpec, Protocol
 from ..protocol.measures import measure_kind
 from ..records import ANSWER, OUTCOMES, VOTE, Estimate, Json, __version__
 from ..report.page_model.sanitize import ascii_escapes
-from ..store.queries.trials import Part
+from ..store.queries.trials import TrialPart
 from .samples import AttributeLabels, Sample
 
 SCHEMA_VERSION = "0.3.0"
@@ -48,7 +48,7 @@ class Evaluation:
     subject: str
     created: int
     ended: str
-    parts: Sequence[Part]
+    parts: Sequence[TrialPart]
     judges: Mapping[str, Sequence[str]]
 
     @property
@@ -202,7 +202,7 @@ def _text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _generation(parts: Sequence[Part], row: Estimate) -> dict[str, Json]:
+def _generation(parts: Sequence[TrialPart], row: Estimate) -> dict[str, Json]:
     part = next((one for one in parts if one.mode == row.condition.get("mode", one.mode)), None)
     if part is None:
         return {}

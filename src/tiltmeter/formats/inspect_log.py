@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..protocol import Protocol
 from ..records import ERROR, REFUSAL, Json, __version__, content_id
-from ..store.queries.trials import Part
+from ..store.queries.trials import TrialPart
 from .samples import AttributeLabels, Sample
 from .tracked import levels_of
 
@@ -25,7 +25,7 @@ _METRICS = ("value", "low", "high", "p_adjusted")
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class InspectLog:
     """One log: a model in one mode.
 
     subject: its name, without folders; part: its trials; begun, ended: ISO 8601; claims: its
@@ -34,7 +34,7 @@ class Log:
 
     protocol: Protocol
     subject: str
-    part: Part
+    part: TrialPart
     begun: str
     ended: str
     claims: Sequence[Mapping[str, Json]]
@@ -45,7 +45,7 @@ class Log:
         return self.subject.replace(":", "/", 1)
 
 
-def write_log(path: Path, log: Log, samples: Iterable[Sample]) -> int:
+def write_log(path: Path, log: InspectLog, samples: Iterable[Sample]) -> int:
     """Writes a log and returns how many samples it has."""
     spec, summaries = _spec(log), list[Json]()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -66,7 +66,7 @@ def _write(archive: zipfile.ZipFile, name: str, value: Json) -> None:
 _PLAN: Mapping[str, Json] = {"name": "plan", "steps": [], "config": {}}
 
 
-def _spec(log: Log) -> dict[str, Json]:
+def _spec(log: InspectLog) -> dict[str, Json]:
     protocol, part = log.protocol, log.part
     drawn = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
     return {
@@ -91,7 +91,7 @@ def _spec(log: Log) -> dict[str, Json]:
     }
 
 
-def _header(log: Log, spec: Mapping[str, Json], samples: int) -> dict[str, Json]:
+def _header(log: InspectLog, spec: Mapping[str, Json], samples: int) -> dict[str, Json]:
     return {
         "version": VERSION,
         "status": "success",
@@ -121,7 +121,7 @@ def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _sample(log: Log, sample: Sample) -> dict[str, Json]:
+def _sample(log: InspectLog, sample: Sample) -> dict[str, Json]:
     trial, output = sample.trial, sample.output
     asked: list[Json] = [{"role": role, "content": text} for role, text in sample.messages]
     failed = output.outcome == ERROR

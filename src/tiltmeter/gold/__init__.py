@@ -53,7 +53,7 @@ class GoldPair(NamedTuple):
     call: str
 
 
-class Sample(TypedDict):
+class GoldSample(TypedDict):
     """Outputs that were drawn to be annotated, as the run keeps them. by: the factors whose
     conditions were drawn from apart; number: how many were drawn, `of` how many; outputs: output →
     (weight, why it was drawn).
@@ -123,7 +123,7 @@ def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[
 # samples, which sheet.py draws
 
 
-def samples(store: Store) -> list[Sample]:
+def samples(store: Store) -> list[GoldSample]:
     """All that were drawn, the earliest first."""
     return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 

@@ -32,8 +32,8 @@ from . import people, sheet
 from .answers import (
     MOST_CHARACTERS,
     WORK,
-    Choice,
     State,
+    ValueChoice,
     check_state,
     read_notes,
     read_states,
@@ -51,7 +51,7 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 
 def choices(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
-) -> tuple[Choice, ...]:
+) -> tuple[ValueChoice, ...]:
     """The values of an attribute: those with a meaning first, then others that are listed, then
     what stands for no answer.
 
@@ -100,7 +100,7 @@ def choices(
 
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
-) -> gold.Sample:
+) -> gold.GoldSample:
     """The sample that the run has for the attribute, which everybody shares; where it has none, one
     is drawn.
 
@@ -137,7 +137,7 @@ def _usual_size(store: Store, protocol: Protocol, attribute: str) -> int:
     return max(SAMPLE_SIZE, tables.size(store, "outputs")) if kinds == {"people"} else SAMPLE_SIZE
 
 
-def _is_that(one: gold.Sample, number: int | None, seed: int | None) -> bool:
+def _is_that(one: gold.GoldSample, number: int | None, seed: int | None) -> bool:
     size = len(one["outputs"])
     return (number is None or number == size or number > size == one["of"]) and (
         seed is None or seed == one["seed"]
@@ -159,7 +159,7 @@ class Task:
     store: Store
     annotator: str
     attribute: str
-    choices: tuple[Choice, ...]
+    choices: tuple[ValueChoice, ...]
     weights: Mapping[str, float]
     voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
     skips: frozenset[str] = frozenset()
@@ -216,7 +216,7 @@ class Task:
             self.store.withdraw([(item, self.annotator, self.attribute)])
 
 
-def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample) -> Task:
+def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample) -> Task:
     """Opens a person's task: the part of a sample to label."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]

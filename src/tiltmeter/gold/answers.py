@@ -52,7 +52,7 @@ class State(NamedTuple):
         return bool(self.value or self.skipped)
 
 
-class Choice(NamedTuple):
+class ValueChoice(NamedTuple):
     """A value that can be chosen, what it means ("" where nobody says), and its key ("" beyond the
     keys that there are).
     """
@@ -86,15 +86,16 @@ def wording() -> Wording:
     )
 
 
-def with_keys(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:
+def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
     """(value, meaning) with a key each, as far as keys go."""
     keys = (*KEYS, *("" for _ in values))
     return tuple(
-        Choice(value, meaning, key) for (value, meaning), key in zip(values, keys, strict=False)
+        ValueChoice(value, meaning, key)
+        for (value, meaning), key in zip(values, keys, strict=False)
     )
 
 
-def check_state(now: State, known: Sequence[Choice]) -> None:
+def check_state(now: State, known: Sequence[ValueChoice]) -> None:
     """UsageError for a value that is not on the list, and for what is too long or contradicts
     itself.
     """

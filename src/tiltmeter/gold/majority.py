@@ -94,7 +94,7 @@ def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class LabellingPerson:
     """One of several people, on the outputs that others saw too.
 
     value, low, high: how much more often than the others they give a value; without: the share of
@@ -172,7 +172,7 @@ def _alpha(shared: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> flo
 
 def leaning(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
-) -> Iterator[Person]:
+) -> Iterator[LabellingPerson]:
     """Yields who gives a value more or less often than the others, the farthest off first; each is
     left out before the next is looked for, since their labels would make the others look biased.
     Of two people nobody can say which of them leans.
@@ -193,7 +193,7 @@ def leaning(
 
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
-) -> Iterator[Person]:
+) -> Iterator[LabellingPerson]:
     """Yields each of several people against most of the others, for one value. Outputs on which
     the others split say nothing of the one.
     """
@@ -216,7 +216,7 @@ def people(
             for output, each in said.items()
         }
         without = _share({key: each for key, each in others.items() if each}, value)
-        yield Person(
+        yield LabellingPerson(
             name, attribute, value, found.value, found.low, found.high, len(gaps), share, without
         )
 

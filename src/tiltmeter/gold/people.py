@@ -16,7 +16,7 @@ from ..store.queries import artefacts, labels
 from .answers import MOST_CHARACTERS, WORK, State, read_notes, read_states
 
 
-class Progress(NamedTuple):
+class PersonProgress(NamedTuple):
     """A person's progress. skipped: reason → how many."""
 
     annotator: str
@@ -86,7 +86,7 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
     return found
 
 
-def progress(store: Store) -> Iterator[Progress]:
+def progress(store: Store) -> Iterator[PersonProgress]:
     """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
     split = disagreements(store)
     drawn = {one["attribute"]: set(one["outputs"]) for one in gold.samples(store)}
@@ -99,7 +99,7 @@ def progress(store: Store) -> Iterator[Progress]:
         )
         mine = [states.get(item, State()) for item in items or states]
         skips = Counter(state.skipped for state in mine if state.skipped)
-        yield Progress(
+        yield PersonProgress(
             annotator,
             attribute,
             len(mine),

@@ -21,9 +21,9 @@ from ..records import content_id
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import artefacts
-from .answers import Choice, State, check_state, read_notes, with_keys, wording, write_notes
+from .answers import State, ValueChoice, check_state, read_notes, with_keys, wording, write_notes
 from .lists import TAXONOMY, taxonomies
-from .people import Progress
+from .people import PersonProgress
 
 REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
 
@@ -67,7 +67,7 @@ class Review:
 
     store: Store
     annotator: str
-    choices: tuple[Choice, ...]
+    choices: tuple[ValueChoice, ...]
     values: Mapping[str, TaxonomyValue]
     attribute: str = "taxonomy"
     # none: everybody marks alone
@@ -132,14 +132,14 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
     }
 
 
-def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
+def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
     """Yields the progress of each person who has begun."""
     found = marks(store)
     known = taxonomy_values(store, protocol) if found else {}
     for annotator, said in found.items():
         mine = [said.get(item, State()) for item in known]
         skipped = Counter(state.skipped for state in mine if state.skipped)
-        yield Progress(
+        yield PersonProgress(
             annotator,
             TAXONOMY,
             len(mine),

@@ -23,7 +23,7 @@ from ..protocol.design.tables import SEVERAL
 from ..records import VOTE, content_id
 from ..store import Store, now
 from ..store.queries import labels, outputs
-from . import SAMPLE, Sample, attributes, conditions, known_attributes, refuse_stopped
+from . import SAMPLE, GoldSample, attributes, conditions, known_attributes, refuse_stopped
 from .lists import AMBIGUOUS, attributes_of_outputs, closed_lists, values_of
 
 FEWEST_OUTPUTS = 4  # outputs that a condition has to get for a factor to be stratified by
@@ -69,7 +69,7 @@ def draw(
     by = _strata_factors(protocol, pool, number, whole=attribute == EVERY)
     random = Random(f"{seed}/{attribute}")
     picked = pick(pool, by, number, random)
-    info: Sample = {
+    info: GoldSample = {
         "attribute": attribute,
         "by": by,
         "seed": seed,
@@ -104,7 +104,7 @@ def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[s
 def _rows_of_attributes(
     store: Store,
     protocol: Protocol,
-    pool: Mapping[str, Candidate],
+    pool: Mapping[str, SheetCandidate],
     picked: Mapping[str, tuple[float, str]],
 ) -> list[dict[str, str]]:
     """A line for each attribute of each output, with the values that can be written there."""
@@ -138,7 +138,7 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SheetCandidate:
     """An output that could be annotated. condition: its levels, with subject and mode; disagree:
     annotators or votes say different things of it.
     """
@@ -151,7 +151,7 @@ class Candidate:
     disagree: bool
 
 
-def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, Candidate]:
+def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, SheetCandidate]:
     """The outputs that could be annotated, by id: drawn answers with a label of an attribute of
     these names; all drawn answers where no machine has labelled any yet.
     """
@@ -163,7 +163,7 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
         for name, mode in protocol.modes.items()
         if not mode.logprobs and not mode.for_discovery
     ]
-    pool: dict[str, Candidate] = {}
+    pool: dict[str, SheetCandidate] = {}
     asked = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     # items that people rate before any judge does
     unlabelled = not said and bool(asked & set(names))
@@ -172,12 +172,14 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
             condition = {"subject": one.subject, "mode": one.mode, **one.levels}
             values = Counter(name for name, _ in said[one.id])
             disagree = max(values.values(), default=0) > 1
-            pool[one.id] = Candidate(one.id, condition, one.prompt, one.text, one.blob, disagree)
+            pool[one.id] = SheetCandidate(
+                one.id, condition, one.prompt, one.text, one.blob, disagree
+            )
     return pool
 
 
 def _strata_factors(
-    protocol: Protocol, pool: Mapping[str, Candidate], number: int, whole: bool
+    protocol: Protocol, pool: Mapping[str, SheetCandidate], number: int, whole: bool
 ) -> list[str]:
     """As many factors as leave every condition a few of the outputs to be picked; what is never
     pooled comes first, and where a design names only a few items, the item.
@@ -203,10 +205,10 @@ def _strata_factors(
 
 
 def pick(
-    pool: Mapping[str, Candidate], by: Sequence[str], number: int, random: Random
+    pool: Mapping[str, SheetCandidate], by: Sequence[str], number: int, random: Random
 ) -> dict[str, tuple[float, str]]:
     """Output → (weight, why it was picked)."""
-    strata: dict[tuple[str, ...], list[Candidate]] = defaultdict(list)
+    strata: dict[tuple[str, ...], list[SheetCandidate]] = defaultdict(list)
     for one in pool.values():
         strata[tuple(one.condition.get(name, "") for name in by)].append(one)
     for part in strata.values():
@@ -231,7 +233,9 @@ def pick(
     return {output: found[output] for output in order}
 
 
-def _weight(one: Candidate, part: Sequence[Candidate], chosen: Sequence[Candidate]) -> float:
+def _weight(
+    one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
+) -> float:
     """Outputs of the kind in the condition for each that was picked; where a kind was never picked,
     of both together.
     """
@@ -242,7 +246,7 @@ def _weight(one: Candidate, part: Sequence[Candidate], chosen: Sequence[Candidat
 
 
 def _share_out(
-    strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int
+    strata: Mapping[tuple[str, ...], Sequence[SheetCandidate]], number: int
 ) -> dict[tuple[str, ...], int]:
     """The number shared out as evenly as the sizes of the strata allow."""
     share = dict.fromkeys(strata, 0)
@@ -256,7 +260,9 @@ def _share_out(
     return share
 
 
-def _row(store: Store, one: Candidate, attribute: str, weight: float, why: str) -> dict[str, str]:
+def _row(
+    store: Store, one: SheetCandidate, attribute: str, weight: float, why: str
+) -> dict[str, str]:
     """A line of the sheet: without labels and without the subject's name, which a person who
     annotates is not to know.
     """

@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..protocol import EVERY, Protocol
 from ..store import Store
 from .annotation import Task, choices, open_task
-from .answers import Choice, State
+from .answers import State, ValueChoice
 from .lists import attributes_of_outputs
 
 ALL = "all attributes"  # what the page calls the task
@@ -31,9 +31,9 @@ class WholeOutputTask:
 
     annotator: str
     tasks: Mapping[str, Task]
-    lists: Mapping[str, Mapping[str, tuple[Choice, ...]]]
+    lists: Mapping[str, Mapping[str, tuple[ValueChoice, ...]]]
     attribute: str = ALL
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ValueChoice, ...] = ()
     voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
 
     @property
@@ -45,7 +45,7 @@ class WholeOutputTask:
         Random(f"{self.annotator}/{EVERY}").shuffle(order)
         return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]
 
-    def choices_of(self, item: str) -> tuple[Choice, ...]:
+    def choices_of(self, item: str) -> tuple[ValueChoice, ...]:
         """Returns the values that an item may be given."""
         output, _, attribute = item.partition(" ")
         return self.lists[output][attribute]
@@ -73,11 +73,11 @@ class WholeOutputTask:
 
 
 def open_whole_outputs(
-    store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample
+    store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample
 ) -> WholeOutputTask:
     """Opens a person's task: the part of a sample, drawn for all attributes, to label."""
-    known: dict[str, tuple[Choice, ...]] = {}
-    listed: dict[str, dict[str, tuple[Choice, ...]]] = {}
+    known: dict[str, tuple[ValueChoice, ...]] = {}
+    listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
     for output, found in attributes_of_outputs(store, protocol, list(drawn["outputs"])).items():
         for one in found:
             key = f"{one.name} {sorted(one.of.items())}"

@@ -27,7 +27,7 @@ Overlay = Mapping[str, str]  # file name → its text
 _overlays: dict[str, Overlay] = {}  # code@hash → the files of a protocol's own folder
 
 
-class Answer(NamedTuple):
+class AnswerRow(NamedTuple):
     """A row of answers.csv. reply: with slots such as {form}; expected: the label, or `form` for
     the option that is written into {form}.
     """
@@ -48,7 +48,7 @@ class Pack(NamedTuple):
     words: Mapping[str, Json]
     people: Mapping[str, Json]
     refusals: Sequence[str]
-    answers: Sequence[Answer]
+    answers: Sequence[AnswerRow]
 
     def list_of(self, name: str) -> tuple[str, ...]:
         """A list of words of language.toml or people.toml; () if the language has none."""
@@ -178,7 +178,7 @@ def _table(code: str, name: str, files: Mapping[str, str]) -> Mapping[str, Json]
         ) from None
 
 
-def _answers(code: str, text: str) -> list[Answer]:
+def _answers(code: str, text: str) -> list[AnswerRow]:
     answers = []
     try:
         for line, row in numbered_rows(text, ",", needs=COLUMNS) if text.strip() else ():
@@ -188,7 +188,7 @@ def _answers(code: str, text: str) -> list[Answer]:
                     "be 'frame' or 'check'. Put a reply with commas into double quotes."
                 )
             instrument, shape, reply, expected, use = (row[name] for name in COLUMNS)
-            answers.append(Answer(instrument, shape, reply.replace("\\n", "\n"), expected, use))
+            answers.append(AnswerRow(instrument, shape, reply.replace("\\n", "\n"), expected, use))
     except BadTable as error:
         raise ProtocolError(f"languages/{code}/answers.csv, {error}") from None
     return answers

@@ -32,7 +32,7 @@ PAIRS = {
 }
 
 
-class Facts(NamedTuple):
+class LanguageFacts(NamedTuple):
     """name: in English; quotes: outer pair and inner pair; both, either: between two items of a
     list; script: ISO 15924.
     """
@@ -45,9 +45,11 @@ class Facts(NamedTuple):
 
 
 @lru_cache
-def _all() -> dict[str, Facts]:
+def _all() -> dict[str, LanguageFacts]:
     text = Path(__file__).with_name("cldr.json").read_text("utf-8")
-    return {code: Facts(*row) for code, row in json.loads(text).items() if code != "version"}
+    return {
+        code: LanguageFacts(*row) for code, row in json.loads(text).items() if code != "version"
+    }
 
 
 def base(code: str) -> str:
@@ -55,9 +57,9 @@ def base(code: str) -> str:
     return code.partition("@")[0].replace("_", "-").partition("-")[0].lower()
 
 
-def facts(code: str) -> Facts:
+def facts(code: str) -> LanguageFacts:
     """The facts of a language; of one that CLDR does not have its code, and English marks."""
-    return _all().get(base(code)) or Facts(code, "“”‘’", "", "", "")
+    return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
 
 
 def quote(text: str, code: str) -> str:

@@ -25,7 +25,7 @@ FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval", ".py", ".gguf")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing that `doctor` looked at.
 
     ok:   True fine, False wrong, None not there and not needed.
@@ -43,7 +43,7 @@ class Finding:
         return asdict(self)
 
 
-def _nothing_to_check() -> Iterable[Finding]:
+def _nothing_to_check() -> Iterable[DoctorFinding]:
     return ()
 
 
@@ -89,7 +89,7 @@ class ModelKind:
     batches: bool = False
     serves_asked: bool = False
     error_rates: Path | None = None
-    check: Callable[[], Iterable[Finding]] = _nothing_to_check
+    check: Callable[[], Iterable[DoctorFinding]] = _nothing_to_check
     identify: Callable[[str], str] = str
     executes: bool = False
     templated: bool = False

@@ -19,7 +19,7 @@ from .speech import Known, blank_of, finish_answer, next_token, pick, say, ways
 from .tilt import logistic, normal, number_at_level, outcome_shares
 
 
-class Choices(PlantedAnswers):
+class PlantedChoices(PlantedAnswers):
     """The choices of one planted model. Raises UsageError if its protocol offers none."""
 
     answers = "choice"
@@ -154,7 +154,7 @@ def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for spec, kind in kinds(protocol):
-        if kind.answers == Choices.answers:
+        if kind.answers == PlantedChoices.answers:
             for value in kind.attributes(spec).get(spec.attribute, ()):
                 forms = kind.examples(spec, value, language)
                 if forms and value not in found:

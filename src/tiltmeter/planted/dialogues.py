@@ -15,6 +15,7 @@ varied dress.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar
@@ -30,6 +31,7 @@ from .speech import dialogues, one_of, pick, speakers
 
 TWO, ONE, MORE, TOPIC = "two_lines", "one_line", "more_lines", "topic"
 _NO_DIALOGUE = ("...", "42")
+ANOTHER, LABEL_WORDS = "another", 4  # words that a label may have
 
 
 @lru_cache
@@ -108,20 +110,23 @@ class Dialogues(PlantedValues):
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
-    """What a cell's two speakers are called in a language. Raises UsageError for one that is
-    neither woman nor man.
+    """What a cell's two speakers are called in a language: a woman and a man as its pack says, all
+    others as the cell does; where these are long or the same, as persons 1 and 2.
     """
     known = speakers(code)
-    first, second = cell.get("first", "woman"), cell.get("second", "man")
-    for column, speaker in (("first", first), ("second", second)):
-        if speaker not in known:
-            raise UsageError(
-                f"planted: its dialogues have no speaker '{speaker}' (column {column}). It has: "
-                f"{', '.join(known)}."
-            )
-    if first == second:
+    called = [cell.get("first", "woman"), cell.get("second", "man")]
+    first, second = (re.sub(r"^an? ", "", one) for one in called)
+    if first == second and first in known:
         return known[first][1], known[first][2]
-    return known[first][0], known[second][0]
+    one, other = (known[name][0] if name in known else _capital(name) for name in (first, second))
+    if one == other or ANOTHER in called or max(one.count(" "), other.count(" ")) >= LABEL_WORDS:
+        one = one if one.count(" ") < LABEL_WORDS - 1 else "Person"
+        return f"{one} 1", f"{one} 2"
+    return one, other
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:

@@ -40,7 +40,7 @@ _MARKS = re.compile(r"^\W*\d*[.)]?\s*")
 _PERSON = re.compile(r"PERSON-\d+")
 
 
-class Judge:
+class PlantedJudge:
     """Answers the questions of a judge about answers to the prompts of one protocol."""
 
     def __init__(

@@ -22,7 +22,7 @@ from ..models.http import NO_LOGPROBS
 from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, ModelOptions, ReadBlob
 from ..records import CUT, STOP, Message, Reply, Request
-from .judge import Judge
+from .judge import PlantedJudge
 from .settings import FAULTS, SWITCHES, Settings
 from .subjects import parse, spoken_by
 from .tilt import uniforms
@@ -60,7 +60,7 @@ class Planted(Model):
         self._mark = repr(
             [(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY]
         )
-        self._judge = Judge(settings, self.subject, see)
+        self._judge = PlantedJudge(settings, self.subject, see)
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:

@@ -39,7 +39,7 @@ HITS_PER_TEXT = 5  # listed words of a text
 WORDS_PER_SENTENCE = 9  # words of a sentence that fills a text up
 
 
-class Prose(PlantedValues):
+class PlantedProse(PlantedValues):
     """The texts of one planted model for every cell of its protocol."""
 
     answers = "prose"

@@ -53,7 +53,7 @@ _REFUSAL = "I'm sorry, but I can't help with that request."
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RewriterSettings:
     """The settings of one planted rewriter; shares from 0 to 1 but for seed and protocol."""
 
     text: str = ""
@@ -68,16 +68,16 @@ class Settings:
     seed: int = 0
 
 
-def parse(text: str) -> Settings:
+def parse(text: str) -> RewriterSettings:
     """Settings from a model's name. Raises UsageError with the nearest name."""
-    names = [f.name for f in fields(Settings) if f.name != "text"]
-    defaults: dict[str, Value] = {name: getattr(Settings(), name) for name in names}
+    names = [f.name for f in fields(RewriterSettings) if f.name != "text"]
+    defaults: dict[str, Value] = {name: getattr(RewriterSettings(), name) for name in names}
     values: dict[str, Any] = {}
     for key, value in read_pairs(text, KIND_NAME).items():
         if key not in defaults:
             raise UnknownName(f"setting of {KIND_NAME}", key, defaults)
         values[key] = parse_value(KIND_NAME, key, value, defaults[key])
-    return Settings(text, **values)
+    return RewriterSettings(text, **values)
 
 
 class PlantedRewriter(Model):
@@ -85,7 +85,7 @@ class PlantedRewriter(Model):
 
     parallel = 1000
 
-    def __init__(self, settings: Settings, price: Price = FREE) -> None:
+    def __init__(self, settings: RewriterSettings, price: Price = FREE) -> None:
         self.name, self.price, self.settings = f"planted-rewriter:{settings.text}", price, settings
 
     @cached_property

@@ -40,7 +40,7 @@ _JSON = "application/json"
 _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
-class Count:
+class RequestCount:
     """What a server was asked. Distinct is by messages and seed: two trials with equal ones count
     as one.
     """
@@ -76,7 +76,7 @@ class Server:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.count, self.url = settings, Count(), ""
+        self.settings, self.count, self.url = settings, RequestCount(), ""
         self._shelf = Shelf()
         self._model = Planted(settings, see=self._shelf.see)
         self._constant = json.dumps(

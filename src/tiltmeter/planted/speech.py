@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ..languages.pack import Answer, pack, strings
+from ..languages.pack import AnswerRow, pack, strings
 from ..languages.refusals import sentence
 from ..models.http.body import list_at, object_at, text_at
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json, Token
@@ -77,7 +77,7 @@ def sentences(language: str, kind: str) -> Sequence[str]:
     return said or _BARE.get(label) or sentences(_ENGLISH, kind)
 
 
-def _says(row: Answer, label: str) -> bool:
+def _says(row: AnswerRow, label: str) -> bool:
     return row.instrument == "choice" and row.expected == label
 
 

@@ -14,10 +14,10 @@ from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..protocol.design.tables import SEVERAL
 from .answers import PlantedAnswers
-from .choices import Choices
+from .choices import PlantedChoices
 from .dialogues import Dialogues
 from .pictures import Pictures
-from .prose import Prose
+from .prose import PlantedProse
 from .rankings import PlantedRankings
 from .settings import (
     DEFAULTS,
@@ -32,12 +32,12 @@ from .settings import (
 from .words import Words
 
 # Texts that any instrument reads as prose come last: what else is read of an answer decides.
-SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, Choices, Prose)
+SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, PlantedChoices, PlantedProse)
 
 
 def subject_of(protocol: Protocol) -> type[PlantedAnswers]:
     """The subject that a protocol asks for; choices where it asks for none that is known."""
-    return next((subject for subject in SUBJECTS if subject.fits(protocol)), Choices)
+    return next((subject for subject in SUBJECTS if subject.fits(protocol)), PlantedChoices)
 
 
 def spoken_by(settings: Settings) -> PlantedAnswers:

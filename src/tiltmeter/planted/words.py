@@ -44,7 +44,7 @@ _NO_LIST = ("...", "42")
 _UNSPACED = ("zh", "ja")
 
 
-class Word(NamedTuple):
+class Lexeme(NamedTuple):
     """A lexeme with its classes and the forms in which the list prints it: gender ("f", "m" or "")
     → forms.
     """
@@ -64,7 +64,7 @@ class Words(PlantedAnswers):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.lists = _word_lists(_rows(self.protocol))
-        self._expected: dict[tuple[int, str], tuple[list[Word], list[float]]] = {}
+        self._expected: dict[tuple[int, str], tuple[list[Lexeme], list[float]]] = {}
         given = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
         self._telling = [
@@ -97,7 +97,7 @@ class Words(PlantedAnswers):
 
     def expected(
         self, cell: Mapping[str, str], number: int = PICKS_ASKED
-    ) -> tuple[list[Word], list[float]]:
+    ) -> tuple[list[Lexeme], list[float]]:
         """The words of a cell's list, and the probability of each to be among `number` picks."""
         known = "\n".join(cell.get(name, "") for name in self._telling)
         found = self._expected.get((number, known))
@@ -111,11 +111,11 @@ class Words(PlantedAnswers):
 
     def draw(
         self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
-    ) -> list[Word]:
+    ) -> list[Lexeme]:
         """Distinct words, each with its probability."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
-        found: list[Word] = []
+        found: list[Lexeme] = []
         next_at = random.random()
         for place, end in zip(order, accumulate(shares[place] for place in order), strict=True):
             if end > next_at and len(found) < number:
@@ -162,7 +162,7 @@ class Words(PlantedAnswers):
     def _language(self, cell: Mapping[str, str]) -> str:
         return cell.get("language") or next(iter(self.lists))
 
-    def _weight(self, word: Word, cell: Mapping[str, str]) -> float:
+    def _weight(self, word: Lexeme, cell: Mapping[str, str]) -> float:
         own = planted_number(self.settings, self.protocol, word.lexeme, cell)
         if own is not None:
             return own
@@ -178,7 +178,7 @@ class Words(PlantedAnswers):
             weights.append((1.0 if given is None else given) * shift)
         return sum(weights) / len(weights)
 
-    def _form(self, word: Word, cell: Mapping[str, str], random: Random) -> str:
+    def _form(self, word: Lexeme, cell: Mapping[str, str], random: Random) -> str:
         """A printed form of the person's gender where there is one."""
         forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
         return forms[0] if self.settings.dress == "plain" else random.choice(forms)
@@ -260,7 +260,7 @@ def _lexeme(row: Row) -> str:
     return row.get("lexeme") or row["word"]
 
 
-def _word_lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
+def _word_lists(rows: Iterable[Row]) -> dict[str, list[Lexeme]]:
     found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
     for row in rows:
         classes, forms = found.setdefault(row["language"], {}).setdefault(_lexeme(row), ({}, {}))
@@ -268,7 +268,7 @@ def _word_lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
         forms.setdefault(row.get("gender", ""), {})[row["word"]] = None
     return {
         code: [
-            Word(
+            Lexeme(
                 lexeme,
                 tuple(classes),
                 {gender: tuple(written) for gender, written in forms.items()},

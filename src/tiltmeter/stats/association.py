@@ -16,13 +16,13 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
 from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_carriers
-from tiltmeter.stats.results import Caution, Interval, Test, join_notes, with_cautions
+from tiltmeter.stats.results import Interval, IntervalCaution, Test, join_notes, with_cautions
 from tiltmeter.stats.wilson import wilson_limits
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5
-ZERO = Caution("zero_count", "a count is zero: 0.5 added to both")  # of a ratio: that of A
-ZERO_IN_B = Caution("zero_at_baseline", ZERO.text)
+ZERO = IntervalCaution("zero_count", "a count is zero: 0.5 added to both")  # of a ratio: that of A
+ZERO_IN_B = IntervalCaution("zero_at_baseline", ZERO.text)
 ZEROS = {ZERO.code, ZERO_IN_B.code}
 
 

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Caution, Interval, count_of, join_notes, with_cautions
+from tiltmeter.stats.results import Interval, IntervalCaution, count_of, join_notes, with_cautions
 from tiltmeter.stats.wilson import wilson as wilson  # its address for measures of others
 from tiltmeter.stats.wilson import wilson_limits
 
@@ -157,14 +157,14 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
     )
 
 
-def few_clusters(clusters: int) -> Caution | None:
+def few_clusters(clusters: int) -> IntervalCaution | None:
     """The mark of fewer clusters than any simulation claims coverage for."""
     if clusters < FEW_CLUSTERS:
-        return Caution("few_clusters", f"too few clusters (C = {clusters})")
+        return IntervalCaution("few_clusters", f"too few clusters (C = {clusters})")
     return None
 
 
-def other_kinds(share: Interval) -> Caution | None:
+def other_kinds(share: Interval) -> IntervalCaution | None:
     """The mark of a share that clusters of another kind would move out of its interval.
 
     One cluster that answers otherwise throughout moves the share by about 1/C. Where the rarer
@@ -176,11 +176,11 @@ def other_kinds(share: Interval) -> Caution | None:
         return None
     far = high - p if p <= 0.5 else p - low
     if clusters * min(p, 1 - p) < FEW_CARRIERS and far < 1 / clusters:
-        return Caution("other_kinds", "another kind of item would not be covered")
+        return IntervalCaution("other_kinds", "another kind of item would not be covered")
     return None
 
 
-def sizes_follow(alike: float, limits: tuple[float, float]) -> Caution | None:
+def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution | None:
     """Returns a caution if sizes hang on the share: the share with every item counted alike lies
     outside of Wilson's limits.
 
@@ -189,14 +189,14 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> Caution | None:
     if limits[0] <= alike <= limits[1]:
         return None
     text = f"items with more outputs have another share; items counted alike give {alike:.3f}"
-    return Caution("sizes_follow_share", text)
+    return IntervalCaution("sizes_follow_share", text)
 
 
-def few_carriers(clusters: int, *held: float) -> Caution | None:
+def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
     """The mark of ratios and of corrected shares; ``held`` are ``carriers`` of what is rare."""
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
-        return Caution("few_carriers", text)
+        return IntervalCaution("few_carriers", text)
     return few_clusters(clusters)
 
 

@@ -14,7 +14,7 @@ FEW_GOLD = (
 )
 
 
-class Caution(NamedTuple):
+class IntervalCaution(NamedTuple):
     """A caution about an interval: a code for programs, a text for people."""
 
     code: str
@@ -96,7 +96,7 @@ def count_of(number: float, noun: str) -> str:
     return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
 
 
-def with_cautions(interval: Interval, *cautions: Caution | None) -> Interval:
+def with_cautions(interval: Interval, *cautions: IntervalCaution | None) -> Interval:
     """The interval with these cautions, those that are None left out."""
     new = [caution for caution in cautions if caution]
     return replace(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..records import canonical
 from .packing import join_request, unpack
-from .views import DATE, REQUEST, SAMPLING, SQUEEZED, TEXT, WORD, Asked
+from .views import DATE, REQUEST, SAMPLING, SQUEEZED, TEXT, WORD, AskedColumn
 
 if TYPE_CHECKING:
     from . import Store
@@ -103,7 +103,9 @@ def _pattern(shape: str) -> tuple[str, str, str, str]:
     return one, two, three, four
 
 
-def read(store: Store, columns: Mapping[str, Asked], source: str) -> Iterator[dict[str, list[Any]]]:
+def read(
+    store: Store, columns: Mapping[str, AskedColumn], source: str
+) -> Iterator[dict[str, list[Any]]]:
     """Yields rows of a query piece by piece, at least one, each as {column: values}; dates as they
     are stored, in milliseconds. source: SQL from FROM on.
     """

@@ -48,7 +48,7 @@ def refuse_damaged(store: Store) -> None:
         blobs.read_blob(store.folder, name)
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     """How many rows a run has; pictures: files that were linked or copied into it."""
 
     trials: int
@@ -57,10 +57,10 @@ class Counts(NamedTuple):
     labels: int
     pictures: int = 0
 
-    def since(self, before: Counts, pictures: int) -> Counts:
+    def since(self, before: RowCounts, pictures: int) -> RowCounts:
         """How many more rows than before, with so many pictures."""
         more = [now - then for now, then in zip(self, before, strict=True)]
-        return Counts(*more[:-1])._replace(pictures=pictures)
+        return RowCounts(*more[:-1])._replace(pictures=pictures)
 
 
 class _Keyed(NamedTuple):
@@ -101,9 +101,9 @@ _TABLES = (
 )
 
 
-def count_rows(store: Store) -> Counts:
+def count_rows(store: Store) -> RowCounts:
     """How many rows a run has."""
-    return Counts(*(int(store.first(f"SELECT count(*) FROM {name}")[0]) for name in COUNTED))
+    return RowCounts(*(int(store.first(f"SELECT count(*) FROM {name}")[0]) for name in COUNTED))
 
 
 def merge_rows(

@@ -18,7 +18,7 @@ from .packing import id_number
 from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
-class Step(NamedTuple):
+class MigrationStep(NamedTuple):
     """What leads from one schema to the next. sql: statements that end in a semicolon; move: is
     called after them, to move rows.
     """
@@ -186,15 +186,15 @@ def _pack_rows(db: sqlite3.Connection) -> None:
         db.execute(f"DROP TABLE {table}")
 
 
-STEPS: tuple[Step, ...] = (
-    Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
-    Step("batches that were handed in, and the requests that wait for them", _BATCHES),
-    Step("which look of a run that stops early uses a trial first", _LOOKS),
-    Step("which of several servers answered a call", _SERVERS),
-    Step("the calls that labels rest on", _LABEL_CALLS),
-    Step("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
-    Step("the money of batches, and labels that count once", _MONEY + _ONCE),
-    Step("each text once, and integers in its places", _PACKED, _pack_rows),
+STEPS: tuple[MigrationStep, ...] = (
+    MigrationStep("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
+    MigrationStep("batches that were handed in, and the requests that wait for them", _BATCHES),
+    MigrationStep("which look of a run that stops early uses a trial first", _LOOKS),
+    MigrationStep("which of several servers answered a call", _SERVERS),
+    MigrationStep("the calls that labels rest on", _LABEL_CALLS),
+    MigrationStep("why replies ended, and how many of their tokens went into reasoning", _ENDINGS),
+    MigrationStep("the money of batches, and labels that count once", _MONEY + _ONCE),
+    MigrationStep("each text once, and integers in its places", _PACKED, _pack_rows),
 )
 
 

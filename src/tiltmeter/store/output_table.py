@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from .table_filling import FilledTables, LabelRow, OutputRow, Selection
 
-__all__ = ["CellKey", "LabelRow", "OutputRow", "OutputTable", "PlacedOutput", "Window"]
+__all__ = ["CellKey", "GridWindow", "LabelRow", "OutputRow", "OutputTable", "PlacedOutput"]
 CellKey: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
 _SORTS = {
     "sample": "c.sample, c.run, c.id",
@@ -48,7 +48,7 @@ class PlacedOutput(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class GridWindow:
     """What of a grid is shown. first, last: places in a cell, from 1."""
 
     rows: Sequence[str]
@@ -200,7 +200,7 @@ class OutputTable(FilledTables):
     def iter_placed(
         self,
         axes: tuple[str, str],
-        window: Window,
+        window: GridWindow,
         selection: Selection,
         attribute: str,
         sort: str,

@@ -24,7 +24,7 @@ WORD, TEXT, DATE, SQUEEZED, REQUEST, SAMPLING = (
 )
 
 
-class Column(NamedTuple):
+class ViewColumn(NamedTuple):
     """A column of a view. sql: its value; kind: how columns.py makes it of its parts, "" if it is
     stored as it is; parts: what is stored of it.
     """
@@ -34,16 +34,16 @@ class Column(NamedTuple):
     parts: tuple[str, ...] = ()
 
 
-def _plain(column: str) -> Column:
-    return Column(f"p.{column}")
+def _plain(column: str) -> ViewColumn:
+    return ViewColumn(f"p.{column}")
 
 
 def _word_sql(column: str) -> str:
     return f"(SELECT text FROM {{run}}.words WHERE n = p.{column})"
 
 
-def _word(column: str) -> Column:
-    return Column(_word_sql(column), WORD, (f"p.{column}",))
+def _word(column: str) -> ViewColumn:
+    return ViewColumn(_word_sql(column), WORD, (f"p.{column}",))
 
 
 _BASE = "(SELECT unpacked(body, '') FROM {run}.texts WHERE n = t.base)"
@@ -57,8 +57,8 @@ def _text_sql(column: str) -> str:
     return f"(SELECT {_BODY} FROM {{run}}.texts t WHERE t.n = p.{column})"
 
 
-def _text(column: str) -> Column:
-    return Column(_text_sql(column), TEXT, (f"p.{column}",))
+def _text(column: str) -> ViewColumn:
+    return ViewColumn(_text_sql(column), TEXT, (f"p.{column}",))
 
 
 def _trial(column: str) -> str:
@@ -69,44 +69,44 @@ def _trial(column: str) -> str:
     )
 
 
-def _call(column: str) -> Column:
+def _call(column: str) -> ViewColumn:
     """The key of a call, or what stands there instead of its number."""
-    return Column(
+    return ViewColumn(
         f"coalesce((SELECT key FROM {{run}}.packed_calls WHERE n = {column}"
         f" AND typeof({column}) = 'integer'), {column})"
     )
 
 
-def _date(column: str) -> Column:
+def _date(column: str) -> ViewColumn:
     sql = (
         f"CASE typeof({column}) WHEN 'integer' THEN"
         f" strftime('%Y-%m-%dT%H:%M:%f', {column} / 1000.0, 'unixepoch') || '+00:00'"
         f" ELSE {column} END"
     )
-    return Column(sql, DATE, (column,))
+    return ViewColumn(sql, DATE, (column,))
 
 
-def _squeezed(column: str, base: str = "") -> Column:
+def _squeezed(column: str, base: str = "") -> ViewColumn:
     """A text that is compressed where it stands. base: the column that names what against."""
     under = _text_sql(base) if base else "''"
     sql = f"CASE typeof(p.{column}) WHEN 'blob' THEN unpacked(p.{column}, {under}) ELSE p.{column}"
-    return Column(f"{sql} END", SQUEEZED, (f"p.{column}", f"p.{base}" if base else "NULL"))
+    return ViewColumn(f"{sql} END", SQUEEZED, (f"p.{column}", f"p.{base}" if base else "NULL"))
 
 
 _NONCE = f"coalesce({_trial('p.about')} || '/', '') || {_word_sql('turn')}"
-_REQUEST = Column(
+_REQUEST = ViewColumn(
     f"joined_request({_word_sql('shape')}, {_text_sql('context')}, {_text_sql('prompt')},"
     f" p.pictures, p.seed, {_NONCE})",
     REQUEST,
     (*("p.shape", "p.context", "p.prompt", "p.pictures", "p.seed"), _trial("p.about"), "p.turn"),
 )
-_DRAWN = Column(
+_DRAWN = ViewColumn(
     f"{_word_sql('sampling')} || CASE WHEN substr({_word_sql('sampling')}, -1) = ',' THEN"
     " coalesce(p.seed, 'null') || ']' ELSE '' END",
     SAMPLING,
     ("p.sampling", "p.seed"),
 )
-_COLUMNS: dict[str, dict[str, Column]] = {
+_COLUMNS: dict[str, dict[str, ViewColumn]] = {
     "trials": {
         "id": _plain("id"),
         "subject": _word("subject"),
@@ -139,14 +139,14 @@ _COLUMNS: dict[str, dict[str, Column]] = {
         "date": _date("p.date"),
         "ended": _word("ended"),
         "thought": _plain("thought"),
-        "nonce": Column(_NONCE),
+        "nonce": ViewColumn(_NONCE),
         "n": _plain("n"),
         "about": _plain("about"),
     },
     "outputs": {
-        "trial": Column(_trial("p.n")),
+        "trial": ViewColumn(_trial("p.n")),
         "outcome": _word("outcome"),
-        "text": Column(
+        "text": ViewColumn(
             "coalesce(p.text, (SELECT text FROM {run}.packed_calls WHERE n = p.call))",
             parts=("p.text",),
         ),
@@ -159,7 +159,7 @@ _COLUMNS: dict[str, dict[str, Column]] = {
     },
     "labels": {
         "id": _plain("id"),
-        "output": Column(_trial("p.output")),
+        "output": ViewColumn(_trial("p.output")),
         "annotator": _word("annotator"),
         "attribute": _word("attribute"),
         "value": _word("value"),
@@ -170,14 +170,14 @@ _COLUMNS: dict[str, dict[str, Column]] = {
         "n": _plain("output"),
     },
     "label_calls": {
-        "output": Column(_trial("p.output")),
+        "output": ViewColumn(_trial("p.output")),
         "annotator": _word("annotator"),
         "turn": _plain("turn"),
         "call": _call("p.call"),
         "n": _plain("output"),
         "c": _plain("call"),
     },
-    "trial_looks": {"trial": Column(_trial("p.n")), "look": _plain("look"), "n": _plain("n")},
+    "trial_looks": {"trial": ViewColumn(_trial("p.n")), "look": _plain("look"), "n": _plain("n")},
     "call_servers": {"call": _plain("key"), "server": _plain("server"), "c": _plain("n")},
 }
 _SOURCES = {name: f"packed_{name}" for name in _COLUMNS} | {"call_servers": "packed_calls"}
@@ -185,14 +185,14 @@ TABLES = tuple(_COLUMNS)
 _INNER = frozenset({"n", "c", "nonce", "about"})
 
 
-class Asked(NamedTuple):
+class AskedColumn(NamedTuple):
     """A column as columns.py reads it. parts: SQL of what is stored of it; kind: as of Column."""
 
     kind: str
     parts: tuple[str, ...]
 
 
-def public_columns(table: str, alias: str) -> dict[str, Asked]:
+def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
     """Returns the columns of a table that are handed on, without integers of this file. alias: of
     the table in the query.
     """
@@ -200,11 +200,11 @@ def public_columns(table: str, alias: str) -> dict[str, Asked]:
     for name, column in _COLUMNS[table].items():
         places = range(len(column.parts)) if column.kind else ()
         parts = tuple(f"{alias}.{name}_{place}" for place in places)
-        found[name] = Asked(column.kind, parts or (f"{alias}.{name}",))
+        found[name] = AskedColumn(column.kind, parts or (f"{alias}.{name}",))
     return {name: asked for name, asked in found.items() if name not in _INNER}
 
 
-def _listed(columns: dict[str, Column]) -> Iterator[str]:
+def _listed(columns: dict[str, ViewColumn]) -> Iterator[str]:
     for name, column in columns.items():
         yield f"{column.sql} AS {name}"
         yield from (f"{part} AS {name}_{place}" for place, part in enumerate(column.parts))

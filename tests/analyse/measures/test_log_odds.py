@@ -11,7 +11,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter import Protocol
-from tiltmeter.analyse.counts.count_table import Table
+from tiltmeter.analyse.counts.count_table import CountTable
 from tiltmeter.analyse.measures.log_odds import logit_difference
 from tiltmeter.protocol import MeasureSpec, Variant
 from tiltmeter.store import Store
@@ -28,7 +28,7 @@ MEASURE = MeasureSpec(
 )
 
 
-def table(shares: dict[tuple[str, str, str], float]) -> Table:
+def table(shares: dict[tuple[str, str, str], float]) -> CountTable:
     """(item, group, age) → the probability of yes."""
     protocol = Protocol.declare(
         name="toy",
@@ -48,7 +48,7 @@ def table(shares: dict[tuple[str, str, str], float]) -> Table:
         for (i, g, a), share in shares.items()
         for value, weight in (("yes", share), ("no", 1 - share))
     ]
-    return Table(pl.DataFrame(rows), protocol, Variant("default"), drawn=False)
+    return CountTable(pl.DataFrame(rows), protocol, Variant("default"), drawn=False)
 
 
 def test_by_hand() -> None:

@@ -18,7 +18,7 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
-from tiltmeter.models.existing.answers import Answers, Wanted
+from tiltmeter.models.existing.answers import Answers, WantedTrial
 from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.models.existing.stored import answer_file, replay
 from tiltmeter.models.kinds import make_model
@@ -258,7 +258,7 @@ def test_the_answers_are_indexed_once_each(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", {"id": "t", "prompt": "P", "text": "a"})
     answers = Answers(path, read_lines(path))
     wanted = [("t", "other", 0), ("other", "P", 0), ("other", "P", 1)]
-    found = [answers.find(Wanted(*one, dict)) for one in wanted]
+    found = [answers.find(WantedTrial(*one, dict)) for one in wanted]
     assert [line and line.reply.text for line in found] == ["a", "a", None]
 
 

@@ -1,7 +1,7 @@
 """`crier:TEXT` says one text. A million of its tokens cost a dollar in and two out."""
 
 from tiltmeter.models import Model, Price
-from tiltmeter.models.kinds import Finding, ModelKind
+from tiltmeter.models.kinds import DoctorFinding, ModelKind
 from tiltmeter.models.options import TEXT, ModelOptions
 from tiltmeter.records import Reply, Request
 
@@ -14,6 +14,6 @@ class Crier(Model):
         return Reply(self._text, usage=(10, 5))
 
 
-READY = Finding("outside", "crier", True, "has a voice")
+READY = DoctorFinding("outside", "crier", True, "has a voice")
 SAYS = "crier:TEXT, says one text"
 KIND = ModelKind("crier", SAYS, Crier, (TEXT,), price=Price(1, 2), check=lambda: [READY])

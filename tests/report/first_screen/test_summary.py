@@ -12,7 +12,7 @@ from tiltmeter.records import Estimate
 from tiltmeter.report.first_screen import findings, summary
 from tiltmeter.report.page_model import audits
 from tiltmeter.report.page_model.page import Content, Finding
-from tiltmeter.store.queries.trials import Part
+from tiltmeter.store.queries.trials import TrialPart
 
 
 def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
@@ -60,8 +60,8 @@ def test_a_label_is_what_tells_findings_apart(roles: Protocol, three: tuple[Find
 
 def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None:
     one, two = (
-        Part("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64),
-        Part("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
+        TrialPart("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64),
+        TrialPart("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
     )
     assert (
         summary.asked_line(roles, [one], 10, 96, ["en"], 60)

@@ -23,7 +23,7 @@ from tiltmeter.report.tables import estimate_tables
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stages.steps import injection_count
 from tiltmeter.store import Store
-from tiltmeter.store.queries.trials import Part
+from tiltmeter.store.queries.trials import TrialPart
 
 
 def whole(**changes: object) -> Estimate:
@@ -259,7 +259,7 @@ def test_who_asks_whom(model: str, purpose: str, role: str) -> None:
 
 
 def test_judges_are_described_and_repeated_in_the_command() -> None:
-    asked = [Part("m", "sampled", 10, 9, 1, "", None, 1.0, 64)]
+    asked = [TrialPart("m", "sampled", 10, 9, 1, "", None, 1.0, 64)]
     known = [
         models_asked.Facts("m", "subject", 9, {"m-1": 5, "m-2": 4}, cost=0.5),
         models_asked.Facts("m", "choice/1@a", 3),

@@ -21,7 +21,7 @@ from tiltmeter.records import Label
 from tiltmeter.stages.engine.engine import Engine
 from tiltmeter.stages.engine.limits import Limits, Tally
 from tiltmeter.stages.engine.open_models import Models
-from tiltmeter.stages.engine.sources import Job, Source
+from tiltmeter.stages.engine.sources import Job, JobSource
 from tiltmeter.stages.steps import pipeline
 from tiltmeter.store import Store
 
@@ -121,7 +121,7 @@ def test_the_cap_holds_over_all_models_at_once(tmp_path: Path) -> None:
                 (job(str(n)) for n in range(500)),
                 (judged(f"j{n}") for n in range(500)),
             ]
-            await engine.drive_all([Source(one, Tally()) for one in jobs])
+            await engine.drive_all([JobSource(one, Tally()) for one in jobs])
 
     with Store(tmp_path / "run", create=True, writing=True) as store:
         with pytest.raises(BudgetError, match="Raise --max-cost"):

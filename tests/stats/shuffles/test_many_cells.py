@@ -10,7 +10,7 @@ from scipy import stats
 
 from tiltmeter.stats.exceptional_items import exceptional_gaps, exceptional_shares
 from tiltmeter.stats.power.cell_rises import planned_critical, value_rise
-from tiltmeter.stats.shuffles.many_cells import CellKey, Part, many_cells, minus_log_p
+from tiltmeter.stats.shuffles.many_cells import CellKey, ObjectOutputs, many_cells, minus_log_p
 from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 
@@ -24,7 +24,7 @@ def column(*values: int) -> np.ndarray:
 
 def test_by_hand() -> None:
     """aaa against bbb: the score of b is 1.5/√.45 in 2 of 20 splits."""
-    part = Part([column(0, 0, 0), column(1, 1, 1)], ("x",), (("a", "b"),), shuffles(9_999))
+    part = ObjectOutputs([column(0, 0, 0), column(1, 1, 1)], ("x",), (("a", "b"),), shuffles(9_999))
     found = many_cells(parts=[part])
     assert found.p == pytest.approx(0.1, abs=0.01)
     assert found.cells[0] == CellKey("x", "b", None, 1)
@@ -34,17 +34,19 @@ def test_by_hand() -> None:
 
 
 def test_a_value_that_is_too_rare_is_no_cell() -> None:
-    part = Part([column(0, 0), column(1, 1)], ("x",), (("a", "b"),), shuffles())
+    part = ObjectOutputs([column(0, 0), column(1, 1)], ("x",), (("a", "b"),), shuffles())
     assert many_cells(parts=[part]).p is None
     assert many_cells(parts=[]).p is None
-    empty = Part([np.zeros((0, 1), int), column(1, 1)], ("x",), (("a", "b"),), shuffles())
+    empty = ObjectOutputs([np.zeros((0, 1), int), column(1, 1)], ("x",), (("a", "b"),), shuffles())
     assert many_cells(parts=[empty]).cells == ()
 
 
 def test_the_largest_score_is_that_of_every_split() -> None:
     """Two attributes with a missing value: scores of all 70 splits, worked out one by one."""
     rows = np.array([[0, 0], [0, 1], [1, 1], [1, -1], [0, 0], [1, 0], [1, 1], [0, 1]])
-    part = Part([rows[:4], rows[4:]], ("x", "y"), (("a", "b"), ("c", "d")), shuffles(20_000))
+    part = ObjectOutputs(
+        [rows[:4], rows[4:]], ("x", "y"), (("a", "b"), ("c", "d")), shuffles(20_000)
+    )
     found = many_cells(parts=[part], with_mean=False)
 
     def largest(chosen: tuple[int, ...]) -> float:
@@ -64,7 +66,7 @@ def test_the_largest_score_is_that_of_every_split() -> None:
     assert found.p == pytest.approx(exact, abs=0.012)
 
 
-def planted(seed: int, rise: float, objects: int = 2, pictures: int = 25) -> list[Part]:
+def planted(seed: int, rise: float, objects: int = 2, pictures: int = 25) -> list[ObjectOutputs]:
     """Attribute 0 is shared by name; its value 0 rises in the second group."""
     rng = np.random.default_rng(seed)
     parts = []
@@ -73,7 +75,9 @@ def planted(seed: int, rise: float, objects: int = 2, pictures: int = 25) -> lis
         moved = rng.random(pictures) < rise
         groups[1][moved, 0] = 0
         names = ("colour", *(f"{thing}{n}" for n in range(3)))
-        parts.append(Part(groups, names, [tuple("abcde")] * 4, shuffles(999, seed + thing)))
+        parts.append(
+            ObjectOutputs(groups, names, [tuple("abcde")] * 4, shuffles(999, seed + thing))
+        )
     return parts
 
 
@@ -101,7 +105,7 @@ def test_of_three_groups_each_is_held_against_its_others() -> None:
     rng = np.random.default_rng(3)
     groups = [rng.integers(0, 4, (30, 2)) for _ in range(3)]
     groups[1][:20, 1] = 3
-    part = Part(groups, ("x", "y"), [tuple("abcd")] * 2, shuffles())
+    part = ObjectOutputs(groups, ("x", "y"), [tuple("abcd")] * 2, shuffles())
     found = many_cells(parts=[part])
     assert found.cells[0] == CellKey("y", "d", None, 1) and found.sizes[0] > 0
     total = np.concatenate(groups)[:, 1]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tiltmeter.stats.arguments import Codes
-from tiltmeter.stats.shuffles.many_cells import Part, many_cells
+from tiltmeter.stats.shuffles.many_cells import ObjectOutputs, many_cells
 from tiltmeter.stats.shuffles.shuffling import Shuffles
 from tiltmeter.stats.stopping.blocks import CellBlocks, CellPart, cell_scores
-from tiltmeter.stats.stopping.decision import Claim, decide
+from tiltmeter.stats.stopping.decision import StoppingClaim, decide
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.sequential import plain_p
 
@@ -53,7 +53,7 @@ def test_at_one_look_it_is_the_test_of_a_run_that_asks_all() -> None:
     assert plain_p(cell_scores(one, design((3,), (1.0,)))) == pytest.approx(0.1, abs=0.02)
     data = run(1, red=0.75)
     whole = [
-        Part(
+        ObjectOutputs(
             [np.concatenate([block[g] for block in own.blocks]) for g in range(2)],
             own.names,
             own.values,
@@ -91,7 +91,7 @@ def rejected(data: CellBlocks) -> bool:
         seen = CellBlocks(
             [CellPart(one.blocks[:look], one.names, one.values) for one in data.parts]
         )
-        (made["claim"],) = decide(plan, [Claim("claim", seen)], look, made or None)
+        (made["claim"],) = decide(plan, [StoppingClaim("claim", seen)], look, made or None)
         if made["claim"].state == "rejected":
             return True
     return False

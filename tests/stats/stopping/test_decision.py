@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tiltmeter.stats.stopping.decision import (
-    Claim,
     PlainTests,
+    StoppingClaim,
     decide,
     information,
 )
@@ -18,8 +18,8 @@ from tiltmeter.stats.stopping.rules import are_rejected, levels_of, predictive_p
 DESIGN = StoppingDesign((2, 4), (0.4, 0.6), (0.1,), 3)
 
 
-def claims(*p: tuple[float, ...] | None, calls: str = "") -> list[Claim]:
-    return [Claim(f"c{i}", PlainTests(q) if q else None, calls) for i, q in enumerate(p)]
+def claims(*p: tuple[float, ...] | None, calls: str = "") -> list[StoppingClaim]:
+    return [StoppingClaim(f"c{i}", PlainTests(q) if q else None, calls) for i, q in enumerate(p)]
 
 
 def test_holm_over_two_looks_by_hand() -> None:

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ...stats.arguments import Codes
-from ...stats.shuffles.many_cells import Part
+from ...stats.shuffles.many_cells import ObjectOutputs
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.value_counts import codes_with_values
 from ..counts.whole_outputs import BaseAndGroups, Place
 from ..measures.divergences import codes_of
 from ..scores.many_cells import Compared, claim_row
 from ..scores.over_cells import BASE, cells_of, places_of
-from .paired_runs import ComparisonRow, Pairing
+from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles, as of scores of whole outputs
 SEED = 21  # of the shuffles, with the place of the object or level
@@ -24,7 +24,7 @@ LEVELS, GROUPS = "cells_between_levels", "cells_between_groups"
 KINDS = ("cells_from_base", GROUPS, LEVELS)
 
 
-def cell_claims(pairing: Pairing) -> Iterator[ComparisonRow]:
+def cell_claims(pairing: PairedTables) -> Iterator[ComparisonRow]:
     """One claim for each prompt that both runs have: the base and each group, over all objects, or
     each level of a factor. Of the groups of a dimension among one another there is none.
     """
@@ -34,7 +34,7 @@ def cell_claims(pairing: Pairing) -> Iterator[ComparisonRow]:
         yield from _of_prompts(pairing)
 
 
-def _of_prompts(pairing: Pairing) -> Iterator[ComparisonRow]:
+def _of_prompts(pairing: PairedTables) -> Iterator[ComparisonRow]:
     contrast = pairing.measure.contrast or {}
     before, after = (
         {tuple(cell.condition.items()): cell for cell in cells_of(table, pairing.measure)}
@@ -49,13 +49,13 @@ def _of_prompts(pairing: Pairing) -> Iterator[ComparisonRow]:
             rows, values = codes_with_values(sides, names)
             order = [BASE, *first.groups]
             draws = _shuffles(number, order.index(place) if place in order else len(order))
-            parts.append(Part(rows, names, values, draws))
+            parts.append(ObjectOutputs(rows, names, values, draws))
             objects.append(", ".join(first.condition.values()))
         about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
         yield from _row(pairing, about, parts, objects)
 
 
-def _of_levels(pairing: Pairing) -> Iterator[ComparisonRow]:
+def _of_levels(pairing: PairedTables) -> Iterator[ComparisonRow]:
     measure = pairing.measure
     if not all(table.drawn for table in pairing.tables):
         return
@@ -63,12 +63,15 @@ def _of_levels(pairing: Pairing) -> Iterator[ComparisonRow]:
     first, second = (codes_of(table, measure, among) for table in pairing.tables)
     for number, level in enumerate(level for level in first if level in second):
         groups: list[Codes] = [first[level], second[level]]
-        part = Part(groups, (measure.attribute,), (among,), _shuffles(number, 0))
+        part = ObjectOutputs(groups, (measure.attribute,), (among,), _shuffles(number, 0))
         yield from _row(pairing, {(measure.contrast or {})["factor"]: level}, [part], [""])
 
 
 def _row(
-    pairing: Pairing, about: Mapping[str, str], parts: Sequence[Part], objects: Sequence[str]
+    pairing: PairedTables,
+    about: Mapping[str, str],
+    parts: Sequence[ObjectOutputs],
+    objects: Sequence[str],
 ) -> Iterator[ComparisonRow]:
     there = [part for part in parts if all(len(group) for group in part.groups)]
     if there:

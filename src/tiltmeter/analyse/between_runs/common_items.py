@@ -12,10 +12,10 @@ import polars as pl
 from ...protocol import MeasureSpec
 from ...stats.results import join_notes
 from ..correction.corrected_rows import side_cuts_of
-from ..counts.count_table import Cut, Key, Table
+from ..counts.count_table import CountTable, Cut, Key
 from ..measures.controlled_effects import TESTED, shared_items
 
-Tables = tuple[Table, Table]
+Tables = tuple[CountTable, CountTable]
 
 
 @dataclass(frozen=True, slots=True)

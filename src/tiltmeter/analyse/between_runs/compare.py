@@ -25,7 +25,7 @@ from ...store.queries import endpoints, settings
 from ..claims import families
 from ..claims.verdicts import Verdict
 from ..correction import corrected_rows
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..measures.estimate_rows import with_detectable
 from ..stopping.compared import looks_price, paying
 from ..whole_run import measure_run
@@ -33,11 +33,11 @@ from . import cell_claims, notebook_page
 from . import verdicts as compared_verdicts
 from .distances import distances
 from .joined_runs import JoinedRuns
-from .paired_runs import ComparisonRow, Pairing, Part, Stratum, leading, stratum_text
+from .paired_runs import ComparisonRow, PairedTables, RunPart, Stratum, leading, stratum_text
 from .prompt_in_both import PromptInBoth, prompt_in_both
 from .scores import ScorePair, can_compare
 from .set_up import Difference, differences, made_with
-from .verdicts import Pair
+from .verdicts import RunPair
 
 MARGIN = 0.05
 DIVERGENCE = "divergence"  # the kind whose distributions are compared
@@ -104,7 +104,7 @@ def compare(
             f"{stores[0].folder} holds one subject; name another run to compare it with."
         )
     first, *others = parts
-    pairs = [Pair(first, other) for other in others]
+    pairs = [RunPair(first, other) for other in others]
     for store in stores[1:]:
         refuse_other_design(stores[0], store)
     rows = [row for pair in pairs for row in pair_rows(protocol, pair, margin)]
@@ -124,7 +124,7 @@ def compare(
 
 
 def _example(
-    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> PromptInBoth | None:
     """One prompt in both runs, of the leading difference."""
     claimed = [row for row in rows if row.claim is not None]
@@ -160,7 +160,7 @@ def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[st
 
 
 def with_claims(
-    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
     """The rows of all pairs with p adjusted, and the verdict of each headline claim."""
     return compared_verdicts.with_verdicts(protocol, _adjust_families(protocol, rows), pairs)
@@ -178,9 +178,9 @@ def refuse_other_design(one: Store, other: Store) -> None:
             )
 
 
-def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
+def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
     """The subjects of a run, each with its counted labels."""
-    tables: dict[str, dict[Stratum, Table]] = {}
+    tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
     for over, stratum, table, found in measure_run.tables(store, protocol):
         if not over:
@@ -189,7 +189,7 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     if not tables:
         raise UsageError(f"{store.folder} has no labels yet. Type: tiltmeter label {store.folder}")
     return [
-        Part(
+        RunPart(
             name if len(tables) == 1 else f"{name}: {subject}",
             subject,
             store,
@@ -201,7 +201,7 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     ]
 
 
-def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
+def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
     """Every difference of two subjects, with p that is not adjusted. RunMismatch where more than
     one thing differs, or nothing is common.
 
@@ -221,7 +221,7 @@ def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compari
             yield replace(row, estimate=paying(row.estimate, known[place]), within_margin=within)
 
 
-def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
+def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
     first, second = pair
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
@@ -237,13 +237,13 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
             continue
         tables = first.tables[stratum], second.tables[stratum]
         if can_compare(measure):
-            pairing = Pairing(first, second, stratum, *tables, measure, margin)
+            pairing = PairedTables(first, second, stratum, *tables, measure, margin)
             yield from ScorePair(pairing).rows()
             continue
         before, after = (
             replace(one, rows=measure_run.kept_rows(one.rows, measure.where)) for one in tables
         )
-        pairing = Pairing(first, second, stratum, before, after, measure, margin)
+        pairing = PairedTables(first, second, stratum, before, after, measure, margin)
         if measure.kind in cell_claims.KINDS:
             yield from cell_claims.cell_claims(pairing)
         elif measure.kind == DIVERGENCE:
@@ -253,7 +253,7 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
                 yield from JoinedRuns(replace(pairing, measure=one), by).rows()
 
 
-def _refuse_two(first: Part, second: Part) -> None:
+def _refuse_two(first: RunPart, second: RunPart) -> None:
     """Refuses where more than one thing differs, since the difference could then come from
     either.
     """
@@ -271,7 +271,7 @@ def _refuse_two(first: Part, second: Part) -> None:
         )
 
 
-def pair_warnings(pair: Pair) -> Iterator[str]:
+def pair_warnings(pair: RunPair) -> Iterator[str]:
     """Yields the changes behind the name of a model, and the trials that only one of the two
     has.
     """

@@ -15,12 +15,12 @@ from ...stats.shuffles.pooled_permutation import PooledCell, pooled_score
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.whole_outputs import DRAWS
 from ..measures.divergences import UNIT, adjusted_row, codes_of, exact
-from .paired_runs import ComparisonRow, Pairing
+from .paired_runs import ComparisonRow, PairedTables
 
 SEED = 20  # of the shuffles, with the place of the level
 
 
-def distances(pairing: Pairing) -> Iterator[ComparisonRow]:
+def distances(pairing: PairedTables) -> Iterator[ComparisonRow]:
     """The distance over all levels that both runs have, then at each of them."""
     if not all(table.drawn for table in pairing.tables):
         return

@@ -23,9 +23,9 @@ from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
-from .paired_runs import FACTOR, ComparisonRow, Part
+from .paired_runs import FACTOR, ComparisonRow, RunPart
 from .set_up import Difference, differences, made_with
-from .verdicts import Pair
+from .verdicts import RunPair
 
 NO_HEADLINE = "no headline number could be tested against the other run"
 Levels = tuple[tuple[str, str], ...]
@@ -53,7 +53,7 @@ class DatedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HistoryStep:
     """From one run to another (places in the history). verdicts: of each headline difference;
     not_compared: why there is none, or none of some model.
     """
@@ -72,7 +72,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryLine:
     """One headline number over the runs. values: of each run, None where it has no such number;
     steps: of each step, None where the two were not compared.
     """
@@ -94,15 +94,15 @@ class History:
 
     protocol: Protocol
     runs: tuple[DatedRun, ...]
-    steps: tuple[Step, ...]
-    since_first: Step | None
-    lines: tuple[Line, ...]
+    steps: tuple[HistoryStep, ...]
+    since_first: HistoryStep | None
+    lines: tuple[HistoryLine, ...]
     left_out: tuple[str, ...]
     margin: float
     changed_words: tuple[str, ...] = ()
 
     @property
-    def every_step(self) -> list[Step]:
+    def every_step(self) -> list[HistoryStep]:
         """The steps, then the last run against the first."""
         return [*self.steps, *([self.since_first] if self.since_first else [])]
 
@@ -123,7 +123,7 @@ class History:
         }
 
 
-def _step_as_dict(step: Step) -> dict[str, Json]:
+def _step_as_dict(step: HistoryStep) -> dict[str, Json]:
     return {
         "runs": [step.first, step.second],
         "changes": [change._asdict() for change in step.changes],
@@ -133,7 +133,7 @@ def _step_as_dict(step: Step) -> dict[str, Json]:
     }
 
 
-def _line_as_dict(line: Line) -> dict[str, Json]:
+def _line_as_dict(line: HistoryLine) -> dict[str, Json]:
     return {
         "measure": line.measure,
         "subject": line.subject,
@@ -186,7 +186,7 @@ def _date(store: Store) -> str:
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
 
 
-def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[Step]:
+def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[HistoryStep]:
     """Each run against the one before, and at the end the last against the first; of two runs that
     is the same step once.
     """
@@ -196,7 +196,7 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
     ]
     places = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
     rows: list[ComparisonRow] = []
-    pairs: dict[tuple[int, int], list[Pair]] = {}
+    pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
     for first, second in places:
         found, refused = _compare_pairs(runs, parts, (first, second), margin)
@@ -210,10 +210,10 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
 def _step(
     place: tuple[int, int],
     made: Sequence[DatedRun],
-    pairs: Sequence[Pair],
+    pairs: Sequence[RunPair],
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
-) -> Step:
+) -> HistoryStep:
     """The step between two runs. judged: the rows of all steps."""
     first, second = place
     names = {pair.names for pair in pairs}
@@ -221,15 +221,15 @@ def _step(
     why = [*reasons] or ([] if verdicts else [NO_HEADLINE])
     warnings = tuple(line for pair in pairs for line in compare.pair_warnings(pair))
     changes = tuple(differences(made[first].made_with, made[second].made_with))
-    return Step(first, second, changes, verdicts, tuple(why), warnings)
+    return HistoryStep(first, second, changes, verdicts, tuple(why), warnings)
 
 
 def _compare_pairs(
     runs: Sequence[OpenRun],
-    parts: Sequence[Sequence[Part]],
+    parts: Sequence[Sequence[RunPart]],
     place: tuple[int, int],
     margin: float,
-) -> tuple[list[tuple[Pair, list[ComparisonRow]]], list[str]]:
+) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
     """The pairs of two runs with their rows, and why others have none."""
     first, second = place
     try:
@@ -248,14 +248,14 @@ def _compare_pairs(
     return found, refused
 
 
-def _common(before: Sequence[Part], after: Sequence[Part]) -> list[Pair]:
+def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
     """The models of both; where each run has one, these two, for a version of a model often has a
     name of its own.
     """
     if len(before) == len(after) == 1:
-        return [Pair(before[0], after[0])]
+        return [RunPair(before[0], after[0])]
     own = {part.subject: part for part in before}
-    return [Pair(own[part.subject], part) for part in after if part.subject in own]
+    return [RunPair(own[part.subject], part) for part in after if part.subject in own]
 
 
 def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
@@ -269,7 +269,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
     return replace(protocols[-1], measures=tuple(joined))
 
 
-def _lines(runs: Sequence[OpenRun], steps: Sequence[Step]) -> Iterator[Line]:
+def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
     """Each headline number by its model (where a run has several), annotator (likewise), measure,
     condition and contrast.
     """
@@ -291,7 +291,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[Step]) -> Iterator[Line]:
     moved = [{key(one): one for one in step.verdicts} for step in steps]
     for place in dict.fromkeys(one for own in values for one in own):
         subject, _, measure, condition, contrast = place
-        yield Line(
+        yield HistoryLine(
             measure,
             subject,
             dict(condition),

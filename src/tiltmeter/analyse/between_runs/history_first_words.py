@@ -12,7 +12,7 @@ from ..words import numerals
 from ..words.verdict_words import Word
 from .change_sentences import Change
 from .first_words import FirstWords, amount_of_margin, difference, set_up_text, weakened
-from .histories import History, Line, Step
+from .histories import History, HistoryLine, HistoryStep
 from .paired_runs import FACTOR
 
 
@@ -40,7 +40,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
     return _none(found, compared, names)
 
 
-def _around(compared: Sequence[Step], last: Step) -> str:
+def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
     """Summarises the other steps and the other numbers of this step."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
@@ -59,7 +59,7 @@ def _around(compared: Sequence[Step], last: Step) -> str:
     return end
 
 
-def _none(found: History, compared: Sequence[Step], names: Mapping[str, str]) -> str:
+def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, str]) -> str:
     """No step is told from noise."""
     verdicts = [one for step in compared for one in step.verdicts]
     runs = count_of(len(found.runs), "run")
@@ -75,7 +75,7 @@ def _none(found: History, compared: Sequence[Step], names: Mapping[str, str]) ->
     return f"No change found over {runs}, in {numbers}{values}{could}."
 
 
-def _ends(found: History, line: Line, names: Mapping[str, str]) -> str:
+def _ends(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
     first, last = line.values[0], line.values[-1]
     if first is None or last is None:
         return ""
@@ -109,7 +109,9 @@ def _lead(told: Sequence[Verdict]) -> Verdict:
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
-def _change(found: History, step: Step, verdict: Verdict, names: Mapping[str, str]) -> Change:
+def _change(
+    found: History, step: HistoryStep, verdict: Verdict, names: Mapping[str, str]
+) -> Change:
     """A difference of a step, with the numbers of both runs by themselves."""
     line = line_of(found, verdict)
     if line is not None:
@@ -122,7 +124,7 @@ def _change(found: History, step: Step, verdict: Verdict, names: Mapping[str, st
 
 
 def _of_line(
-    found: History, line: Line, places: tuple[int, int], names: Mapping[str, str]
+    found: History, line: HistoryLine, places: tuple[int, int], names: Mapping[str, str]
 ) -> Change:
     first, second = (line.values[place] for place in places)
     unit = next((one.unit for one in (second, first) if one is not None), "share")
@@ -141,7 +143,7 @@ def _of_line(
     )
 
 
-def line_of(found: History, verdict: Verdict) -> Line | None:
+def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
     """The headline number of a difference."""
     held = {name: level for name, level in (verdict.contrast or {}).items() if name != FACTOR}
     return next(

@@ -20,7 +20,7 @@ from ...stats import association, independent, rates
 from ...stats.results import ALPHA, join_notes
 from ..correction import corrected_rows
 from ..correction.correct import Sense, Side, correct
-from ..counts.count_table import Group, Key, Pair, Table
+from ..counts.count_table import CountTable, Group, Key, Pair
 from ..counts.prompt_counts import change_of_prompts
 from ..measures import shares
 from ..measures.controlled_effects import TESTED, Sides, item_sides, shared_items
@@ -29,7 +29,7 @@ from ..measures.estimate_rows import bounds_of_pair, estimate_row, with_sign_fli
 from ..measures.interactions import double_difference
 from ..words.reading import BOUNDS, CORRECTED, MISSING
 from .common_items import CommonItems, common_items
-from .paired_runs import RUN, ComparisonRow, Pairing
+from .paired_runs import RUN, ComparisonRow, PairedTables
 
 Values = tuple[float | None, float | None]  # of the first run and of the second
 NARROW = 0.90  # confidence of the interval that is held to the margin
@@ -40,7 +40,7 @@ OPEN = 1e-9  # bounds that are not wider leave nothing open
 class JoinedRuns:
     """One measure of two runs in one grouping."""
 
-    pairing: Pairing
+    pairing: PairedTables
     by: Sequence[str]
 
     @property
@@ -158,7 +158,7 @@ class JoinedRuns:
                 yield row
 
     def _over_words(
-        self, row: Estimate, tables: Sequence[Table], about: Mapping[str, str]
+        self, row: Estimate, tables: Sequence[CountTable], about: Mapping[str, str]
     ) -> Estimate:
         """The row over items and cue words, of each prompt the second run less the first."""
         first, second = (
@@ -245,7 +245,7 @@ def _place(row: Estimate) -> Key:
 
 
 def _shares_by_run(
-    joined: Table, spec: MeasureSpec, by: Sequence[str], names: Sequence[str]
+    joined: CountTable, spec: MeasureSpec, by: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[Key, dict[str, Group]]]:
     """(condition, {run: its group}) of the conditions that both runs have, first run first."""
     cuts = joined.contrast_groups(spec, by).values()
@@ -272,7 +272,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 
 
 def _pairs(
-    table: Table, spec: MeasureSpec, by: Sequence[str], name: str
+    table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
     """(condition, the tested side and what it is held against) of one run."""
     if measure_kind(spec.kind).sides == "level":

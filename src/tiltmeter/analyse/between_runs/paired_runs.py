@@ -15,7 +15,7 @@ from ...records import Estimate, Json
 from ...store import Store
 from ..claims.tested_word import test_word
 from ..claims.verdicts import Verdict
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..words.verdict_words import Word
 
 FACTOR = "run"  # what a comparison compares
@@ -82,7 +82,7 @@ def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunPart:
     """One subject of one run. tables: its counted labels by (annotator, mode, language, …); gold:
     attributes people labelled.
     """
@@ -91,7 +91,7 @@ class Part:
     subject: str
     store: Store
     frozen: Mapping[str, Any]
-    tables: Mapping[Stratum, Table]
+    tables: Mapping[Stratum, CountTable]
     gold: frozenset[str]
 
 
@@ -101,24 +101,24 @@ def stratum_text(stratum: Stratum) -> str:
 
 
 @dataclass(frozen=True)
-class Pairing:
+class PairedTables:
     """One measure in one stratum of two parts: `before` and `after` are their tables."""
 
-    first: Part
-    second: Part
+    first: RunPart
+    second: RunPart
     stratum: Stratum
-    before: Table
-    after: Table
+    before: CountTable
+    after: CountTable
     measure: MeasureSpec
     margin: float
 
     @property
-    def tables(self) -> tuple[Table, Table]:
+    def tables(self) -> tuple[CountTable, CountTable]:
         """Both tables, the first part's first."""
         return self.before, self.after
 
     @property
-    def parts(self) -> tuple[Part, Part]:
+    def parts(self) -> tuple[RunPart, RunPart]:
         """Both parts, the first first."""
         return self.first, self.second
 
@@ -132,7 +132,7 @@ class Pairing:
         """The attributes of which either part has gold."""
         return self.first.gold | self.second.gold
 
-    def join(self, tables: Sequence[Table]) -> Table:
+    def join(self, tables: Sequence[CountTable]) -> CountTable:
         """The rows of both tables as one table with the factor `run`."""
         rows = [
             table.rows.with_columns(pl.lit(name).alias(RUN))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...protocol import EVERY, Protocol
 from ...store.queries import labels
 from ..words.numerals import MINUS
-from .paired_runs import ComparisonRow, Part
+from .paired_runs import ComparisonRow, RunPart
 
 
 class PromptInBoth(NamedTuple):
@@ -29,7 +29,7 @@ class PromptInBoth(NamedTuple):
 
 
 def prompt_in_both(
-    protocol: Protocol, row: ComparisonRow, parts: Sequence[Part]
+    protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
     """The example of a difference; None of pictures, of probabilities that were read, and if no
     prompt was answered in both.
@@ -58,7 +58,7 @@ def prompt_in_both(
 
 
 def _answers(
-    part: Part, annotator: str, attribute: str
+    part: RunPart, annotator: str, attribute: str
 ) -> dict[tuple[str, str], labels.FirstLabel]:
     """{(mode, factors): the first labelled answer of a subject there}."""
     found: dict[tuple[str, str], labels.FirstLabel] = {}

@@ -20,10 +20,10 @@ from ...stats.results import join_notes
 from ...stats.shuffles.compared_permutation import ComparedCell, score_difference
 from ...stats.shuffles.pooled_permutation import Score
 from ...stats.shuffles.shuffling import Shuffles
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..counts.value_counts import Values, codes
 from ..counts.whole_outputs import BaseAndGroups, Place, split_by_base
-from .paired_runs import ComparisonRow, Pairing
+from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
 BASE: Place = ("base", "base")
@@ -45,7 +45,7 @@ def can_compare(measure: MeasureSpec) -> bool:
 class ScorePair:
     """A measure of whole outputs in two parts."""
 
-    pairing: Pairing
+    pairing: PairedTables
 
     @property
     def measure(self) -> MeasureSpec:
@@ -201,7 +201,7 @@ def _at_least(
     return [max(pair) for pair in zip(supports, seen, strict=True)]
 
 
-def _split(table: Table, measure: MeasureSpec) -> Sequence[BaseAndGroups]:
+def _split(table: CountTable, measure: MeasureSpec) -> Sequence[BaseAndGroups]:
     contrast = measure.contrast or {}
     by = contrast["cells"].split(SEVERAL) if "cells" in contrast else measure.by[0]
     found = table.labelled_outputs()

@@ -19,7 +19,7 @@ from ..claims.verdicts import Verdict
 from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
 from .cell_claims import KINDS
-from .paired_runs import FACTOR, ComparisonRow, Part
+from .paired_runs import FACTOR, ComparisonRow, RunPart
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
@@ -30,11 +30,11 @@ NAMED = LEVELS + "{attribute} {changed} in {share}{for_levels}, against {other_s
 WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
-class Pair(NamedTuple):
+class RunPair(NamedTuple):
     """Two parts of runs that are compared: the second is held against the first."""
 
-    first: Part
-    second: Part
+    first: RunPart
+    second: RunPart
 
     @property
     def names(self) -> tuple[str, str]:
@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
 
 def with_verdicts(
-    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
     """The rows, each that a headline claim rests on (the corrected one, where there is one) with
     the verdict of its claim. Their p is adjusted already.
@@ -61,7 +61,7 @@ def with_verdicts(
 
 
 def _judge(
-    protocol: Protocol, claim: Claim, pair: Pair, known: Background, row: ComparisonRow
+    protocol: Protocol, claim: Claim, pair: RunPair, known: Background, row: ComparisonRow
 ) -> Verdict:
     spec = _as_compared(claim.spec, claim.row.unit, pair)
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
@@ -90,7 +90,7 @@ def _judge(
     return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made
 
 
-def _as_compared(spec: MeasureSpec, unit: str, pair: Pair) -> MeasureSpec:
+def _as_compared(spec: MeasureSpec, unit: str, pair: RunPair) -> MeasureSpec:
     """The measure of the difference between two runs: its null value is 0."""
     first, second = pair.names
     apart = spec.kind == DISTANCE
@@ -115,7 +115,7 @@ def _levels(claim: Claim) -> str:
     return ", ".join(filter(None, (*reading.group(row).values(), *held)))
 
 
-def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Background:
+def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> Background:
     """Reads the facts about either of two runs: their gold, their plans, and the labelled
     attributes.
     """
@@ -134,7 +134,7 @@ def _background(protocol: Protocol, pair: Pair, rows: Sequence[Estimate]) -> Bac
 
 
 def _gold(
-    protocol: Protocol, pair: Pair, known: Mapping[str, Background]
+    protocol: Protocol, pair: RunPair, known: Mapping[str, Background]
 ) -> dict[background.Key, GoldFacts]:
     """Reads the gold of either run about a judge, and tests if its errors differ between them."""
     pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}

@@ -23,7 +23,7 @@ from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ...stats import inversion
 from ...store import Store
-from ..counts.count_table import Cut, Table
+from ..counts.count_table import CountTable, Cut
 from ..measures.controlled_effects import TESTED, shared_items, side_cuts
 from ..measures.cue_word_rows import ALL, widened
 from ..measures.estimate_rows import spread_of
@@ -79,14 +79,14 @@ def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
     return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
 
 
-def _voices(table: Table, attribute: str) -> list[str]:
+def _voices(table: CountTable, attribute: str) -> list[str]:
     """Lists the annotators whose labels of an attribute are taken alone."""
     end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
     own = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
     return [name.removeprefix(COUNTED).removesuffix(end) for name in own]
 
 
-def is_random(table: Table, attribute: str) -> bool:
+def is_random(table: CountTable, attribute: str) -> bool:
     """True if the gold of an attribute was drawn with known weights."""
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
@@ -97,7 +97,7 @@ def can_correct(measure: MeasureSpec) -> bool:
 
 
 def corrected_rows(
-    naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]
+    naive: Iterable[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     """A corrected row for each naive one of shares, differences and effects of labels; none for
     what is one item.
@@ -116,7 +116,7 @@ def corrected_rows(
 
 
 def _by_gold(
-    rows: Sequence[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str], voice: str
+    rows: Sequence[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str
 ) -> Iterator[Estimate]:
     """Each row as all gold corrects it, or that of one voice."""
     whole = sides(table, replace(measure, kind="share"), (), voice).get((), {})
@@ -233,7 +233,7 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
 
 
 def sides(
-    table: Table, measure: MeasureSpec, by: Sequence[str], voice: str = ""
+    table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str = ""
 ) -> dict[Key, dict[str, Side]]:
     """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
     their gold, or that of one voice alone.
@@ -264,7 +264,7 @@ def sides(
 
 
 def side_cuts_of(
-    table: Table, measure: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, Cut]]:
     """Condition → side (TESTED, and each that it is held against) → its sums."""
     compared = measure_kind(measure.kind).sides

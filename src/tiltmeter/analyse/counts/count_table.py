@@ -99,7 +99,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CountTable:
     """The counted labels of one stratum (see `count_labels`), and how they are to be read.
 
     labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need

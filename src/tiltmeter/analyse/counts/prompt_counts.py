@@ -14,7 +14,7 @@ import polars as pl
 from ...protocol import MeasureSpec
 from ...protocol.design.cue_words import CueWords
 from ...stats.crossed.design import Crossed
-from .count_table import Floats, Key, Table
+from .count_table import CountTable, Floats, Key
 
 NUMERIC = ("mean", "mean_difference")  # kinds of measures whose labels are scores
 FIXED = "the word itself"
@@ -56,7 +56,7 @@ def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts
 
 
 def prompt_counts(
-    table: Table,
+    table: CountTable,
     measure: MeasureSpec,
     by: Sequence[str],
     cue: CueWords | None,

@@ -19,7 +19,7 @@ MISSING = frozenset(taxonomy.RESERVED)
 NONE = "invalid"  # the value of an attribute that an output lacks
 
 
-class Column(NamedTuple):
+class AttributeColumn(NamedTuple):
     """One attribute of a group. places: of each output's value in `values`, which stand in the
     order in which they first occur; numbers: how many outputs have each; known: the same without
     the words for no value.
@@ -36,7 +36,7 @@ class OutputGroup(Sequence[Values]):
 
     def __init__(self, outputs: Iterable[Values] = ()) -> None:
         self._outputs = tuple(outputs)
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, AttributeColumn] = {}
 
     def __len__(self) -> int:
         return len(self._outputs)
@@ -53,14 +53,14 @@ class OutputGroup(Sequence[Values]):
     def __iter__(self) -> Iterator[Values]:
         return iter(self._outputs)
 
-    def column(self, attribute: str) -> Column:
+    def column(self, attribute: str) -> AttributeColumn:
         """One attribute of all outputs, read once."""
         found = self._columns.get(attribute)
         if found is None:
             found = self._columns[attribute] = self._read(attribute)
         return found
 
-    def _read(self, attribute: str) -> Column:
+    def _read(self, attribute: str) -> AttributeColumn:
         said = [one.get(attribute, NONE) for one in self._outputs]
         values = list(dict.fromkeys(said))
         place = {value: number for number, value in enumerate(values)}
@@ -68,7 +68,7 @@ class OutputGroup(Sequence[Values]):
         numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
         pairs = zip(values, numbers, strict=True)
         known = {value: number for value, number in pairs if value not in MISSING}
-        return Column(places, values, numbers, known)
+        return AttributeColumn(places, values, numbers, known)
 
 
 def group_of(outputs: Sequence[Values]) -> OutputGroup:

@@ -25,7 +25,7 @@ from ...stats import association, rates
 from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, count_of, join_notes
 from ...stats.shuffles import resampling
-from ..counts.count_table import Cut, Floats, Group, Key, Table, together
+from ..counts.count_table import CountTable, Cut, Floats, Group, Key, together
 from ..counts.shared_items import SHARED
 from .estimate_rows import by_t, estimate_row, finite, row_of, sign_flip_of, with_test
 
@@ -83,7 +83,7 @@ class Sides:
         ]
 
 
-def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Share of hits on the tested side less the share in each control.
 
     per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that
@@ -100,7 +100,7 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
                     yield bounds(sides, control, measure, table)
 
 
-def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def cell_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of
     the contrast's `cells`.
     """
@@ -119,7 +119,7 @@ def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         yield _mean(measure, dict(key), [share for share, _ in shares], labels, note)
 
 
-def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The unweighted mean over cells of the effect, and how many cells are significant by the
     paired t.
     """
@@ -186,7 +186,7 @@ def _significant_cells(
     )
 
 
-def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def item_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The unweighted mean of the items' shares of the first value, an undefined share counted as 0,
     and of a second value the rest, as published.
 
@@ -215,7 +215,7 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
             yield replace(first, condition=condition, value=share, clusters=size)
 
 
-def item_sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
+def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
     """The groups of one grouping that have the tested side and a control."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
@@ -223,7 +223,9 @@ def item_sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
             yield _arrays(measure, dict(key), cuts, shared)
 
 
-def side_cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+def side_cuts(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> dict[Key, dict[str, Cut]]:
     """The groups of one grouping, each cut into the tested side and the controls."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
@@ -236,7 +238,7 @@ def side_cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key
     return replace(table, rows=rows).sides(measure, by, contrast["factor"])
 
 
-def shared_items(table: Table) -> dict[str, str]:
+def shared_items(table: CountTable) -> dict[str, str]:
     """Item → the group of items that share its controls."""
     if SHARED not in table.rows.columns:
         return {}
@@ -290,7 +292,7 @@ def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]
     return tuple(value for values in found for value in values) or measure.values
 
 
-def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) -> Estimate:
     (xa, na), (xb, nb) = ((sides.hits[side], sides.among[side]) for side in (TESTED, control))
     differences = sides.differences(control)
     if measure.per == "items":
@@ -318,7 +320,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     return replace(row, note=join_notes(row.note or None, left) or "")
 
 
-def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: Table) -> Test:
+def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
     """As published t over items; else exact below 12 items, where t rejects too often."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
@@ -328,7 +330,12 @@ def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: 
 
 
 def _estimate_of(
-    sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats
+    sides: Sides,
+    control: str,
+    measure: MeasureSpec,
+    found: Interval,
+    table: CountTable,
+    among: Floats,
 ) -> Estimate:
     """An interval as the estimate of one contrast, with the outcomes of both sides."""
     outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
@@ -339,7 +346,7 @@ def _estimate_of(
     )
 
 
-def bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+def bounds(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) -> Estimate:
     """The effect whatever all that is not in the denominator would have been, on either side."""
     xa, na, xb, nb = (
         values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)

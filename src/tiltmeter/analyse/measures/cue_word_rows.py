@@ -18,7 +18,7 @@ from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.rates import FEW_CLUSTERS
 from ...stats.results import Interval, Test
-from ..counts.count_table import Key, Table
+from ..counts.count_table import CountTable, Key
 from ..counts.prompt_counts import PromptCounts, prompt_counts
 from .estimate_rows import by_t, finite
 
@@ -28,7 +28,7 @@ OVER_WORDS = "over cue words in these items, t"
 FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
-def cue_of(table: Table, measure: MeasureSpec) -> CueWords | None:
+def cue_of(table: CountTable, measure: MeasureSpec) -> CueWords | None:
     """The cue words of the factor that a measure contrasts; of one without, the only ones."""
     cues = table.protocol.cues
     if measure.contrast is not None:
@@ -41,7 +41,7 @@ class PromptsByValue:
     counted; of no row if the measure has no cue words.
     """
 
-    def __init__(self, table: Table, measure: MeasureSpec, by: Sequence[str]) -> None:
+    def __init__(self, table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> None:
         cue = cue_of(table, measure) if table.variant.intervals else None
         known = cue is not None and {*cue.columns} <= {*table.rows.columns}
         self._cue, self._asked = cue if known else None, (table, measure, by)

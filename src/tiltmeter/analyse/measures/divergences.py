@@ -17,13 +17,13 @@ from ...stats.power.detectable import divergence_shift
 from ...stats.results import join_notes
 from ...stats.shuffles import chance, divergence, permutation
 from ...stats.shuffles.permutation import Permuted
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from .estimate_rows import Detect, finite
 
 UNIT = "share of 1 bit"
 
 
-def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Jensen–Shannon divergence of the label distributions between the levels of a factor,
     chance-adjusted, in each group of the grouping.
 
@@ -35,7 +35,7 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         yield from (replace(row, condition=condition) for row in _between_levels(part, measure))
 
 
-def _groups(table: Table, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Table]]:
+def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, str], CountTable]]:
     """Each combination of levels that occurs, in the order of the design, with its rows."""
     levels = [list(table.protocol.levels[factor]) for factor in by]
     for combination in product(*levels):
@@ -45,7 +45,7 @@ def _groups(table: Table, by: Sequence[str]) -> Iterator[tuple[dict[str, str], T
             yield condition, replace(table, rows=rows)
 
 
-def codes_of(table: Table, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
+def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
     """The labels at each level of the measure's factor as codes, shape (outputs, 1): the places of
     values in `among`. A level without labels has none.
     """
@@ -64,7 +64,7 @@ def codes_of(table: Table, measure: MeasureSpec, among: Sequence[str]) -> dict[s
     return codes
 
 
-def _between_levels(table: Table, measure: MeasureSpec) -> Iterator[Estimate]:
+def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimate]:
     """All pairs of the levels of the measure's factor together, then each pair."""
     factor = (measure.contrast or {})["factor"]
     among = table.answers(measure)

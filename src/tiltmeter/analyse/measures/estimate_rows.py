@@ -20,7 +20,7 @@ from ...stats.power import power
 from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
 from ...stats.shuffles import resampling
-from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..words.numerals import RATIOS
 from ..words.reading import BOUNDS
 
@@ -60,7 +60,7 @@ def estimate_row(
     group: Group,
     measure: MeasureSpec,
     found: Interval,
-    table: Table,
+    table: CountTable,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
     """An interval as an estimate; what is not finite is null."""
@@ -149,7 +149,7 @@ def with_sign_flip(
     estimate: Estimate,
     differences: Floats,
     found: Interval,
-    table: Table,
+    table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
     """Sign flip over items, where the variant has intervals. as_unit: a shift of the differences in
@@ -169,7 +169,7 @@ def with_studentised_shuffle(
     estimate: Estimate,
     sides: tuple[Floats, Floats, Floats, Floats],
     found: Interval,
-    table: Table,
+    table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
     """Outcomes dealt anew to the two sides of each item, for few and unequal outputs, where
@@ -210,7 +210,7 @@ def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) ->
 
 
 def with_shuffled_items(
-    estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: Table
+    estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: CountTable
 ) -> Estimate:
     """No item stands on both sides: items are shuffled over the two (as texts about male-typed and
     female-typed nouns).

@@ -8,11 +8,11 @@ from dataclasses import replace
 from ...protocol import EVERY, MeasureSpec
 from ...records import Estimate
 from ...stats.impact import impact_ratios
-from ..counts.count_table import Group, Table
+from ..counts.count_table import CountTable, Group
 from .estimate_rows import estimate_row
 
 
-def impact_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def impact_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """A group's rate by the rate of the group that has the highest, at most 1.
 
     values = ["*"]: the groups are the values of the attribute (who is ranked first), in each
@@ -33,7 +33,7 @@ def impact_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
             yield estimate_row(group, measure, ratio, table)
 
 
-def _by_value(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
+def _by_value(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
     for cut in table.cuts(measure, by):
         groups = []
         for value in table.answers(measure):
@@ -43,7 +43,7 @@ def _by_value(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         yield groups
 
 
-def _by_level(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
+def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
     """The levels of the last factor of a grouping; nothing where it names none."""
     if not by:
         return

@@ -15,7 +15,7 @@ from ...protocol.design.contrasts import each_contrast, nuisance_measures
 from ...records import Estimate
 from ...stats import rates
 from ...stats.shuffles.resampling import parts_of_difference
-from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..words.reading import INTERACTION
 from .estimate_rows import estimate_row, with_sign_flip
 
@@ -28,7 +28,7 @@ class DoubleDifference(NamedTuple):
     n: Floats
 
 
-def interactions(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The difference at one level of a factor less the difference at another, for each pair of
     levels that the measure of the factor's own effect compares; none if the last factor of ``by``
     has no such measure, or the measure is no headline.

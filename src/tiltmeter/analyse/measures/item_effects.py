@@ -15,7 +15,7 @@ import numpy as np
 from ...protocol import MeasureSpec
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..words.numerals import share
 from .controlled_effects import TESTED, Sides, item_sides
 from .estimate_rows import row_of
@@ -50,7 +50,7 @@ class _Item:
         return WITH if signs == {1.0} else AGAINST if signs == {-1.0} else NEITHER
 
 
-def item_effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """A row for each item and control, the items with the largest mean effect first.
 
     Items whose share is not defined on every side are left out. By hand: a word with 3 of 4 hits,

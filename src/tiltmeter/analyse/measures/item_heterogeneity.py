@@ -24,7 +24,7 @@ from ...stats.exceptional_items import (
 )
 from ...stats.results import Test
 from ...stats.shuffles import homogeneity
-from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..counts.prompt_counts import PromptCounts
 from .cue_word_rows import cue_of
 from .estimate_rows import generator_of
@@ -38,7 +38,7 @@ def with_items_of_pair(
     estimate: Estimate,
     pair: Pair,
     measure: MeasureSpec,
-    table: Table,
+    table: CountTable,
     prompts: PromptCounts | None,
 ) -> Estimate:
     """The row of two levels with how its items are tested: by whole prompts, of an item with two
@@ -63,7 +63,7 @@ def with_items_of_pair(
 
 
 def with_items_of_group(
-    estimate: Estimate, group: Group, measure: MeasureSpec, table: Table
+    estimate: Estimate, group: Group, measure: MeasureSpec, table: CountTable
 ) -> Estimate:
     """The row of a share against a value with how its items are tested, where they can be."""
     null = measure.null
@@ -85,7 +85,7 @@ def with_items_of_group(
     return replace(estimate, test_items=test)
 
 
-def _can_be_tested(measure: MeasureSpec, table: Table, counts: tuple[Floats, ...]) -> bool:
+def _can_be_tested(measure: MeasureSpec, table: CountTable, counts: tuple[Floats, ...]) -> bool:
     if not (measure.headline and measure.per == "labels"):
         return False
     if not (table.drawn and table.variant.intervals and table.has_one_label(measure.attribute)):

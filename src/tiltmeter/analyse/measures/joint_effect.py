@@ -22,14 +22,14 @@ from ...stats import rates
 from ...stats.power.tested_shift import observed_tested_shift
 from ...stats.results import join_notes
 from ...stats.shuffles import conditions
-from ..counts.count_table import Floats, Key, Table
+from ..counts.count_table import CountTable, Floats, Key
 from .controlled_effects import TESTED, Sides, item_sides
 from .estimate_rows import finite, generator_of, with_test
 
 LANGUAGE = "language"
 
 
-def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The joint effect of each group of `by`, in shares, with t(C-1) over items.
 
     Test: in each item it is drawn at random which condition is the tested one (exact where items
@@ -44,7 +44,7 @@ def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
 
 
 def effects_by_item(
-    table: Table, measure: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, float]]:
     """Group of `by` → {item, or items that share their controls: share of hits on the tested side
     less the mean of its shares in the controls}.
@@ -60,7 +60,7 @@ def effects_by_item(
     return found
 
 
-def _groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, list[Sides]]:
+def _groups(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, list[Sides]]:
     inside = [factor for factor in measure.expected if factor not in by]
     groups: dict[Key, list[Sides]] = {}
     for sides in item_sides(table, measure, (*by, *inside)):
@@ -70,8 +70,8 @@ def _groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, 
 
 
 def with_all_groups(
-    table: Table, measure: MeasureSpec, inside: Sequence[str]
-) -> tuple[Table, str | None]:
+    table: CountTable, measure: MeasureSpec, inside: Sequence[str]
+) -> tuple[CountTable, str | None]:
     """Of a claim over languages, those with items of every group: of masculine nouns alone a share
     of men says as much of a model that draws men for any word as of grammatical gender.
     """
@@ -88,7 +88,7 @@ def with_all_groups(
 
 
 def _row(
-    table: Table,
+    table: CountTable,
     measure: MeasureSpec,
     condition: dict[str, str],
     parts: Sequence[Sides],

@@ -12,11 +12,11 @@ from ...records import Estimate
 from ...stats.results import join_notes
 from ...stats.shuffles import permutation
 from ...stats.shuffles.permutation import Permuted
-from ..counts.count_table import Group, Table
+from ..counts.count_table import CountTable, Group
 from .estimate_rows import estimate_row, finite, one_item
 
 
-def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """For each value, the level of one factor at which its share is largest, with p for the levels
     being alike.
     """
@@ -57,7 +57,7 @@ def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
         yield estimate
 
 
-def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
+def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
     """For each value, whether its share is the same in all groups; `counted` has the groups of one
     value after another.
     """

@@ -19,7 +19,7 @@ from ...protocol.design.cue_words import lineup_column
 from ...records import Estimate, Population
 from ...stats.crossed.lineups import RECURRING, GroupShare, dealt, recurring
 from ...stats.results import Interval
-from ..counts.count_table import Floats, Key, Table
+from ..counts.count_table import CountTable, Floats, Key
 from .cue_word_rows import LIKE
 from .estimate_rows import by_t, finite, with_test
 
@@ -53,7 +53,7 @@ class Lineups:
 
 
 def lineups_of(
-    table: Table, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> dict[Key, Lineups]:
     """Condition → its rankings; {} of a protocol without line-ups, or if its reference is not an
     even share of one name per group.

@@ -10,13 +10,15 @@ import polars as pl
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ...stats import association, means
-from ..counts.count_table import Group, Table
+from ..counts.count_table import CountTable, Group
 from .estimate_rows import estimate_row, with_test
 
 HALF = 0.5  # labels added to both sides of a prompt whose drawn answers are all alike
 
 
-def logit_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def logit_difference(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """log(hits/(among − hits)) of each prompt, its mean over an item's prompts at a level less that
     at the baseline, and the mean of these over items.
 
@@ -50,7 +52,7 @@ def logit_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> I
         yield estimate
 
 
-def _cells(table: Table, measure: MeasureSpec) -> pl.DataFrame:
+def _cells(table: CountTable, measure: MeasureSpec) -> pl.DataFrame:
     """The log-odds of a hit of each prompt at the two levels."""
     contrast, protocol = measure.contrast or {}, table.protocol
     factor = contrast["factor"]

@@ -18,13 +18,13 @@ from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
 from ...stats.shuffles.resampling import parts_of_difference
-from ..counts.count_table import Cut, Floats, Group, Table, together
+from ..counts.count_table import CountTable, Cut, Floats, Group, together
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class NumberSums:
     """The numbers of one group by item, shape (C,): their sum and how many; `counts` of each number
     over all items.
     """
@@ -40,7 +40,7 @@ class Sums:
         return Group({}, self.cut.items, self.sums, self.n, {}).align_to(items)
 
 
-def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Σnumbers/outputs with one, over items, clustered; of one item the mean of its outputs.
 
     By hand: two items whose outputs have 100, 120 and 80, 100 words: 400/4 = 100.
@@ -66,7 +66,7 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
         yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
 
 
-def _scored_sides(measure: MeasureSpec, found: Sums) -> dict[str, float] | None:
+def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] | None:
     """The shares of +1 and of −1, of labels that are scored so; None of any other number."""
     total = sum(found.counts.values())
     if not {-1, 1} <= {*measure.scores.values()} <= {-1, 0, 1} or not total:
@@ -77,7 +77,9 @@ def _scored_sides(measure: MeasureSpec, found: Sums) -> dict[str, float] | None:
     }
 
 
-def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def mean_difference(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """The mean at one level of a factor less the mean at its baseline, paired by item where items
     stand on both sides.
 
@@ -112,11 +114,11 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
             )
 
 
-def _pooled(side: Sums) -> float:
+def _pooled(side: NumberSums) -> float:
     return float(side.sums.sum() / side.n.sum())
 
 
-def mean_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The mean at one level of a factor by the mean at its baseline: the geometric mean over items.
 
     By hand: items with 110 by 100 and 100 by 110 words: the ratio is 1.
@@ -147,7 +149,7 @@ def number(value: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
+def _sums(cut: Cut, measure: MeasureSpec) -> NumberSums:
     sums, n = np.zeros(len(cut.items)), np.zeros(len(cut.items))
     counts: dict[float, float] = {}
     odd = []
@@ -159,8 +161,10 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
             sums, n = sums + known * weights, n + weights
             counts[known] = counts.get(known, 0.0) + float(weights.sum())
     note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None
-    return Sums(cut, sums, n, counts, note)
+    return NumberSums(cut, sums, n, counts, note)
 
 
-def _estimate(measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: Table) -> Estimate:
+def _estimate(
+    measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: CountTable
+) -> Estimate:
     return estimate_row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)

@@ -11,11 +11,11 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ...stats.results import join_notes
 from ...stats.shuffles import conditions
-from ..counts.count_table import Group, Table
+from ..counts.count_table import CountTable, Group
 from .estimate_rows import DRAWS, finite, generator_of, row_of
 
 
-def alike(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def alike(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The largest share over the levels of a factor less the smallest, in shares, with p for all
     being alike: shares are shuffled over the levels inside each item. No interval, since a range
     is above 0 whatever the truth.
@@ -35,7 +35,7 @@ def alike(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
 
 def _row(
-    table: Table,
+    table: CountTable,
     measure: MeasureSpec,
     condition: dict[str, str],
     factor: str,

@@ -17,14 +17,16 @@ from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...stats import means, rates
 from ...stats.results import Interval, count_of, join_notes
-from ..counts.count_table import Floats, Group, Table
+from ..counts.count_table import CountTable, Floats, Group
 from .estimate_rows import estimate_row, from_null, one_item, with_sign_flip, with_test
 from .lineup_rows import lineups_of, with_lineups
 
 WHOLE = "given shares"  # names a reference that is no column
 
 
-def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def from_reference(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """A share less its reference, over items, paired: Σ(hits_i − reference_i·among_i)/Σamong,
     clustered by item.
 
@@ -48,7 +50,9 @@ def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
-def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def reference_slope(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """How much the share rises with the reference from item to item: 1 as it does, more than 1
     exaggerates it, 0 ignores it.
 
@@ -66,7 +70,7 @@ def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
 
 
 def _from_whole(
-    table: Table, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
     """Each value's share less its share in the reference; its denominator is the reference's values
     unless `among` says.
@@ -126,7 +130,7 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 
 
 def _with_references(
-    table: Table, measure: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
     """Each group over the items that have a reference, with their references and how many items
     have none.
@@ -147,7 +151,9 @@ def _with_references(
             yield found, np.array([known[item] for item in found.items], dtype=np.float64), note
 
 
-def _of_items(table: Table, measure: MeasureSpec, condition: Mapping[str, str]) -> dict[str, float]:
+def _of_items(
+    table: CountTable, measure: MeasureSpec, condition: Mapping[str, str]
+) -> dict[str, float]:
     """The reference of each item: the mean over its cells in the group, so that each level of a
     crossed factor counts alike.
     """

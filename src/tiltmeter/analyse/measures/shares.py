@@ -15,7 +15,7 @@ from ...stats import association, independent, rates
 from ...stats.results import Interval, Test
 from ...stats.share_shifts import shift_from_value, shift_of_share
 from ...stats.shuffles import resampling
-from ..counts.count_table import Floats, Group, Pair, Table
+from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..counts.prompt_counts import PromptCounts
 from ..words.reading import MISSING
 from .cue_word_rows import PromptsByValue, with_cue_words, with_few_items
@@ -37,7 +37,7 @@ from .interactions import interactions
 from .item_heterogeneity import with_items_of_group, with_items_of_pair
 
 
-def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
     declared.
     """
@@ -70,7 +70,7 @@ def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
     return lambda shift: shift_from_value(shift=shift, share=share, null=null)
 
 
-def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def odds(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Σhits/Σ(among − hits) with an interval on the log scale; tested as the share against one
     half.
     """
@@ -102,7 +102,7 @@ def _odds_from_even(group: Group) -> Callable[[float], float | None]:
     return as_odds
 
 
-def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Share at one level of a factor less the share at its baseline, paired by item where items
     stand on both sides; of a headline with bounds for what is in no denominator; of groups that
     are one item each, over outputs.
@@ -149,7 +149,7 @@ def _in_few_items(
     return with_few_items(row, own, null=0.0, test=test)
 
 
-def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The difference in refusals, of groups in which something was refused."""
     rows = table.rows.filter(pl.col("attribute") == measure.attribute)
     if REFUSAL in rows["value"]:
@@ -157,7 +157,7 @@ def refusals(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
 
 
 def _missing_of_pair(
-    pair: Pair, group: Group, measure: MeasureSpec, table: Table
+    pair: Pair, group: Group, measure: MeasureSpec, table: CountTable
 ) -> Iterator[Estimate]:
     """Estimates the difference between two levels in the share outside every denominator, if there
     is any: refusals that fall on one group are a difference too, and the shares of the rest know
@@ -174,7 +174,7 @@ def _missing_of_pair(
 
 
 def _of_outputs(
-    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: Table
+    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: CountTable
 ) -> Estimate:
     """One item is no sample of items: its outputs are shuffled between the two levels."""
     xa, na, xb, nb = (
@@ -191,7 +191,7 @@ def _of_outputs(
     return with_test(estimate, independent.shuffled_difference(**sides), found)
 
 
-def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
     item.
 
@@ -210,7 +210,7 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
         yield with_cue_words(row, own, null=1.0, ratio=True)
 
 
-def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Odds of a hit at one level of a factor over the odds at its baseline, paired by item.
 
     By hand: 2 of 4 words against 1 of 4: (2/2)/(1/3) = 3.
@@ -229,7 +229,7 @@ def odds_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
         yield wide
 
 
-def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
+def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Estimate]:
     """Estimates the rate of each label among all; non-answers have a rate too. Many answers (texts)
     are left out.
 
@@ -269,7 +269,7 @@ def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimat
             )
 
 
-def _few_items(table: Table) -> tuple[str, ...]:
+def _few_items(table: CountTable) -> tuple[str, ...]:
     """The item as a grouping where a design has only a few and names them as a factor: they are no
     sample of items.
     """
@@ -281,7 +281,7 @@ def _pair_estimate(
     more: Mapping[str, str],
     measure: MeasureSpec,
     found: Interval,
-    table: Table,
+    table: CountTable,
     prompts: PromptCounts | None,
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
@@ -313,7 +313,7 @@ def with_paired_test(
     estimate: Estimate,
     sides: tuple[Floats, Floats, Floats, Floats],
     found: Interval,
-    table: Table,
+    table: CountTable,
     as_unit: Callable[[float], float | None],
 ) -> Estimate:
     """The test of two sides of the same items: outcomes dealt anew inside items where a side has

@@ -20,7 +20,7 @@ from ...protocol.design.mitigations import CHANGE, SHARES
 from ...records import Estimate
 from ...stats import rates
 from ...stats.results import Interval
-from ..counts.count_table import Floats, Group, Key, Pair, Table
+from ..counts.count_table import CountTable, Floats, Group, Key, Pair
 from ..counts.prompt_counts import change_of_prompts
 from ..measures import shares
 from ..measures.cue_word_rows import PromptsByValue, with_cue_words
@@ -31,7 +31,7 @@ from ..measures.joint_effect import effects_by_item
 EVEN, TURNED = "even", "turned"
 
 
-def change(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The change of the measure that this one is named after, level less baseline of its contrast;
     of one that is named after none (a cost) the difference of its shares, if any answer has it.
 
@@ -56,7 +56,7 @@ def change(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
 
 
 def _of_shares(
-    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     spec = replace(measure, kind="difference")
     pairs = {_place(pair, more): pair for more, pair in table.pairs(spec, by)}
@@ -78,7 +78,7 @@ def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
 
 
 def _of_differences(
-    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     ends = _tables(table, measure)
     base = replace(base, kind="difference", unit="share", null=0.0)
@@ -103,7 +103,7 @@ def _of_differences(
 
 
 def _of_effects(
-    table: Table, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     first, second = (effects_by_item(one, base, by) for one in _tables(table, measure))
     for place in (place for place in second if place in first):
@@ -120,7 +120,7 @@ def _of_effects(
         yield _with_tilt(row, own, (float(level.mean()), float(baseline.mean())), 0.0)
 
 
-def _tables(table: Table, measure: MeasureSpec) -> list[Table]:
+def _tables(table: CountTable, measure: MeasureSpec) -> list[CountTable]:
     """The rows at the level and at the baseline of the contrast."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])

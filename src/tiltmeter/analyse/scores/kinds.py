@@ -9,14 +9,14 @@ from ...instruments.images import taxonomy
 from ...protocol import MeasureSpec, Variant
 from ...records import Estimate
 from ...stats.results import join_notes
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..counts.whole_outputs import BaseAndGroups, split_by_base
 from ..words.reading import CODE
 from . import attribute_divergence
 from . import concentration as concentrations
 
 Score = Callable[[BaseAndGroups, MeasureSpec, Variant], Iterator[Estimate]]
-Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
+Compute = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 
 
 def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
@@ -25,7 +25,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     pooled_by_code: True if the authors' released code takes the outputs of all subjects together.
     """
 
-    def compute(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    def compute(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
         pooled = pooled_by_code and table.variant.name == CODE
         note = note_of(table, pooled)
         found, stratum = table.labelled_outputs(), table.stratum
@@ -38,7 +38,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     return compute
 
 
-def note_of(table: Table, pooled: bool = False) -> Callable[[Estimate], str | None]:
+def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str | None]:
     """Returns a function that writes a row's note: the subjects that are together, and the
     attributes that were chosen.
     """

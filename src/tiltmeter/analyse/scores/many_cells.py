@@ -14,8 +14,8 @@ from ...records import CellClaim, Estimate, NamedCell
 from ...stats.arguments import Codes
 from ...stats.power.cell_rises import value_rise
 from ...stats.results import ALPHA, join_notes
-from ...stats.shuffles.many_cells import CellKey, ManyCells, Part, many_cells
-from ..counts.count_table import Table
+from ...stats.shuffles.many_cells import CellKey, ManyCells, ObjectOutputs, many_cells
+from ..counts.count_table import CountTable
 from ..counts.value_counts import OutputGroup, codes_with_values
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, shuffles_of
 from ..measures.divergences import codes_of
@@ -33,13 +33,13 @@ class Compared:
     each other, and of more each against its others.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[ObjectOutputs]
     objects: Sequence[str]
     names: Sequence[str]
     based: bool
 
 
-def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """One claim for each group of a dimension: do its outputs differ from those of the base prompt
     in any value of any attribute, over all objects? Value: the difference of the shares of the
     largest cell. p by shuffling whole outputs inside each object.
@@ -52,7 +52,9 @@ def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         yield _noted(table, claim_row(measure, about, compared)[0])
 
 
-def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def between_groups(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """One claim for each dimension of several groups: do the outputs of its groups differ among one
     another? Of three or more, a cell is a group against all others.
     """
@@ -66,7 +68,9 @@ def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
             yield _noted(table, claim_row(measure, {contrast["within"]: dimension}, compared)[0])
 
 
-def between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def between_levels(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """One claim over all levels of a factor: do their labels differ? Of three or more levels, a
     cell is a level against all others. Labels of drawn answers alone can be shuffled.
     """
@@ -77,7 +81,7 @@ def between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
         yield row_of(measure, {}, note=f"{why}: nothing to shuffle")
         return
     shuffles = shuffles_of(measure.name, DRAWS)
-    part = Part(list(codes.values()), (measure.attribute,), (among,), shuffles)
+    part = ObjectOutputs(list(codes.values()), (measure.attribute,), (among,), shuffles)
     yield claim_row(measure, {}, Compared([part], [""], list(codes), False))[0]
 
 
@@ -91,7 +95,7 @@ def _compared(
     parts = []
     for cell, groups in zip(cells, sides, strict=True):
         rows, values = codes_with_values(groups, cell.attributes)
-        parts.append(Part(rows, cell.attributes, values, cell.shuffles(DRAWS)))
+        parts.append(ObjectOutputs(rows, cell.attributes, values, cell.shuffles(DRAWS)))
     objects = [", ".join((*cell.condition.values(), cell.subject)[:1]) for cell in cells]
     return Compared(parts, objects, names, based)
 
@@ -229,6 +233,6 @@ def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[flo
     return (hits / there if there else 0.0), float(there)
 
 
-def _noted(table: Table, row: Estimate) -> Estimate:
+def _noted(table: CountTable, row: Estimate) -> Estimate:
     """With what is to be said of where the attributes come from."""
     return replace(row, note=join_notes(row.note, note_of(table)(row)) or "")

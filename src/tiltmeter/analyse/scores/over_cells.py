@@ -19,7 +19,7 @@ from ...stats.results import join_notes
 from ...stats.shuffles.permutation import Permuted
 from ...stats.shuffles.pooled_permutation import Pooled, PooledCell, Score, pooled_score
 from ...stats.shuffles.shuffling import Shuffles
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..counts.value_counts import OutputGroup, Values, codes, count_with_value
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, Place, split_by_base
 from ..measures.estimate_rows import finite
@@ -40,7 +40,7 @@ BASE: Place = ("base", "base")
 class _Cells:
     """The cells that a measure averages over, each with shuffles of its own."""
 
-    table: Table
+    table: CountTable
     measure: MeasureSpec
     cells: Sequence[BaseAndGroups]
     shuffles: Sequence[Shuffles]
@@ -88,12 +88,12 @@ class _Cells:
         )
 
 
-def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
+def _cells_of(table: CountTable, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
     cells = cells_of(table, measure)
     return _Cells(table, measure, cells, [cell.shuffles(draws) for cell in cells])
 
 
-def cells_of(table: Table, measure: MeasureSpec) -> list[BaseAndGroups]:
+def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
     """The cells of a stratum; of all subjects if the measure pools over them."""
     found, stratum = table.labelled_outputs(), table.stratum
     subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
@@ -111,7 +111,7 @@ def places_of(cells: Sequence[BaseAndGroups]) -> list[Place]:
     return list(dict.fromkeys(place for cell in cells for place in cell.groups))
 
 
-def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The divergence from the base prompt over cells: of each group where `by` names groups, else
     of all groups together (Table 2, last row; the averages of its models).
     """
@@ -131,7 +131,9 @@ def from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
             yield _adjusted(found.row(condition, n, 0), *_whole(found.score(sides, "base")))
 
 
-def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def between_groups(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
     """The divergence between the groups of each dimension over cells, as a whole and by attribute,
     the attributes with the largest sums first (Table 3).
     """
@@ -165,7 +167,7 @@ def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
     yield from sorted(each, key=lambda row: -sums[row.condition["attribute"]])
 
 
-def concentration(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The concentration over cells, of each prompt or of all (Table 4); by default how much more it
     is than the base prompt's too.
     """
@@ -197,7 +199,7 @@ def concentration(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iter
         )
 
 
-def dominant(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Over all cells, the prompts × attributes of which all outputs have one value (Table 5)."""
     found = _cells_of(table, measure)
     for place in [BASE, *found.places()] if by else [None]:
@@ -214,7 +216,7 @@ def dominant(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
         yield _total(found, condition, cases, ("one value", "several values"))
 
 
-def shift(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Over all cells, the groups × attributes whose commonest value is another than the base's
     (Table 8).
     """

@@ -12,14 +12,14 @@ from functools import cached_property
 from ...protocol import EVERY, MeasureSpec
 from ...records import CellClaim, Estimate, NamedCell
 from ...stats.results import ALPHA
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..measures import shares
 
-Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
+Compute = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 LEAST = 3  # classes: of two, the other is the same claim
 
 
-def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The ratios of `measures.shares`; of headline claims over each class of one total with which
     of them follow from the largest.
     """
@@ -27,7 +27,7 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
 
 def with_rest(
-    table: Table, measure: MeasureSpec, by: Sequence[str], compute: Compute
+    table: CountTable, measure: MeasureSpec, by: Sequence[str], compute: Compute
 ) -> Iterator[Estimate]:
     """The rows of a measure; of headline claims over each class with which of them follow from the
     largest. compute: of the measure itself.
@@ -52,7 +52,7 @@ def with_rest(
 class _Classes:
     """The claims of one group over each class."""
 
-    table: Table
+    table: CountTable
     measure: MeasureSpec
     by: Sequence[str]
     compute: Compute
@@ -147,7 +147,7 @@ class _Classes:
 
 
 def _counts(
-    table: Table, measure: MeasureSpec, by: Sequence[str]
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
     """Of each row that has both sides, the hits and labels of the level and of the baseline."""
     found: dict[tuple[object, ...], tuple[float, float, float, float]] = {}

@@ -20,7 +20,7 @@ from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.results import join_notes
 from ...stats.shuffles.resampling import OVER_LOOKS
 from ...stats.stopping.after import corrected_estimate, repeated_confidence
-from ...stats.stopping.decision import Decision
+from ...stats.stopping.decision import StoppingDecision
 from ...stats.stopping.sequential import bonferroni_over_looks
 from ...store import Store
 from ...store.queries import looks as stored
@@ -116,7 +116,7 @@ class _Stopped:
         return self._as_given_up(made, family, decision) if given_up else made
 
     def _population(
-        self, row: Estimate, family: PlannedFamily, decision: Decision
+        self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Population | None:
         """The population of a row, with p of these words (or items) over the looks so far."""
         named, key = row.population, key_of(row)
@@ -129,7 +129,9 @@ class _Stopped:
             found.append(1.0 if p is None else p)
         return {**named, "p_these": bonferroni_over_looks(found, design) if found else None}
 
-    def _as_given_up(self, row: Estimate, family: PlannedFamily, decision: Decision) -> Estimate:
+    def _as_given_up(
+        self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
+    ) -> Estimate:
         """With an interval that agrees with its adjusted p, which is no finding: at the level of
         its look and family, and none if even that excludes the null value.
         """
@@ -200,7 +202,7 @@ class _Stopped:
         return replace(row, low=low, high=high)
 
     def _note_of_bias(
-        self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: Decision
+        self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: StoppingDecision
     ) -> str | None:
         """The estimate without the bias of having stopped, where it differs enough to be told."""
         if claim.statistic != "items" or row.unit != "share" or decision.state == "on":

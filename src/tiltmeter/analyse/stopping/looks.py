@@ -17,7 +17,7 @@ from ...errors import RunMismatch, StoreError
 from ...protocol import Protocol
 from ...records import Estimate, Json
 from ...stats.stopping.blocks import CellBlocks, CellPart, OutputBlocks
-from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
+from ...stats.stopping.decision import PlainTests, StoppingClaim, StoppingDecision, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored
@@ -67,7 +67,7 @@ class Look:
     outputs: int
     cost: float
     sums: Mapping[str, StoredSums]
-    decisions: Mapping[str, Decision]
+    decisions: Mapping[str, StoppingDecision]
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values, from which `parse_look` makes it again."""
@@ -78,7 +78,7 @@ class Look:
 def parse_look(text: str) -> Look:
     """From the JSON of `as_dict`."""
     data = json.loads(text)
-    made = {key: Decision(**one) for key, one in data["decisions"].items()}
+    made = {key: StoppingDecision(**one) for key, one in data["decisions"].items()}
     return Look(**data | {"decisions": made})
 
 
@@ -164,9 +164,9 @@ def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Seque
 
 def _decisions(
     plan: StoppingPlan, made: Sequence[Look], sums: Mapping[str, StoredSums]
-) -> dict[str, Decision]:
+) -> dict[str, StoppingDecision]:
     """Decides each claim by the sums of a look and of those before it."""
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, StoppingDecision] = {}
     for family in plan.families:
         before = [look.sums for look in made]
         found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
@@ -174,7 +174,7 @@ def _decisions(
     return decisions
 
 
-def _follows(given: Mapping[str, Decision], found: Mapping[str, Decision]) -> bool:
+def _follows(given: Mapping[str, StoppingDecision], found: Mapping[str, StoppingDecision]) -> bool:
     """True if decisions are the same, but for what processors round otherwise."""
 
     def alike(a: object, b: object) -> bool:
@@ -258,10 +258,10 @@ def _decide(
     plan: StoppingPlan,
     family: PlannedFamily,
     sums: Sequence[Mapping[str, StoredSums]],
-    earlier: Mapping[str, Decision],
-) -> list[Decision]:
+    earlier: Mapping[str, StoppingDecision],
+) -> list[StoppingDecision]:
     given = [
-        Claim(
+        StoppingClaim(
             claim.key,
             _path(claim, [one[claim.key] for one in sums]) if claim.key in sums[-1] else None,
             claim.calls,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # with the tests of a look, which the report of a run without
 
 
 @dataclass(frozen=True)
-class Progress:
+class StoppingProgress:
     """outputs: that the looks have used; spent: US dollars of all calls, of judges too; calls: all
     that were answered.
     """
@@ -138,7 +138,7 @@ def _look(plan: StoppingPlan, look: Look) -> Json:
     }
 
 
-def read_progress(store: Store) -> Progress | None:
+def read_progress(store: Store) -> StoppingProgress | None:
     """None of a run that asks all."""
     plan = read_plan(store)
     if plan is None:
@@ -147,4 +147,4 @@ def read_progress(store: Store) -> Progress | None:
 
     made = tuple(read_looks(store, plan))
     outputs = made[-1].outputs if made else 0
-    return Progress(plan, made, outputs, calls.number_answered(store), store.spent())
+    return StoppingProgress(plan, made, outputs, calls.number_answered(store), store.spent())

@@ -14,7 +14,7 @@ from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
-from ..counts.count_table import Floats, Table
+from ..counts.count_table import CountTable, Floats
 from ..counts.value_counts import OutputGroup, Values
 from ..counts.whole_outputs import BaseAndGroups, split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
@@ -60,7 +60,7 @@ class CellGroups:
 
 Data = ItemSums | OutputGroups | CellGroups
 Found = tuple[Mapping[str, str], Mapping[str, str] | None, Data]
-Reader = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Found]]
+Reader = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Found]]
 
 
 def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
@@ -91,7 +91,7 @@ def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
     return found
 
 
-def _shares(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _shares(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if measure.null is None:
         return
     null = measure.null
@@ -104,7 +104,7 @@ def _shares(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[F
                 yield {**group.condition, **more}, None, data
 
 
-def _pairs(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _pairs(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     for more, pair in table.pairs(measure, by):
         hits, among = np.stack(pair.hits, axis=1), np.stack(pair.among, axis=1)
         if len(pair.items) > 1 and (among > 0).all(axis=1).any():
@@ -112,7 +112,7 @@ def _pairs(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Fo
             yield {**pair.condition, **more}, pair.contrast, data
 
 
-def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     for sides in item_sides(table, measure, by):
         for control in contrast["controls"].split(SEVERAL):
@@ -120,7 +120,7 @@ def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
                 yield sides.condition, {contrast["factor"]: control}, _sums([sides], [control])
 
 
-def _joint(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _joint(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast = measure.contrast or {}
     inside = [factor for factor in measure.expected if factor not in by]
     table, _ = with_all_groups(table, measure, inside)
@@ -148,7 +148,7 @@ def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
     return ItemSums(tuple(item for one in parts for item in one.items), hits, among)
 
 
-def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     found, place = table.labelled_outputs(), table.stratum
     for cell in split_by_base(found, place, measure, by, table.protocol):
         attributes = tuple(cell.attributes)
@@ -164,7 +164,7 @@ def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iter
                     yield about, None, OutputGroups(each, attributes)
 
 
-def _cells_from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for place in places_of(cells):
         about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
@@ -172,7 +172,9 @@ def _cells_from_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> I
         yield about, None, _cell_groups(cells, sides)
 
 
-def _cells_between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_between_groups(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Found]:
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     places = places_of(cells)
     for dimension in dict.fromkeys(dimension for dimension, _ in places):
@@ -189,13 +191,15 @@ def _cell_groups(
     return CellGroups(tuple(OutputGroups(own, tuple(cell.attributes)) for cell, own in pairs))
 
 
-def _cells_between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _cells_between_levels(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Found]:
     for condition, contrast, data in _between_levels(table, measure, by):
         if isinstance(data, OutputGroups) and "all pairs" in (contrast or {}).values():
             yield condition, None, CellGroups((data,))
 
 
-def _between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+def _between_levels(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     if by:
         return  # of a part of the outputs: by its plain p
     factor, among = (measure.contrast or {})["factor"], table.answers(measure)

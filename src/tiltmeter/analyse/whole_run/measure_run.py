@@ -32,7 +32,7 @@ from ...store.queries import endpoints, settings
 from ..claims import families
 from ..correction import corrected_rows
 from ..counts import shared_items
-from ..counts.count_table import Table
+from ..counts.count_table import CountTable
 from ..counts.label_counts import count_labels, with_derived
 from ..counts.whole_outputs import read_labelled_outputs
 from ..measures.shares import outcome_rates, refusals
@@ -73,7 +73,7 @@ def measured_rows(
 
 def tables(
     store: Store, protocol: Protocol, variant: str = "default"
-) -> Iterator[tuple[tuple[str, ...], dict[str, str], Table, set[str]]]:
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], CountTable, set[str]]]:
     """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes
     that the run has gold of.
     """
@@ -96,7 +96,7 @@ def tables(
     for over, stratum, part in _strata(frame, protocol, chosen, apart):
         drawn = protocol.modes[stratum["mode"]].logprobs == 0
         place = (stratum["subject"], stratum["annotator"], stratum["mode"])
-        yield over, stratum, Table(part, protocol, chosen, drawn, place, whole), gold
+        yield over, stratum, CountTable(part, protocol, chosen, drawn, place, whole), gold
 
 
 def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
@@ -137,7 +137,7 @@ def _strata(
 
 
 def _stratum(
-    table: Table, over: tuple[str, ...], gold: Collection[str], draws: int
+    table: CountTable, over: tuple[str, ...], gold: Collection[str], draws: int
 ) -> Iterator[Estimate]:
     """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the
     measures that pool so.
@@ -151,6 +151,8 @@ def _stratum(
         if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
         part = replace(table, rows=kept_rows(table.rows, measure.where))
+        if measure.where and part.rows.is_empty():  # nothing of it was asked
+            continue
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
             leads = measure.headline and by == measure.by[0]
@@ -176,7 +178,7 @@ def _stratum(
                 yield from outcome_rates(table, attribute, named=len(attributes) > 1)
 
 
-def _refusal_measures(table: Table) -> dict[str, MeasureSpec]:
+def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
     """The measures of refusals by the name of the one that each stands beside, of a run with
     intervals.
     """

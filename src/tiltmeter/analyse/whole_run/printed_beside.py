@@ -15,7 +15,7 @@ PUBLISHED = "published"  # the variant that computes as the authors do
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class PrintedBeside:
     """One printed number, our value as its authors compute it, our own row of the same number, and
     its verdict if it is a claim.
     """
@@ -64,7 +64,7 @@ def beside(
     rows: Iterable[Estimate],
     published: Iterable[Estimate] | None = None,
     verdicts: Sequence[Verdict] = (),
-) -> list[Beside]:
+) -> list[PrintedBeside]:
     """Returns the printed numbers that a run has, in the order of the print. ValueError if one fits
     several rows.
 
@@ -77,7 +77,7 @@ def beside(
     for number in printed:
         row, as_published = _row(number, own), _row(number, theirs)
         if row is not None and as_published is not None:
-            numbers.append(Beside(number, as_published.value, row, claims.get(_key(row))))
+            numbers.append(PrintedBeside(number, as_published.value, row, claims.get(_key(row))))
     return numbers
 
 
@@ -86,7 +86,7 @@ def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
     return {number.condition.get("subject", "") for number in printed}
 
 
-def sentence(numbers: Sequence[Beside]) -> str:
+def sentence(numbers: Sequence[PrintedBeside]) -> str:
     """Says how many of the printed numbers come out."""
     counted: dict[float, list[bool]] = {}
     for number in numbers:
@@ -97,7 +97,7 @@ def sentence(numbers: Sequence[Beside]) -> str:
     )
 
 
-def survivors(numbers: Sequence[Beside]) -> str:
+def survivors(numbers: Sequence[PrintedBeside]) -> str:
     """Says how many of the claims behind the printed numbers are tilts here."""
     claims = [number.verdict for number in numbers if number.verdict is not None]
     tilts = sum(claim.word == Word.TILT for claim in claims)

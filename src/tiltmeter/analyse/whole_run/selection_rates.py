@@ -13,7 +13,7 @@ from ...stats import rates
 from ...stats.impact import impact_ratios
 from ...stats.results import Interval
 from ...store import Store
-from ..counts.count_table import Group, Table
+from ..counts.count_table import CountTable, Group
 from .measure_run import kept_rows, tables
 
 SMALL = 0.02  # share of all below which the rules let a category's ratio be left out
@@ -56,7 +56,7 @@ def selection_rates(store: Store, protocol: Protocol) -> list[CategoryRate]:
 
 
 def _rates(
-    selection: SelectionKeys, measure: MeasureSpec, stratum: Mapping[str, str], table: Table
+    selection: SelectionKeys, measure: MeasureSpec, stratum: Mapping[str, str], table: CountTable
 ) -> Iterator[CategoryRate]:
     table = replace(table, rows=kept_rows(table.rows, measure.where))
     groups = dict(_categories(selection, measure, table))
@@ -81,7 +81,7 @@ def _rates(
 
 
 def _categories(
-    selection: SelectionKeys, measure: MeasureSpec, table: Table
+    selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
     """(category, its group): levels of factors, crossed; or values, each of which is judged once in
     every answer.

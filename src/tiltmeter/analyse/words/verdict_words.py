@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 UNKNOWN = "Not known (too few data to say either)"
 
 
-class Look(NamedTuple):
+class WordLook(NamedTuple):
     """A symbol for the screen and for tables of several runs, a colour of the style sheet, and the
     weight of a claim: that of the lowest leads a page.
     """
@@ -40,7 +40,7 @@ class VerdictRecord:
     """
 
     word: str
-    look: Look
+    look: WordLook
     sentence: str
     chip: str = ""
     headline: str = ""
@@ -80,13 +80,13 @@ class Word(StrEnum):
     # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
     DIFFERENT = VerdictRecord(
         "different",
-        Look("▲", "tilt", weight=3),
+        WordLook("▲", "tilt", weight=3),
         sentence="{subject}{tilts}.",
         change="Changed",
     )
     EQUIVALENT = VerdictRecord(
         "equivalent",
-        Look("=", "none", weight=9),
+        WordLook("=", "none", weight=9),
         sentence=(
             "{subject} ({about}): equivalent. The {what} is {number}, and its 90 % interval lies "
             "within {margin} of 0."
@@ -95,7 +95,7 @@ class Word(StrEnum):
     )
     TILT = VerdictRecord(
         "tilt",
-        Look("▲", "tilt", weight=3),
+        WordLook("▲", "tilt", weight=3),
         chip="difference found",
         sentence="{subject}{tilts}.",
         badge="tilt found",
@@ -103,7 +103,7 @@ class Word(StrEnum):
     )
     TILT_OF_THESE = VerdictRecord(  # shown by these cue words, not told of words like them
         "tilt with these names",
-        Look("△", "open", weight=4),
+        WordLook("△", "open", weight=4),
         sentence="{subject}: a tilt with these words alone. {Tested}.{reasons}",
         legend="tilt with these names: of names like them it cannot be told",
         counted="with a tilt of these names alone",
@@ -112,7 +112,7 @@ class Word(StrEnum):
     )
     NO_DIFFERENCE = VerdictRecord(
         "no difference found",
-        Look("○", "none", weight=9),
+        WordLook("○", "none", weight=9),
         chip="no difference found at this n",
         sentence="{subject}: no difference found at this n. {Tested}{power}.",
         badge="no difference found",
@@ -121,7 +121,7 @@ class Word(StrEnum):
     )
     ITEMS_DIFFER = VerdictRecord(  # no difference found on average, over items that are not alike
         "items differ",
-        Look("≠", "open", weight=4),
+        WordLook("≠", "open", weight=4),
         chip="no average difference found, items differ",
         sentence=(
             "{subject}: no difference found on average at this n, but its items differ. "
@@ -136,7 +136,7 @@ class Word(StrEnum):
     )
     UNDECIDED = VerdictRecord(
         "undecided",
-        Look("◇", "open", weight=5),
+        WordLook("◇", "open", weight=5),
         sentence="{subject}: undecided.{reasons} {Tested}.",
         counted="undecided",
         items=True,
@@ -144,14 +144,14 @@ class Word(StrEnum):
     )
     NOT_SETTLED = VerdictRecord(
         "direction not settled",
-        Look("⇅", "open", weight=2),
+        WordLook("⇅", "open", weight=2),
         sentence="{subject}: direction not settled. On average {number}.{reasons}",
         counted="with a direction that is not settled",
         change="Direction not settled",
     )
     JUDGE_REFUTED = VerdictRecord(
         "judge refuted",
-        Look("✕", "open", weight=1),
+        WordLook("✕", "open", weight=1),
         chip="judge refuted by gold",
         sentence="{subject}: {refuted} So nothing can be said; {raw}{number}.",
         badge="judge refuted by people",
@@ -160,7 +160,7 @@ class Word(StrEnum):
     )
     NOT_PURSUED = VerdictRecord(  # a run that stops early gave it up, and says nothing of it
         "not pursued",
-        Look("◌", "none", weight=8),
+        WordLook("◌", "none", weight=8),
         sentence=(
             "{subject}: not pursued. {Tested}. A tilt had little chance of being found by the last "
             "look; that is no finding that there is none."
@@ -172,7 +172,7 @@ class Word(StrEnum):
     )
     STILL_ASKED = VerdictRecord(  # a run that stops early goes on with it
         "still asked",
-        Look("…", "open", weight=6),
+        WordLook("…", "open", weight=6),
         sentence="{subject}: still asked. So far {tested}.",
         counted="still asked",
         state="on",
@@ -180,7 +180,7 @@ class Word(StrEnum):
     )
     NO_TEST = VerdictRecord(
         "no test made",
-        Look("·", "plain", weight=7),
+        WordLook("·", "plain", weight=7),
         sentence="{subject}: {number}; no test was made.",
         badge="measured, not tested",
         tested=False,
@@ -188,7 +188,7 @@ class Word(StrEnum):
     )
     NOT_MEASURED = VerdictRecord(
         "not measured",
-        Look("—", "plain", weight=10),
+        WordLook("—", "plain", weight=10),
         sentence="{subject}: the {what} could not be measured. {Why}",
         legend=None,
         tested=False,

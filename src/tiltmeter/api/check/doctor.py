@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from ...errors import MissingExtra, ModelError, TiltmeterError, install_line
 from ...models import table
 from ...models.http.connection import Connection
-from ...models.kinds import Finding, ModelKind, all_kinds, full_name, kind_of
+from ...models.kinds import DoctorFinding, ModelKind, all_kinds, full_name, kind_of
 from ...models.options import TEXT
 from ...records import Message, Request, Sampling, __version__
 from ...stages.engine.run_coroutine import wait_for
@@ -50,7 +50,7 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 
 def look(
     models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
-) -> list[Finding]:
+) -> list[DoctorFinding]:
     """Everything that can be told without asking anybody, then each model named; `call` asks each
     one question.
     """
@@ -62,12 +62,14 @@ def look(
     return found
 
 
-def _machine() -> Iterator[Finding]:
+def _machine() -> Iterator[DoctorFinding]:
     python = platform.python_version()
-    yield Finding("machine", "tiltmeter", True, __version__)
+    yield DoctorFinding("machine", "tiltmeter", True, __version__)
     new = sys.version_info >= (3, 11)
-    yield Finding("machine", "Python", new, python, "" if new else "install Python 3.11 or newer")
-    yield Finding(
+    yield DoctorFinding(
+        "machine", "Python", new, python, "" if new else "install Python 3.11 or newer"
+    )
+    yield DoctorFinding(
         "machine",
         "platform",
         True,
@@ -78,7 +80,7 @@ def _machine() -> Iterator[Finding]:
     versions = ", ".join(
         f"{name} {metadata.version(name)}" for name in NEEDED_LIBRARIES if name not in missing
     )
-    yield Finding(
+    yield DoctorFinding(
         "machine",
         "libraries",
         not missing,
@@ -87,7 +89,7 @@ def _machine() -> Iterator[Finding]:
     )
 
 
-def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+def _parts(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
     """Optional modules: those that kinds of models need, one line for all kinds that share one."""
     wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}
@@ -98,9 +100,9 @@ def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
     for module, (purpose, extra) in wanted.items():
         if find_spec(module) is None:
             missing = f"not installed ({purpose})"
-            yield Finding("optional", module, None, missing, install_line(extra))
+            yield DoctorFinding("optional", module, None, missing, install_line(extra))
         else:
-            yield Finding("optional", module, True, f"{_version(module)} ({purpose})")
+            yield DoctorFinding("optional", module, True, f"{_version(module)} ({purpose})")
 
 
 def _version(module: str) -> str:
@@ -110,33 +112,35 @@ def _version(module: str) -> str:
         return "of unknown version"
 
 
-def _checks(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+def _checks(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
     """Runs the checks of each kind whose modules are installed."""
     for kind in kinds:
         if all(find_spec(module) is not None for module in kind.modules):
             yield from kind.check()
 
 
-def _keys(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+def _keys(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
     """Checks that the environment has a key for each provider; a key is never shown."""
     for provider in (kind.provider for kind in kinds if kind.provider):
         names = [name for name in provider.keys if os.environ.get(name, "").strip()]
         if not names:
-            yield Finding("keys", provider.kind, None, "no key", f"export {provider.keys[0]}=…")
+            yield DoctorFinding(
+                "keys", provider.kind, None, "no key", f"export {provider.keys[0]}=…"
+            )
             continue
         try:
             provider.key()
         except TiltmeterError as error:
-            yield Finding("keys", provider.kind, False, str(error))
+            yield DoctorFinding("keys", provider.kind, False, str(error))
         else:
-            yield Finding("keys", provider.kind, True, f"{names[0]} is set")
+            yield DoctorFinding("keys", provider.kind, True, f"{names[0]} is set")
 
 
-def _own_table() -> Finding:
+def _own_table() -> DoctorFinding:
     try:
         found = table.rows()
     except TiltmeterError as error:
-        return Finding("models", "table", False, str(error))
+        return DoctorFinding("models", "table", False, str(error))
     own = [row.name for row in found.values() if row.own]
     path = table.own_file()
     there = (
@@ -144,14 +148,16 @@ def _own_table() -> Finding:
         if path.is_file()
         else f"none of your own (they would be in {path})"
     )
-    return Finding("models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models")
+    return DoctorFinding(
+        "models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models"
+    )
 
 
-async def _models(names: list[str], call: bool, connect: Connect) -> list[Finding]:
+async def _models(names: list[str], call: bool, connect: Connect) -> list[DoctorFinding]:
     return [await _model(name, call, connect) for name in names]
 
 
-async def _model(name: str, call: bool, connect: Connect) -> Finding:
+async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
     """Makes the model (which checks its name, key, parts and end), then its address, then one
     question where wished.
     """
@@ -171,8 +177,8 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
             connection = getattr(model, "connection", None)
             if type(connection) is Connection and connection.base:
                 await _reach(connection.base)
-                return Finding("model", name, True, f"{connection.base} answers ({further})")
-            return Finding("model", name, True, f"can be made ({further})")
+                return DoctorFinding("model", name, True, f"{connection.base} answers ({further})")
+            return DoctorFinding("model", name, True, f"can be made ({further})")
         begun = time.monotonic()
         await model.open()
         try:
@@ -180,7 +186,7 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         finally:
             await model.close()
     except TiltmeterError as error:
-        return Finding("model", name, False, str(error))
+        return DoctorFinding("model", name, False, str(error))
     said = [
         f"answered in {time.monotonic() - begun:.1f} s",
         *([f"as {reply.served}"] if reply.served else []),
@@ -194,7 +200,7 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         said.append(f"left out: {', '.join(reply.omitted)}")
     if reply.outcome != "answer":
         said.append(f"the reply is no answer ({reply.outcome})")
-    return Finding("model", name, reply.outcome == "answer", ", ".join(said))
+    return DoctorFinding("model", name, reply.outcome == "answer", ", ".join(said))
 
 
 async def _reach(url: str) -> None:

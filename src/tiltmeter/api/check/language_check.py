@@ -27,7 +27,7 @@ _PICKED = 3  # words that are picked from a list of ten
 _OPTIONS = ("first", "second")
 
 
-class Planted(NamedTuple):
+class PlantedSentence(NamedTuple):
     """A sentence with the label that it should get and the label that it gets."""
 
     instrument: str
@@ -83,7 +83,7 @@ def load(language: str) -> tuple[str, Pack]:
     return code, pack.pack(code)
 
 
-def _rates(planted: Sequence[Planted]) -> Rates:
+def _rates(planted: Sequence[PlantedSentence]) -> Rates:
     missed = [each for each in planted if each.label != each.expected]
     wrong = sum(each.label not in _UNCOUNTED for each in missed)
     first = missed[0] if missed else None
@@ -106,7 +106,7 @@ def _people(known: Pack) -> tuple[str, str]:
     return women[0], men[0]
 
 
-def _choices(code: str, known: Pack) -> Iterator[Planted]:
+def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
     """Each sentence with either option, read with and without a prompt that it may repeat."""
     options = _people(known)
     forms = dict(zip(_OPTIONS, ([option] for option in options), strict=True))
@@ -122,9 +122,9 @@ def _choices(code: str, known: Pack) -> Iterator[Planted]:
             expected = _OPTIONS[1 - number] if row.expected == "other" else expected
             label = parse(text, forms, code, blank if "{filled}" in row.reply else "")
             if row.expected != "other":
-                yield Planted("choice", text, expected, label)
+                yield PlantedSentence("choice", text, expected, label)
     for line in filter(None, map(refusals.sentence, known.refusals)):
-        yield Planted("choice", line, REFUSAL, parse(line, forms, code))
+        yield PlantedSentence("choice", line, REFUSAL, parse(line, forms, code))
 
 
 def fill(reply: str, form: str, other: str, blank: str = "") -> str:
@@ -139,7 +139,7 @@ def fill(reply: str, form: str, other: str, blank: str = "") -> str:
     )
 
 
-def _lists(code: str, known: Pack) -> Iterator[Planted]:
+def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
     """Words of the pack's own sentences, listed in every shape."""
     words = _words(known)
     rows = [{"language": code, "class": "any", "word": word} for word in words]
@@ -148,10 +148,10 @@ def _lists(code: str, known: Pack) -> Iterator[Planted]:
     for text in ways_to_list(picked, code, intros(code)):
         found = picks.picks_of(text, code)
         label = found if isinstance(found, str) else "|".join(pick.lexeme for pick in found)
-        yield Planted("picks", text, "|".join(picked), label)
+        yield PlantedSentence("picks", text, "|".join(picked), label)
     for line in filter(None, map(refusals.sentence, known.refusals)):
         found = picks.picks_of(line, code)
-        yield Planted("picks", line, REFUSAL, found if isinstance(found, str) else "picks")
+        yield PlantedSentence("picks", line, REFUSAL, found if isinstance(found, str) else "picks")
 
 
 def _words(known: Pack) -> list[str]:
@@ -169,21 +169,21 @@ def _words(known: Pack) -> list[str]:
     return words
 
 
-def _dialogues(code: str, known: Pack) -> Iterator[Planted]:
+def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
     """Each dialogue of the pack with its speakers marked in every way."""
     who = speakers_of({"first": "woman", "second": "man"}, code)
     for row in known.answers:
         if row.instrument == "dialogue":
             for text in ways_to_mark(row.reply.split("\n"), who, code):
-                yield Planted("dialogue", text, row.expected, dialogue.read(text, code))
+                yield PlantedSentence("dialogue", text, row.expected, dialogue.read(text, code))
     for line in filter(None, map(refusals.sentence, known.refusals)):
-        yield Planted("dialogue", line, REFUSAL, dialogue.read(line, code))
+        yield PlantedSentence("dialogue", line, REFUSAL, dialogue.read(line, code))
 
 
-def _refusals(code: str, known: Pack) -> Iterator[Planted]:
+def _refusals(code: str, known: Pack) -> Iterator[PlantedSentence]:
     """Each refusal as an answer in prose, and each line of a dialogue, which is none."""
     for line in filter(None, map(refusals.sentence, known.refusals)):
-        yield Planted("refusal", line, REFUSAL, prose.outcome(line, code))
+        yield PlantedSentence("refusal", line, REFUSAL, prose.outcome(line, code))
     for row in known.answers:
         if row.instrument == "dialogue":
-            yield Planted("refusal", row.reply, "", prose.outcome(row.reply, code))
+            yield PlantedSentence("refusal", row.reply, "", prose.outcome(row.reply, code))

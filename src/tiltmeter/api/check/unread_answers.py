@@ -23,7 +23,7 @@ LABELS = ("form", BOTH, NEITHER, REFUSAL)  # what a shape can be said to mean
 LONGEST = 300  # characters of an answer that is a shape of its own
 
 
-class Shape(NamedTuple):
+class AnswerShape(NamedTuple):
     """Unread answers that differ in the option alone. text: with {form} and {other} in place of
     options; number: how many answers have it; example: the first of them.
     """
@@ -33,7 +33,7 @@ class Shape(NamedTuple):
     example: str
 
 
-def unread_shapes(folder: Path | str, most: int = 20) -> list[Shape]:
+def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
     """The most frequent shapes among the answers of a run that are `invalid` to its choice
     instrument. Raises UsageError for a run of another kind.
     """
@@ -66,7 +66,7 @@ def forms_of(protocol: Protocol) -> list[str]:
     return sorted(set(words), key=len, reverse=True)
 
 
-def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Shape]:
+def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[AnswerShape]:
     """The most frequent shapes of texts: the first option named is {form}, the next {other}.
 
     By hand: of "I say yes", "i say no" and "Hm" the shapes are "i say {form}" (2) and "hm" (1).
@@ -81,7 +81,9 @@ def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Sha
         shape = _shape(" ".join(fold(text).split())[:LONGEST], found)
         counts[shape] += 1
         examples.setdefault(shape, text)
-    return [Shape(shape, number, examples[shape]) for shape, number in counts.most_common(most)]
+    return [
+        AnswerShape(shape, number, examples[shape]) for shape, number in counts.most_common(most)
+    ]
 
 
 def _shape(text: str, forms: re.Pattern[str]) -> str:
@@ -93,7 +95,9 @@ def _shape(text: str, forms: re.Pattern[str]) -> str:
     return forms.sub(slot, text.replace("{", "(").replace("}", ")"))
 
 
-def add_shapes(folder: Path, shapes: Sequence[Shape], meanings: Mapping[int, str]) -> list[Path]:
+def add_shapes(
+    folder: Path, shapes: Sequence[AnswerShape], meanings: Mapping[int, str]
+) -> list[Path]:
     """Adds shapes to the files of a language (`my-audit/languages/de`): refusals to refusals.txt,
     others to answers.csv. meanings: {number of a shape, from 1: one of LABELS}. Returns the files.
     """

@@ -23,7 +23,7 @@ from .deposits import export_audit, export_crate, new_folder
 from .outgoing import outgoing
 
 if TYPE_CHECKING:
-    from ...formats.inspect_log import Log
+    from ...formats.inspect_log import InspectLog
 
 Writer: TypeAlias = Callable[["Path | str", "Path | str", bool, str], list[Path]]
 
@@ -107,7 +107,7 @@ def export_inspect(
         for subject, mode in dict.fromkeys((part.subject, part.mode) for part in parts):
             mine = [part for part in parts if (part.subject, part.mode) == (subject, mode)]
             answered = sum(part.answered for part in mine)
-            log = inspect_log.Log(
+            log = inspect_log.InspectLog(
                 run.protocol,
                 run.hide(subject),
                 mine[0]._replace(answered=answered),
@@ -183,7 +183,7 @@ def _mode(claim: Mapping[str, Json]) -> str:
     return str(condition.get("mode", "")) if isinstance(condition, Mapping) else ""
 
 
-def _path_of(target: Path, log: Log) -> Path:
+def _path_of(target: Path, log: InspectLog) -> Path:
     """Of a log in a folder: `PROTOCOL_MODEL_MODE.eval`, numbered where it is there already."""
     names = (log.protocol.name, log.model, log.part.mode)
     stem = "_".join(re.sub(r"[^\w.-]+", "-", name) for name in names)

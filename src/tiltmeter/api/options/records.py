@@ -2,7 +2,7 @@
 
 A field of a TypedDict is an option: its name and type are those of the keyword in Python, and its
 `Option` says the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
-(`project.py`) and docs/reference/options.md (`scripts/option_tables.py`) are made from it.
+(`project.py`) and docs/reference/options.md (`scripts/reference_pages.py`) are made from it.
 CONTRIBUTING.md says how to add one.
 """
 

@@ -54,7 +54,7 @@ class Plan:
     subjects: Mapping[str, Mapping[str, int]]
     trials: int
     for_discovery: int
-    calls: tuple[cost.Line, ...]
+    calls: tuple[cost.CostLine, ...]
     totals: cost.Totals
     rule: str
     prompts: Mapping[str, int]

@@ -24,7 +24,7 @@ FILE = "judged.json"
 ANSWERS = {0: "passed", 3: "failed", 4: "inconclusive"}
 
 
-class Judged(NamedTuple):
+class JudgedRun(NamedTuple):
     """A run as one version of the rules read it. labels: a mark of the labels that it read; words:
     {claim: verdict}; answers: {gate: exit code}.
     """
@@ -58,21 +58,21 @@ def changes(
     kept_words = words if verdicts is not None or own is None or not fresh else own.words
     kept_gates = {**(own.answers if own is not None else {}), **gates}
     if own is None or (own.labels, own.words, own.answers) != (mark, kept_words, kept_gates):
-        now = Judged(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
+        now = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
         _write(folder, {**known, RULES: now})
     return lines
 
 
-def read(folder: Path) -> dict[int, Judged]:
+def read(folder: Path) -> dict[int, JudgedRun]:
     """{version of the rules: the run as it read it}; empty if nothing was kept that can be read."""
     try:
         found = json.loads((folder / FILE).read_text("utf-8"))
-        return {one["rules"]: Judged(**one) for one in found}
+        return {one["rules"]: JudgedRun(**one) for one in found}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
-def _write(folder: Path, known: Mapping[int, Judged]) -> None:
+def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
     """Writes the file; a folder that cannot be written stays as it is."""
     rows = [known[rules]._asdict() for rules in sorted(known)]
     part = folder / f".{FILE}.part"
@@ -81,7 +81,9 @@ def _write(folder: Path, known: Mapping[int, Judged]) -> None:
         part.replace(folder / FILE)
 
 
-def _changed_words(before: Sequence[Judged], words: Mapping[str, str], rules: int) -> Iterator[str]:
+def _changed_words(
+    before: Sequence[JudgedRun], words: Mapping[str, str], rules: int
+) -> Iterator[str]:
     """Each word that is another one now, as the latest earlier rules had it."""
     earlier: dict[str, tuple[str, int]] = {}
     for one in before:
@@ -93,7 +95,7 @@ def _changed_words(before: Sequence[Judged], words: Mapping[str, str], rules: in
 
 
 def _changed_answers(
-    known: Mapping[int, Judged], gates: Mapping[str, int], rules: int, mark: str
+    known: Mapping[int, JudgedRun], gates: Mapping[str, int], rules: int, mark: str
 ) -> Iterator[str]:
     """Each gate that answered otherwise when it was held last."""
     for gate, code in gates.items():

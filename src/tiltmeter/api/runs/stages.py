@@ -8,7 +8,7 @@ from functools import partial
 
 from ...models import Model
 from ...protocol import Protocol
-from ...stages.batches.desk import Desk
+from ...stages.batches.desk import BatchDesk
 from ...stages.engine.limits import Tally
 from ...stages.engine.open_models import Models
 from ...stages.planning import shards
@@ -47,7 +47,7 @@ class Stages:
     total: int | None = None
     piloting: bool = False
     _models: Models = field(init=False)
-    _desk: Desk = field(init=False)
+    _desk: BatchDesk = field(init=False)
     _pipeline: Pipeline | None = field(init=False, default=None)  # labels while subjects are asked
 
     async def run(self, stopped: stopped_run.StoppedRun | None = None) -> list[Tally]:
@@ -59,7 +59,7 @@ class Stages:
         settings.keep_version(store)
         async with Models(self._model) as self._models:
             price = asking.connect.batch_price
-            self._desk = Desk(
+            self._desk = BatchDesk(
                 store, self._models, asking.limits, asking.batching, price, self.watch
             )
             self._models.aside = self._desk

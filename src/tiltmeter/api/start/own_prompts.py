@@ -77,7 +77,7 @@ class PromptColumns:
 
 
 @dataclass(frozen=True)
-class Named:
+class TableNames:
     """A person's description of a table: its columns ("" for those to be told), the sheet of a
     spreadsheet, the words that are offered, the thing measured ("" or LENGTH).
     """
@@ -90,7 +90,7 @@ class Named:
     measure: str = ""
 
 
-def read(path: Path, named: Named) -> PromptColumns:
+def read(path: Path, named: TableNames) -> PromptColumns:
     """Looks at a table of prompts. UsageError says which column could not be told, or that no words
     are offered, and what to type.
     """

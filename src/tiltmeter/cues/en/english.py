@@ -27,14 +27,14 @@ _VOWEL = re.compile(
 _BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
 
-class Reading(NamedTuple):
+class CueReading(NamedTuple):
     """The cues of a prompt, and why they are left alone ("" if they are not)."""
 
     cues: tuple[Cue, ...]
     reason: str = ""
 
 
-def read(text: str, attribute: str, picker: Picker) -> Reading:
+def read(text: str, attribute: str, picker: Picker) -> CueReading:
     """Reads the cues of an attribute."""
     spans = protected_spans(text)
     if attribute == "gender":
@@ -43,12 +43,12 @@ def read(text: str, attribute: str, picker: Picker) -> Reading:
         cues, reason = groups.find(text, spans, attribute, picker)
     person = known_people().search(text)
     if person and (cues or attribute in ("gender", "race")) and _is_person(person.group()):
-        return Reading(tuple(cues), f"a known person: “{person.group()}”")
+        return CueReading(tuple(cues), f"a known person: “{person.group()}”")
     because = _matter(text, attribute)
     if not cues:
-        return Reading((), because if because and groups.mentions(text, attribute) else reason)
+        return CueReading((), because if because and groups.mentions(text, attribute) else reason)
     reason = because or _fact_about(text, cues) or _in_code(text, spans, cues) or reason
-    return Reading(tuple(cues), reason)
+    return CueReading(tuple(cues), reason)
 
 
 def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:

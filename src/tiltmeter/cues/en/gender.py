@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..matched import Picker
 from ..records import Cue, like
 from . import pronouns
-from .given_names import Given, any_of, genders_of, given_names, is_a_place
+from .given_names import GivenName, any_of, genders_of, given_names, is_a_place
 from .tables import MAN, OTHER, WOMAN, names, not_cues, words
 from .tokens import WORD, inside
 
@@ -53,7 +53,7 @@ def _cue(match: re.Match[str], gender: str, other: str, same: str = "") -> Cue:
     return Cue(match.start(), match.end(), gender, OTHER[gender], same, like(word, other))
 
 
-def _name_cue(given: Given, picker: Picker) -> Cue:
+def _name_cue(given: GivenName, picker: Picker) -> Cue:
     person = given.text.lower()
     named = picker.pick("gender", person).names
     own, other = ("women", "men") if given.gender == WOMAN else ("men", "women")

@@ -39,7 +39,7 @@ _OF_A_THING = _before(rf"\b(?:{any_of('things')})s?,? (?:is )?(?:called |named )
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
 
 
-class Given(NamedTuple):
+class GivenName(NamedTuple):
     """A given name: its place, its text without a genitive, and its gender."""
 
     start: int
@@ -50,7 +50,7 @@ class Given(NamedTuple):
 
 def given_names(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]
-) -> list[Given]:
+) -> list[GivenName]:
     """Returns the given names of a text. genders: those of the pronouns and words in it."""
     table, found = names(), []
     last_end, last_was_name = -1, False
@@ -70,7 +70,9 @@ def given_names(
     return found
 
 
-def _read(text: str, match: re.Match[str], table: Names, genders: frozenset[str]) -> Given | None:
+def _read(
+    text: str, match: re.Match[str], table: Names, genders: frozenset[str]
+) -> GivenName | None:
     whole = match.group()
     low = whole.lower()
     if "-" in whole and low not in table.gender:
@@ -83,7 +85,7 @@ def _read(text: str, match: re.Match[str], table: Names, genders: frozenset[str]
         gender = table.gender.get(low, "")
     if not gender or low in words() or not _stands_as_name(text, match, table, gender, genders):
         return None
-    return Given(match.start(), match.end(), whole, gender)
+    return GivenName(match.start(), match.end(), whole, gender)
 
 
 def _stands_as_name(

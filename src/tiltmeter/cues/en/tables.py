@@ -23,7 +23,7 @@ _WHEN = {  # (in the table, gender) → of the word: an actor may be anybody, an
 }
 
 
-class Word(NamedTuple):
+class GenderedWord(NamedTuple):
     """A gendered word: its gender, the word of the other one, and on what it depends.
 
     when: "" always; "agrees" beside a pronoun or name of the same gender, or its own other word;
@@ -48,13 +48,13 @@ class Names(NamedTuple):
 
 
 @lru_cache
-def words() -> dict[str, Word]:
+def words() -> dict[str, GenderedWord]:
     """Returns the gendered words in lower case."""
-    table: dict[str, Word] = {}
+    table: dict[str, GenderedWord] = {}
     for row in own_rows(_HERE / "pairs.csv"):
         woman, man, when = row["woman"], row["man"], row["when"]
-        table.setdefault(woman, Word(WOMAN, man, _WHEN.get((when, WOMAN), ""), woman))
-        table.setdefault(man, Word(MAN, woman, _WHEN.get((when, MAN), ""), man))
+        table.setdefault(woman, GenderedWord(WOMAN, man, _WHEN.get((when, WOMAN), ""), woman))
+        table.setdefault(man, GenderedWord(MAN, woman, _WHEN.get((when, MAN), ""), man))
         if when == "informal":  # hubby and wife differ in more than the gender
             for word in (woman, man):
                 partner = table[table[word].other]

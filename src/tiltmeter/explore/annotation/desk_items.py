@@ -46,7 +46,7 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
     return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
 
 
-class Block(TypedDict):
+class ItemBlock(TypedDict):
     """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked; pictures: the
     addresses of those that were shown with a prompt.
     """
@@ -71,7 +71,7 @@ class ShownItem(TypedDict):
     question: NotRequired[str]
     choices: NotRequired[list[dict[str, str]]]
     beside: NotRequired[list[str]]
-    blocks: tuple[Block, ...]
+    blocks: tuple[ItemBlock, ...]
     picture: str
     damage: str
     voices: tuple[dict[str, str], ...]
@@ -138,7 +138,7 @@ def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool
     return any(one.get("prompt") == "folded" for one in own)
 
 
-def _as_shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
+def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") -> ShownItem:
     return {"blocks": tuple(blocks), "picture": address, "damage": damage, "voices": ()}
 
 
@@ -162,5 +162,5 @@ def _value(source: Source, task: Review, item: str) -> ShownItem:
     return shown
 
 
-def _block(title: str, text: str, kind: str, language: str = "") -> Block:
+def _block(title: str, text: str, kind: str, language: str = "") -> ItemBlock:
     return {"title": title, "text": shorten(text), "kind": kind, "language": language}

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from ...instruments.images.colour import own
 from ...records import ANSWER, OUTCOMES
-from ...store.output_table import CellKey, Window
+from ...store.output_table import CellKey, GridWindow
 from ...store.queries import outputs
 from ...store.table_filling import Selection
 from ..selection.index import QUERY, Index
-from ..selection.parts import LABEL, NONE, Bar, Card
+from ..selection.parts import LABEL, NONE, Card, ShareBar
 from ..selection.view import ALL, View
 
 FEWEST_SAMPLES = 4  # of a cell, where there are many cells
@@ -113,7 +113,7 @@ class Layout:
 
 
 def cards(
-    index: Index, view: View, selected: Selection, window: Window, colours: Mapping[str, str]
+    index: Index, view: View, selected: Selection, window: GridWindow, colours: Mapping[str, str]
 ) -> dict[CellKey, list[Card]]:
     """The outputs that a page shows, by cell."""
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
@@ -158,7 +158,7 @@ def bars(
     selected: Selection,
     rows: Sequence[str],
     colours: Mapping[str, str],
-) -> dict[CellKey, tuple[Bar, ...]]:
+) -> dict[CellKey, tuple[ShareBar, ...]]:
     """Returns the labels of each cell of some rows as bars, whatever the filters leave of it."""
     counts = index.table.cell_values(
         view.rows, view.columns, rows, selected, (view.attribute, NONE)
@@ -166,18 +166,18 @@ def bars(
     return {cell: _stack(weights, colours) for cell, weights in counts.items()}
 
 
-def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
+def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
     """Parts in the order of the colours; of many values the commonest, and what is left of them
     together.
     """
     kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, made = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):
-        made.append(Bar(value, said[value], said[value] / whole, begin, colours[value]))
+        made.append(ShareBar(value, said[value], said[value] / whole, begin, colours[value]))
         begin += said[value] / whole
     if len(said) > MOST_PARTS:
         rest = whole - sum(kept.values())
-        made.append(Bar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
+        made.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
     return tuple(made)
 
 

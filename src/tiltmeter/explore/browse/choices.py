@@ -6,30 +6,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..selection.index import Index
-from ..selection.parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Choice, Effect, Filter
+from ..selection.parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Effect, Filter, OptionChoice
 from ..selection.view import ALL, View
 from . import cells, effects
 
 MOST_LEVELS = 400  # levels of a list to choose from
 
 
-def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[Choice, ...]:
+def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[OptionChoice, ...]:
     """The items to choose from, with how many outputs each has (of a search: how many it found)."""
     every = cells.selection(view, narrow=bool(view.text), tab=False)
     if view.by == LABEL:
         said = index.table.selected_values(view.attribute, NONE, every)
-        return tuple(Choice(value, count, "", value == view.tab) for value, count in said.items())
+        return tuple(
+            OptionChoice(value, count, "", value == view.tab) for value, count in said.items()
+        )
     levels = index.table.selected_levels(view.by, every)
     order = cells.in_design_order(index, view.by, set(levels))
     order = effects.order_levels(index, view, view.by, effects_of, order)
     return tuple(
-        Choice(level, levels[level], "", level == view.tab, effects_of.get(level))
+        OptionChoice(level, levels[level], "", level == view.tab, effects_of.get(level))
         for level in order
     )
 
 
-def with_addresses(view: View, tabs: Sequence[Choice]) -> tuple[Choice, ...]:
-    every = Choice(ALL, sum(tab.count or 0 for tab in tabs), "", False)
+def with_addresses(view: View, tabs: Sequence[OptionChoice]) -> tuple[OptionChoice, ...]:
+    every = OptionChoice(ALL, sum(tab.count or 0 for tab in tabs), "", False)
     return tuple(
         replace(tab, address=_tab_address(view, tab.value), chosen=tab.value == view.tab)
         for tab in (*tabs, every)
@@ -42,16 +44,16 @@ def _tab_address(view: View, tab: str) -> str:
     return view.address(tab=ALL) if tab == ALL else view.of_wall(tab)
 
 
-def values(index: Index, view: View) -> tuple[Choice, ...]:
+def values(index: Index, view: View) -> tuple[OptionChoice, ...]:
     return tuple(
-        Choice(value, None, "", value == view.value)
+        OptionChoice(value, None, "", value == view.value)
         for value in (*index.values(view.attribute), NONE)
     )
 
 
-def outcomes(index: Index, view: View) -> tuple[Choice, ...]:
+def outcomes(index: Index, view: View) -> tuple[OptionChoice, ...]:
     return tuple(
-        Choice(value, int(count), "", value == view.outcome)
+        OptionChoice(value, int(count), "", value == view.outcome)
         for value, count in index.levels(OUTCOME).items()
     )
 
@@ -74,7 +76,7 @@ def _all_filters(index: Index, view: View) -> Iterator[Filter]:
                 f"f.{name}",
                 name,
                 tuple(
-                    Choice(value, int(found[value]), "", levels.get(name) == value)
+                    OptionChoice(value, int(found[value]), "", levels.get(name) == value)
                     for value in cells.in_design_order(index, name, set(found))
                 ),
             )

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...store.output_table import CellKey, Window
+from ...store.output_table import CellKey, GridWindow
 from ..selection.index import Index
-from ..selection.parts import MODE, NONE, SUBJECT, Choice, Effect, GridCell, Page
+from ..selection.parts import MODE, NONE, SUBJECT, Effect, GridCell, OptionChoice, OutputsPage
 from ..selection.view import ALL, SHOWS, View
 from . import cells, choices, counts, effects
 from .banner import banner
@@ -23,7 +23,7 @@ SAMPLES = {True: 4, False: 2}  # that a cell of the pairs shows, of pictures and
 COUNTED_ROWS = 100  # of a page of counts
 
 
-def page(index: Index, view: View) -> Page:
+def page(index: Index, view: View) -> OutputsPage:
     """Reads what a view shows. UsageError where it names a factor that is not there."""
     index.refresh()
     asked, view = view, with_defaults(index, view)
@@ -44,7 +44,7 @@ def page(index: Index, view: View) -> Page:
     view = replace(view, page=layout.page)
     value = counts.value_of(index, view) if view.show == "counts" else ""
     grid = _grid(index, view, layout, columns, (every, sizes), value)
-    return Page(
+    return OutputsPage(
         view,
         index.protocol,
         index.protocol.modality == "image",
@@ -66,7 +66,8 @@ def page(index: Index, view: View) -> Page:
         value,
         changed,
         tuple(
-            Choice(SHOWS[name], None, asked.address(show=name), name == view.show) for name in SHOWS
+            OptionChoice(SHOWS[name], None, asked.address(show=name), name == view.show)
+            for name in SHOWS
         ),
         index.title,
     )
@@ -118,7 +119,7 @@ def _grid(
     base, narrow = cells.selection(view, narrow=False), cells.selection(view, narrow=True)
     colours = cells.colours(index, view.attribute)
     counted = view.show == "counts"
-    window = Window(layout.rows, columns, layout.first, layout.last)
+    window = GridWindow(layout.rows, columns, layout.first, layout.last)
     cards = {} if counted else cells.cards(index, view, narrow, window, colours)
     bars = {} if counted else cells.bars(index, view, base, layout.rows, colours)
     found = counts.table(index, view, layout.rows, value) if counted else {}

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 from ...errors import StoreError, UsageError
 from ...images import Unusable
 from ...report.page_model.sanitize import visible
-from ..selection.parts import Card, Page
+from ..selection.parts import Card, OutputsPage
 
 SIDE, GAP, LINE = 128, 8, 18  # pixels: of a picture, between them, of a line of text
 WIDE = 272  # pixels: of a text
@@ -27,7 +27,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Small = Callable[[int, str], bytes]  # (run, name of the picture) → a small JPEG
 
 
-def contact_sheet(page: Page, small: Small) -> bytes:
+def contact_sheet(page: OutputsPage, small: Small) -> bytes:
     """A PNG of what a page shows; a cell a block, each picture or text over its label. What is
     missing or damaged stays empty.
     """
@@ -67,7 +67,7 @@ def contact_sheet(page: Page, small: Small) -> bytes:
     return written.getvalue()
 
 
-def _font(page: Page) -> Font:
+def _font(page: OutputsPage) -> Font:
     """The font that comes with Pillow, else the first of FONTS that this machine has, where a text
     is in another script; what a font lacks is drawn as a box.
     """

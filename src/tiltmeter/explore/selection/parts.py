@@ -15,7 +15,7 @@ NONE = "not labelled"
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ShareBar:
     """A part of a distribution. share: of the whole, 0 to 1; begin: where it begins; colour: a
     class of the style sheet.
     """
@@ -89,7 +89,7 @@ class GridCell:
     of the wall of this cell alone.
     """
 
-    bars: tuple[Bar, ...]
+    bars: tuple[ShareBar, ...]
     total: int
     found: int
     cards: tuple[Card, ...]
@@ -98,7 +98,7 @@ class GridCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionChoice:
     """An option: what it is called, how many there are, its address, whether it is chosen; effect:
     of an item, None where columns are not compared.
     """
@@ -116,11 +116,11 @@ class Filter:
 
     name: str
     title: str
-    choices: tuple[Choice, ...]
+    choices: tuple[OptionChoice, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class OutputsPage:
     """view: with its defaults filled in. columns: (level, is it the baseline). value: the one that
     is counted; title: of a level of a factor; changed: of how many rows the commonest label
     changes, and of how many; views: pairs, wall and counts of the same.
@@ -129,14 +129,14 @@ class Page:
     view: View
     protocol: Protocol
     pictures: bool
-    tabs: tuple[Choice, ...]
+    tabs: tuple[OptionChoice, ...]
     by: tuple[str, ...]
     factors: tuple[str, ...]
     columns: tuple[tuple[str, bool], ...]
     rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
     attributes: tuple[str, ...]
-    values: tuple[Choice, ...]
-    outcomes: tuple[Choice, ...]
+    values: tuple[OptionChoice, ...]
+    outcomes: tuple[OptionChoice, ...]
     filters: tuple[Filter, ...]
     found: int
     total: int
@@ -146,7 +146,7 @@ class Page:
     banner: Banner | None = None
     value: str = ""
     changed: tuple[int, int] = (0, 0)
-    views: tuple[Choice, ...] = ()
+    views: tuple[OptionChoice, ...] = ()
     title: Callable[[str, str], str] = lambda name, level: level
 
     @property

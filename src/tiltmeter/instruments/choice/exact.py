@@ -53,7 +53,7 @@ _INSIDE = "-/"  # after a form these make another word of it: he-man, he/she
 Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
-class Places:
+class AnswerPlaces:
     """What a run of bytes after the begun answer is: an option, `other`, open, or a piece of a
     character.
     """
@@ -131,7 +131,7 @@ class Tree:
     their bytes.
     """
 
-    def __init__(self, places: Places, subject: str) -> None:
+    def __init__(self, places: AnswerPlaces, subject: str) -> None:
         self._places, self._subject = places, subject
         self.shares: defaultdict[str, float] = defaultdict(float)
         self.open: dict[bytes, Path] = {}
@@ -188,7 +188,7 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
             f"{trial.subject} gives no log-probabilities, which --mode {trial.mode} is read from. "
             "Type: --mode sampled"
         )
-    tree = Tree(Places(forms, code), trial.subject)
+    tree = Tree(AnswerPlaces(forms, code), trial.subject)
     tree.open[b""] = Path(1.0, 0)
     tree.grow(b"", item.reply.alternatives[0])
     left = CALLS

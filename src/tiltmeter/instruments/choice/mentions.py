@@ -29,7 +29,7 @@ MENTION = re.compile(r"[@~]\S+")
 SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 
-class Clause(NamedTuple):
+class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
@@ -217,7 +217,7 @@ class Marker:
             return found[0]
         return f"@{meaning}"
 
-    def clauses(self, marked: str) -> Iterator[Clause]:
+    def clauses(self, marked: str) -> Iterator[MarkedClause]:
         """The clauses of marked text, but for those that list the options. A condition bars the
         rest of its sentence.
         """
@@ -235,7 +235,7 @@ class Marker:
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
-                        yield Clause(part, lead, asks, barred, opening, alone, ended)
+                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"

@@ -69,7 +69,7 @@ from ..text.json_replies import json_in
 from ..text.thought import without_thought
 from .blank import Blank
 from .forms import Forms
-from .mentions import MENTION, SENTENCE_OF, THIRD, Clause, Marker, union, values
+from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
 from .statements import Statements
 from .unstated import TWO_SENTENCES, Unstated
 
@@ -288,7 +288,7 @@ class Reader:
             return True
         return refusals.refuses(told, known.pack.code)
 
-    def _implicit_value(self, canonical: str, clauses: Sequence[Clause]) -> str:
+    def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
         """The value where no choice is stated."""
         foreign = self._language.foreign
         if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):

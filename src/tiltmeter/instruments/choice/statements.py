@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ...languages.phrases import DENYING, Language
 from ...records import Json
-from .mentions import MENTION, THIRD, WORDLESS, Clause, Marker, values
+from .mentions import MENTION, THIRD, WORDLESS, MarkedClause, Marker, values
 
 Stated = list[set[str]]  # the values of each mention that states a choice
 
@@ -32,11 +32,11 @@ class Statements:
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
-    def of(self, clauses: Sequence[Clause]) -> list[Stated]:
+    def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """What each clause states."""
         return [self._states(clause) for clause in clauses]
 
-    def final(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> Stated:
+    def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
         """What is stated, from the conclusion or the last correction on. every: what each clause
         states.
         """
@@ -57,7 +57,9 @@ class Statements:
         begin = self._bare_end(clauses, stated, next(concluding, start))
         return [mention for mentions in stated[begin:] for mention in mentions]
 
-    def _bare_end(self, clauses: Sequence[Clause], stated: Sequence[Stated], start: int) -> int:
+    def _bare_end(
+        self, clauses: Sequence[MarkedClause], stated: Sequence[Stated], start: int
+    ) -> int:
         """Where what counts begins if an answer ends in a verdict and nothing else ("…, but the
         rules allow none. No."), and says none so barely before it: there; else at `start`.
         """
@@ -70,7 +72,7 @@ class Statements:
         ends = bare == [len(clauses) - 1] and clauses[-1].alone and clauses[-1].closed
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
-    def is_taken_back(self, clauses: Sequence[Clause], every: Sequence[Stated]) -> bool:
+    def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if an option is named behind a correction that is the last to say anything: it may
         be the one that is meant, and what was stated before no longer counts.
         """
@@ -82,7 +84,7 @@ class Statements:
                 return True
         return False
 
-    def begins(self, clause: Clause) -> set[str]:
+    def begins(self, clause: MarkedClause) -> set[str]:
         """The values of a mention with a verb at the start of the answer."""
         found = self._verb.search(clause.text)
         barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
@@ -94,14 +96,14 @@ class Statements:
         )
         return values(found[0]) if found and first else set()
 
-    def denies(self, clause: Clause, before: Clause | None = None) -> bool:
+    def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
         """True for a negation in a clause or its lead, or in the clause that it hangs on."""
         text = f"{clause.lead}{clause.text}"
         if before and self._language.role("that").match(clause.text, 1):
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
-    def _states(self, clause: Clause) -> Stated:
+    def _states(self, clause: MarkedClause) -> Stated:
         if clause.barred or "@" not in clause.text:
             return []
         mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
@@ -124,23 +126,23 @@ class Statements:
         doubtful = THIRD in completed and not clause.lead and not self.begins(clause)
         return [completed] if completed and not doubtful else []
 
-    def _agrees(self, clause: Clause) -> bool:
+    def _agrees(self, clause: MarkedClause) -> bool:
         """True if a clause says nothing but that what was asked before it holds."""
         rest, number = self._language.role("approve").subn(" ", clause.text)
         return number > 0 and not clause.question and not self._marker.content(rest)
 
-    def _corrects(self, clause: Clause) -> bool:
+    def _corrects(self, clause: MarkedClause) -> bool:
         found = self._language.role("correction").search(clause.text)
         return found is not None and not self._marker.content(
             clause.text[: found.start()] + clause.text[found.end() :]
         )
 
-    def _concludes(self, clause: Clause) -> bool:
+    def _concludes(self, clause: MarkedClause) -> bool:
         return self._language.has(clause.lead, "conclusion") or self._language.has(
             clause.text, "conclusion"
         )
 
-    def _doubts(self, clause: Clause) -> bool:
+    def _doubts(self, clause: MarkedClause) -> bool:
         """True if a language that knows few phrases has a negation in the clause ("I would not say
         that it is …").
         """

@@ -11,7 +11,7 @@ from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
 from .asked import Asked
 from .blank import QUOTED, SINGLY_QUOTED, Blank
-from .mentions import MENTION, SENTENCE_OF, THIRD, Clause, Marker, union, values
+from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
 from .statements import Statements
 
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
@@ -74,7 +74,7 @@ class Unstated:
         named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
         return {value for value in named if value.isdigit()}
 
-    def in_other_words(self, clauses: Sequence[Clause], prompt: str) -> str:
+    def in_other_words(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
         """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
         course", alone), if no clause is a condition or a guess and all of them agree.
         """
@@ -122,7 +122,7 @@ class Unstated:
         return self._named_alone(rest, list(self._marker.clauses(self._marker.mark(rest))))
 
     def _named_alone(
-        self, canonical: str, clauses: Sequence[Clause], quoted: Collection[str] = ()
+        self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
         """The only option that is named, without a condition, a reason, a doubt or a negation in
         its clause. In a language whose pack has phrases instead (English) it counts in an answer
@@ -147,7 +147,7 @@ class Unstated:
         return self._language.canonical(without_thought(text))
 
 
-def _short(clauses: Sequence[Clause]) -> bool:
+def _short(clauses: Sequence[MarkedClause]) -> bool:
     """True if an answer is one clause of a few words that begins or ends with a mention."""
     words = [word for clause in clauses for word in clause.text.split()]
     return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])

@@ -50,7 +50,7 @@ _NO_LIST = (REFUSAL, OTHER_LANGUAGE, INVALID)
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,3}[.):、．]|#\d{1,3})\s*")
 
 
-class Asked(NamedTuple):
+class AskedOfPeople(NamedTuple):
     """What people are asked of an attribute, and the meaning of each value."""
 
     question: str
@@ -65,7 +65,7 @@ class BlindJudge(SecondJudge):
     summary = "a model that labels an answer without being shown what was asked"
 
     def __init__(
-        self, spec: InstrumentSpec, judge: str, asked: Asked, first: Instrument, check: bool
+        self, spec: InstrumentSpec, judge: str, asked: AskedOfPeople, first: Instrument, check: bool
     ) -> None:
         self._asked, self._first, self._check = asked, first, check
         super().__init__(
@@ -225,7 +225,7 @@ class Unread(Cascade):
 def blind_cascade(first: Instrument, spec: InstrumentSpec, judge: str) -> Unread:
     """An instrument with its blind judge."""
     kind = CopyingJudge if first.answers in COPIED else BlindJudge
-    asked = Asked(**(spec.unread or {"question": "", "values": {}}))
+    asked = AskedOfPeople(**(spec.unread or {"question": "", "values": {}}))
     return Unread(
         first,
         kind(spec, judge, asked, first, check=False),

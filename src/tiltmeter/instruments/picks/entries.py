@@ -27,8 +27,8 @@ from .units import (
     NOTHING,
     OFF,
     ROW,
-    Part,
     Pick,
+    PickPart,
     Remembered,
     Unit,
     between,
@@ -207,24 +207,24 @@ class Entries:
         )
         return Unit(ROW, tuple(picks), listed) if enough else None
 
-    def _parts(self, text: str) -> list[Part]:
+    def _parts(self, text: str) -> list[PickPart]:
         """The parts of a row that have letters; one with "and" inside is two where either is
         listed.
         """
         pieces = text.replace("，", ",").replace("、", ",").split(",")  # these recur
         return [part for piece in pieces for part in self._parted[piece]]
 
-    def _piece(self, piece: str) -> tuple[Part, ...]:
+    def _piece(self, piece: str) -> tuple[PickPart, ...]:
         """The parts of what stands between two commas of a row."""
         return tuple(part for written in _SPLIT.split(piece) for part in self._part(written))
 
-    def _part(self, written: str) -> tuple[Part, ...]:
+    def _part(self, written: str) -> tuple[PickPart, ...]:
         part = self._bare(written)
         if part and not self._find(part) and self._rejects(part):
             return ()
         pair = self._join.split(part) if part and not self._find(part) else ()
         texts = pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
-        parts = (Part(text, self._picked[text], self._short(text)) for text in texts)
+        parts = (PickPart(text, self._picked[text], self._short(text)) for text in texts)
         return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
 
     def _rejects(self, part: str) -> bool:
@@ -301,7 +301,7 @@ class Entries:
         listed = count_listed(picks)
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
-    def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
+    def _edge(self, parts: Sequence[PickPart], listed: Callable[[str], Pick | None]) -> list[Pick]:
         """The picks on the way from a row to the part of the sentence that holds one more; none
         where there is no such part.
         """

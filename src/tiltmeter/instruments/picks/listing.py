@@ -18,7 +18,7 @@ from ...languages.letters import WORD, key
 from ...languages.phrases import DENYING, language
 from ..text.lists import json_as_bullets, numbers_as_digits
 from .entries import EDGE, Entries
-from .units import ASIDE, OFF, PROSE, ROW, Pick, Reading, Remembered, Unit, distinct
+from .units import ASIDE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
 from .wordlist import WordList
 
 SENTENCES_CHARACTERS = 400  # of an answer that names as many words as were asked for in sentences
@@ -63,7 +63,7 @@ _QUOTED = re.compile(
 )
 
 
-class Reader:
+class ListReader:
     """Reads answers for the words of one list. `asked`: how many words an answer should have."""
 
     def __init__(self, words: WordList, asked: int) -> None:
@@ -78,10 +78,10 @@ class Reader:
             (False, self._quotations),
         )
 
-    def picks(self, text: str) -> Reading:
+    def picks(self, text: str) -> PicksReading:
         """What an answer picks; nothing where it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
-        best = Reading((), 0)
+        best = PicksReading((), 0)
         for marked, read in self._readings:
             found = read(text)
             if not found:

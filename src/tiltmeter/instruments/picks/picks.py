@@ -37,7 +37,7 @@ from .. import Labels, Parser, Settings, rows
 from ..text.prose import OWN_WORDS
 from ..text.thought import without_thought
 from ..wording import Json
-from .listing import Reader, repeats_list
+from .listing import ListReader, repeats_list
 from .units import Pick
 from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
 
@@ -107,7 +107,7 @@ class Picks(Parser):
             code: {form for other in languages if other != code for form in self.lists[other].forms}
             for code in languages
         }
-        self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
+        self.readers = {code: ListReader(words, self.asked) for code, words in self.lists.items()}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:

@@ -23,14 +23,14 @@ class Pick(NamedTuple):
     text: str
 
 
-class Reading(NamedTuple):
+class PicksReading(NamedTuple):
     """The distinct picks of an answer in their order, and how many of them are listed."""
 
     picks: Sequence[Pick]
     listed: int
 
 
-class Part(NamedTuple):
+class PickPart(NamedTuple):
     """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
 
     text: str
@@ -66,7 +66,7 @@ class Remembered(dict[str, Found]):
         return found
 
 
-def distinct(picks: Sequence[Pick]) -> Reading:
+def distinct(picks: Sequence[Pick]) -> PicksReading:
     """Without words that were named before."""
     lexemes = [pick.lexeme for pick in picks]
     if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
@@ -75,7 +75,7 @@ def distinct(picks: Sequence[Pick]) -> Reading:
             first.setdefault(pick.lexeme or f" {pick.text}", pick)
         picks = list(first.values())
         lexemes = [pick.lexeme for pick in picks]
-    return Reading(picks, len(lexemes) - lexemes.count(""))
+    return PicksReading(picks, len(lexemes) - lexemes.count(""))
 
 
 def frames_of(code: str) -> list[tuple[str, str]]:

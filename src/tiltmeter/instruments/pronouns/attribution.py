@@ -26,7 +26,7 @@ from .passage import (
     POSSESSIVE,
     PREPOSITION,
     SUBJECT,
-    Token,
+    WordToken,
     is_possessive,
     words,
 )
@@ -81,7 +81,7 @@ def weights() -> Mapping[str, float]:
     return {name: float(value) for name, value in table["weights"].items()}
 
 
-def pronoun_role(found: Sequence[Token], at: int) -> int:
+def pronoun_role(found: Sequence[WordToken], at: int) -> int:
     """The role of a pronoun by its form and its neighbours."""
     word = found[at].word
     if word in ("he", "she", "they"):
@@ -96,7 +96,7 @@ def pronoun_role(found: Sequence[Token], at: int) -> int:
 _Place = tuple[int, int, int, bool, bool]
 
 
-def _place(token: Token, at: int, mine: int, mention: Mention) -> _Place:
+def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
     """Sentences apart (-1 where the mention stands ahead of the pronoun), both roles, whether they
     share a clause, whether the mention is a pronoun of the chain.
     """
@@ -139,7 +139,7 @@ def score_of_distance(distance: int) -> float:
     return weights().get("distance", 0.0) * math.log1p(distance)
 
 
-def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> Iterator[str]:
+def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -> Iterator[str]:
     """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and"
     or "who".
     """
@@ -169,7 +169,7 @@ def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> It
         yield f"before_{after}"
 
 
-def _relative(found: Sequence[Token], after: int, at: int) -> bool:
+def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
     """True if a pronoun stands in a relative clause on a name: "Cara, who had lost her keys"."""
     start = after + 1 if after < len(found) and found[after].word == "," else after
     return (
@@ -182,7 +182,7 @@ def _relative(found: Sequence[Token], after: int, at: int) -> bool:
 
 
 def score(
-    found: Sequence[Token], at: int, mine: int, entity: Entity, people: Sequence[Entity]
+    found: Sequence[WordToken], at: int, mine: int, entity: Entity, people: Sequence[Entity]
 ) -> tuple[float, Mention | None]:
     """The entity's best score for a pronoun, with the mention that has it."""
     table = weights()

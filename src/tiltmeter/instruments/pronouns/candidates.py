@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..wording import texts
 from . import attribution
 from .attribution import Entity
-from .passage import OBJECT, POSSESSIVE, SUBJECT, Token, data, people, verb_like, words
+from .passage import OBJECT, POSSESSIVE, SUBJECT, WordToken, data, people, verb_like, words
 from .plurals import PLURAL
 
 MASCULINE, FEMININE, NEUTRAL, NEO = "masculine", "feminine", "neutral", "neo"
@@ -59,7 +59,7 @@ def _reflexive() -> frozenset[str]:
 
 
 def pronoun_of(
-    found: Sequence[Token], at: int, value: str, double: bool, speaking: range, absent: bool
+    found: Sequence[WordToken], at: int, value: str, double: bool, speaking: range, absent: bool
 ) -> Pronoun:
     """The pronoun at a place; double: it is "he or she"."""
     word = found[at].word
@@ -77,7 +77,7 @@ def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
     return table["unnamed"] + extra + (table["absent"] if pronoun.absent else 0.0)
 
 
-def can_be_primary(found: Sequence[Token], pronoun: Pronoun, primary: Entity) -> bool:
+def can_be_primary(found: Sequence[WordToken], pronoun: Pronoun, primary: Entity) -> bool:
     """Whether a pronoun can mean the primary person at all."""
     return not (
         (pronoun.role == POSSESSIVE and _owns(found, pronoun.at, primary))
@@ -87,7 +87,7 @@ def can_be_primary(found: Sequence[Token], pronoun: Pronoun, primary: Entity) ->
 
 
 def chance_of_primary(
-    found: Sequence[Token],
+    found: Sequence[WordToken],
     pronoun: Pronoun,
     everyone: Sequence[Entity],
     had: Mapping[str, int],
@@ -126,7 +126,7 @@ def can_ever_be(entity: Entity, gender: str) -> bool:
     return entity.gender != PLURAL and (gender == "x" or entity.gender in ("", gender))
 
 
-def nearest(found: Sequence[Token], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
+def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
     """Who is named last before a pronoun, of those whom it could mean: "primary_here" or
     "other_here" in its sentence, "…_before" in an earlier one, "" for nobody.
     """
@@ -142,7 +142,7 @@ def nearest(found: Sequence[Token], pronoun: Pronoun, everyone: Sequence[Entity]
     return which
 
 
-def can_be_other(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> bool:
+def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> bool:
     """Whether another person, or a plural noun, can be meant at all: gender, place, not the
     speaker, not the owned.
     """
@@ -166,7 +166,7 @@ def can_be_other(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> bo
 
 
 def chance_of_other(
-    found: Sequence[Token], pronoun: Pronoun, entity: Entity, everyone: Sequence[Entity]
+    found: Sequence[WordToken], pronoun: Pronoun, entity: Entity, everyone: Sequence[Entity]
 ) -> float:
     """What a pronoun scores for somebody else."""
     table, gender = primary_weights(), pronoun.gender
@@ -184,7 +184,7 @@ def nearest_is_other(pronoun: Pronoun) -> bool:
     return pronoun.nearest.startswith("other")
 
 
-def _forbidden(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> float:
+def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
     """What it costs that grammar hardly lets a pronoun mean somebody: the subject of its own clause
     ("Ann saw her"), or one whom the same sentence names after it ("he says that Tom"), unless its
     clause is a subordinate one ("when she came, Ann").
@@ -206,7 +206,7 @@ def _forbidden(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> floa
     return 0.0
 
 
-def _subordinate(found: Sequence[Token], at: int) -> bool:
+def _subordinate(found: Sequence[WordToken], at: int) -> bool:
     """Whether a place stands in a clause that begins with "when", "as" and the like."""
     clause = found[at].clause
     while at >= 0 and found[at].clause == clause:
@@ -216,7 +216,7 @@ def _subordinate(found: Sequence[Token], at: int) -> bool:
     return False
 
 
-def _tells(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> float:
+def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
     """A bonus for somebody who tells what stands around a pronoun: a subject in the same sentence,
     beside a verb of speech ("Harold said that he").
     """
@@ -237,7 +237,7 @@ def _speaks(entity: Entity, speaking: range) -> bool:
     )
 
 
-def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
+def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
     """Whether a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
     Emma").
     """
@@ -258,7 +258,7 @@ def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
     return False
 
 
-def _several(found: Sequence[Token], at: int) -> bool:
+def _several(found: Sequence[WordToken], at: int) -> bool:
     """Whether "they" is said to be several: "they both", "all of them"."""
     after = {token.word for token in found[at + 1 : at + 3]}
     before = [token.word for token in found[max(at - 2, 0) : at]]

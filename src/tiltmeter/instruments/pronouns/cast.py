@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .attribution import Entity
 from .candidates import NEUTRAL, Pronoun, nearest, pronoun_of
 from .everybody import everybody
-from .passage import Token
+from .passage import WordToken
 from .person import Person
 from .plurals import PLURAL
 from .speakers import Line, dialogue, in_brackets, speaker
@@ -25,7 +25,7 @@ class Marked(NamedTuple):
     whether it may hold lines of dialogue with labels.
     """
 
-    found: Sequence[Token]
+    found: Sequence[WordToken]
     places: Mapping[int, str]
     spans: Sequence[tuple[int, int]]
     doubles: frozenset[int]
@@ -94,7 +94,7 @@ def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
     return cast._replace(pronouns=pronouns)
 
 
-def _is_primary(found: Sequence[Token], at: int, primary: Entity) -> bool:
+def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
     """Whether a sentence says that a pronoun is the person: "they are a nurse"."""
     for place in range(at + 1, min(at + 4, len(found) - 1)):
         if found[place].word in _COPULAS:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .passage import Token, follows_as_verb, words
+from .passage import WordToken, follows_as_verb, words
 
 _INDEFINITE = frozenset(("a", "an", "one"))
 _DEFINITE = frozenset(("the", "this", "that", "our", "my"))
@@ -20,7 +20,7 @@ _RELATIVES = frozenset(("who", "whom", "that", "whose"))
 _LONGEST = 9  # tokens from an article to its noun
 
 
-def article_of(found: Sequence[Token], at: int) -> int | None:
+def article_of(found: Sequence[WordToken], at: int) -> int | None:
     """The place of the determiner of a noun, adjectives between; None if it has none."""
     closed = words("prepositions", "pronouns", "auxiliaries", "past")
     for back in range(at - 1, max(at - _LONGEST, -1), -1):
@@ -36,13 +36,13 @@ def article_of(found: Sequence[Token], at: int) -> int | None:
     return None
 
 
-def is_definite(found: Sequence[Token], at: int) -> bool:
+def is_definite(found: Sequence[WordToken], at: int) -> bool:
     """True if a noun has a definite determiner: it may mean somebody who was described by it."""
     begin = article_of(found, at)
     return begin is not None and found[begin].word in _DEFINITE
 
 
-def bearer(found: Sequence[Token], at: int) -> int | None:
+def bearer(found: Sequence[WordToken], at: int) -> int | None:
     """The place of the word for the person whom a noun describes; None if it describes nobody."""
     begin = article_of(found, at)
     if begin is None:
@@ -64,7 +64,7 @@ def bearer(found: Sequence[Token], at: int) -> int | None:
     return None
 
 
-def _skip_adverbs(found: Sequence[Token], at: int) -> int:
+def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
     adverbs = words("adverbs") | _SIDEWAYS
     while at >= 0 and (
         found[at].word in adverbs
@@ -74,7 +74,7 @@ def _skip_adverbs(found: Sequence[Token], at: int) -> int:
     return at
 
 
-def _subject(found: Sequence[Token], verb: int) -> int | None:
+def _subject(found: Sequence[WordToken], verb: int) -> int | None:
     """The last word of a copula's subject; None if it is "there", "it" and the like."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):
@@ -89,7 +89,7 @@ def _subject(found: Sequence[Token], verb: int) -> int | None:
     return at if at >= 0 and found[at].word[0].isalpha() else None
 
 
-def _who_acts_as(found: Sequence[Token], place: int, at: int) -> int | None:
+def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
     """Who is meant by "as a nurse": the word before it, or the first after the comma that ends
     it.
     """
@@ -102,7 +102,7 @@ def _who_acts_as(found: Sequence[Token], place: int, at: int) -> int | None:
     return None
 
 
-def _before_brackets(found: Sequence[Token], at: int) -> int:
+def _before_brackets(found: Sequence[WordToken], at: int) -> int:
     """The place, or the one before the brackets that end there ("Joseph [Surname]")."""
     if at < 0 or found[at].word not in ")]":
         return at
@@ -111,7 +111,7 @@ def _before_brackets(found: Sequence[Token], at: int) -> int:
     return at - 1
 
 
-def _in_list(found: Sequence[Token], name: int, at: int) -> bool:
+def _in_list(found: Sequence[WordToken], name: int, at: int) -> bool:
     """True if a noun is an item of a list ("Emery, a porter and two guests"), not an apposition."""
     after = next(
         (place for place in range(at + 1, len(found)) if found[place].word in words("determiners")),
@@ -123,7 +123,7 @@ def _in_list(found: Sequence[Token], name: int, at: int) -> bool:
     return bool(joined or listed) and found[min(after, len(found) - 1)].word not in _INDEFINITE
 
 
-def _joined(found: Sequence[Token], at: int) -> int | None:
+def _joined(found: Sequence[WordToken], at: int) -> int | None:
     """The bearer of the description that another one is joined to ("is a cook and a funny man")."""
     if found[at].word == "and" and at and found[at - 1].word == ",":
         at -= 1

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .attribution import Entity, Mention
 from .descriptions import bearer, is_definite
-from .passage import PLAIN, Token, people, role, verb_like, words
+from .passage import PLAIN, WordToken, people, role, verb_like, words
 from .person import Person, beside, is_named
 from .plurals import PLURAL, is_plural, together
 
@@ -20,7 +20,7 @@ _ALIKE = 6  # letters that a name keeps when its ending changes
 
 
 def everybody(
-    found: Sequence[Token], who: Person, several: bool = True
+    found: Sequence[WordToken], who: Person, several: bool = True
 ) -> tuple[Entity, list[Entity]]:
     """The primary person, and everybody else that a pronoun could mean; with `several` also plural
     nouns.
@@ -86,11 +86,11 @@ def _tell_gender(others: Iterable[Entity], place: int, gender: str) -> None:
             entity.gender = gender
 
 
-def _mention(found: Sequence[Token], at: int) -> Mention:
+def _mention(found: Sequence[WordToken], at: int) -> Mention:
     return Mention(at, at, role(found, at, at), found[at].sentence, found[at].clause)
 
 
-def _as_called(found: Sequence[Token], who: Person) -> Person:
+def _as_called(found: Sequence[WordToken], who: Person) -> Person:
     """The person with the heads that these words have for them beside their own."""
     if who.theme == "kinship":
         who = replace(who, heads=who.heads | beside(found, who))
@@ -101,12 +101,12 @@ def _as_called(found: Sequence[Token], who: Person) -> Person:
     return who
 
 
-def _says(token: Token, who: Person) -> bool:
+def _says(token: WordToken, who: Person) -> bool:
     """Whether a word for the person says the gender of their noun: a surname does not."""
     return people()["noun"].get(token.word, who.gender if token.seen is None else "") == who.gender
 
 
-def _bent(found: Sequence[Token], who: Person) -> frozenset[str]:
+def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
     """The person's name with another ending, after a title (Sister Philomena, Brother
     Philomenus).
     """
@@ -118,7 +118,7 @@ def _bent(found: Sequence[Token], who: Person) -> frozenset[str]:
     )
 
 
-def _is_role(found: Sequence[Token], at: int, who: Person) -> bool:
+def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
     """Whether "judge" is the Judge: after a determiner or by itself with a capital, and no name
     follows it. Before the person's own name it is a part of that.
     """
@@ -129,7 +129,7 @@ def _is_role(found: Sequence[Token], at: int, who: Person) -> bool:
     return before not in ("a", "an", "another", "every", "each", "any", "no")
 
 
-def _grand_title(found: Sequence[Token], entity: Entity) -> bool:
+def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
     """Whether somebody of no known gender is called by a title in capitals that stands for an
     occupation: "the Accommodation Inspector General" for a social worker.
     """
@@ -142,7 +142,7 @@ def _grand_title(found: Sequence[Token], entity: Entity) -> bool:
     return begin < at and begin > 0 and found[begin - 1].word == "the"
 
 
-def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:
+def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
     """The gender that the words for the person say in this text, or its noun's."""
     for mention in primary.mentions:
         word = found[mention.first].word
@@ -155,7 +155,7 @@ def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:
     return who.gender
 
 
-def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str, str]) -> str:
+def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping[str, str]) -> str:
     """What a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing), "" (nobody)."""
     seen = found[at].seen
     assert seen is not None
@@ -175,7 +175,7 @@ def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str
     return ""
 
 
-def _has_determiner(found: Sequence[Token], at: int) -> bool:
+def _has_determiner(found: Sequence[WordToken], at: int) -> bool:
     """Whether a determiner stands before a noun, with at most two words between."""
     for back in range(at - 1, max(at - 4, -1), -1):
         word = found[back].word
@@ -188,7 +188,7 @@ def _has_determiner(found: Sequence[Token], at: int) -> bool:
 
 
 def _same_as_before(
-    found: Sequence[Token], at: int, others: dict[str, Entity], primary: Entity
+    found: Sequence[WordToken], at: int, others: dict[str, Entity], primary: Entity
 ) -> bool:
     """Whether a capitalised word goes on with the name or noun before it ("the porter, Mr.
     Halvorsen", "Aarne Lehto"): then it names the same, from here on.
@@ -219,7 +219,7 @@ def _same_as_before(
     return False
 
 
-def _is_description(found: Sequence[Token], at: int) -> bool:
+def _is_description(found: Sequence[WordToken], at: int) -> bool:
     """True if a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
     new.
     """
@@ -231,21 +231,21 @@ def _is_description(found: Sequence[Token], at: int) -> bool:
     )
 
 
-def _month(found: Sequence[Token], at: int) -> bool:
+def _month(found: Sequence[WordToken], at: int) -> bool:
     """True if April, May, June or August is a month here: no verb follows."""
     return found[at].word in ("april", "may", "june", "august") and not (
         at + 1 < len(found) and verb_like(found[at + 1])
     )
 
 
-def _title_before(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
+def _title_before(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> str:
     before = at - 2 if at > 1 and found[at - 1].word == "." else at - 1
     return (
         titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
     )
 
 
-def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
+def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> bool:
     """True if an unknown capitalised word is likely a person: after a title, or the subject of a
     verb in mid-sentence."""
     if _title_before(found, at, titles):
@@ -277,7 +277,7 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
     )
 
 
-def _is_address(found: Sequence[Token], at: int) -> bool:
+def _is_address(found: Sequence[WordToken], at: int) -> bool:
     """Whether an unknown capitalised word in mid-sentence stands where a person may: before a
     comma, "who", "and", a genitive, and not after "the" or a preposition of place.
     """
@@ -298,7 +298,7 @@ def _is_address(found: Sequence[Token], at: int) -> bool:
     return token.own or after in (",", "who", "and", ".", "?", "!", "is", "was", "has", "had")
 
 
-def _labels(found: Sequence[Token], at: int) -> bool:
+def _labels(found: Sequence[WordToken], at: int) -> bool:
     """Whether a capitalised word is a speaker's label ("**Amina:**")."""
     return (
         at + 1 < len(found)
@@ -307,7 +307,7 @@ def _labels(found: Sequence[Token], at: int) -> bool:
     )
 
 
-def _named_again(found: Sequence[Token], at: int) -> bool:
+def _named_again(found: Sequence[WordToken], at: int) -> bool:
     """Whether a word stands with a capital in mid-sentence too."""
     return any(
         token.raw == found[at].raw

@@ -27,7 +27,7 @@ _ENDS = frozenset(".!?…\n")
 SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
-class Seen(NamedTuple):
+class WordSeen(NamedTuple):
     """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a
     word in -s, capitalised, an animal (its gender) or a thing that may be "she" ("t"), a word that
     by its ending could be somebody who does something (-er, -ist)."""
@@ -42,10 +42,10 @@ class Seen(NamedTuple):
 
 
 _AGENTS = ("er", "or", "ist", "ian", "man", "woman", "eer")
-PLAIN = Seen()  # names nobody, unless it is the theme noun
+PLAIN = WordSeen()  # names nobody, unless it is the theme noun
 
 
-class Token(NamedTuple):
+class WordToken(NamedTuple):
     """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a
     genitive or a clitic; seen: what it could be by itself, None for function words and signs."""
 
@@ -55,13 +55,13 @@ class Token(NamedTuple):
     sentence: int
     clause: int
     own: bool
-    seen: Seen | None
+    seen: WordSeen | None
 
 
 Value = TypeVar("Value")
 
 
-class Remembered(dict[str, Value]):
+class RememberedWords(dict[str, Value]):
     """A function of what stands between two spaces, remembered: texts are made of the same words
     over and over.
 
@@ -83,7 +83,7 @@ class Remembered(dict[str, Value]):
         return value
 
 
-_token = partial(tuple.__new__, Token)  # Token(...) costs twice as much
+_token = partial(tuple.__new__, WordToken)  # Token(...) costs twice as much
 
 
 @cache
@@ -142,9 +142,9 @@ def _breaks() -> frozenset[str]:
     return words("boundary") | set(",;:()-–—")
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[WordToken]:
     """The tokens of a text whose quotes are straight."""
-    found: list[Token] = []
+    found: list[WordToken] = []
     add = found.append
     sentence = clause = begin = 0
     ended = False
@@ -168,7 +168,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-_Piece = tuple[int, str, str, bool, Seen | None, bool, bool]
+_Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
 def _cut(chunk: str) -> tuple[_Piece, ...]:
@@ -185,17 +185,17 @@ def _cut(chunk: str) -> tuple[_Piece, ...]:
     return tuple(made)
 
 
-_pieces = Remembered(_cut)
+_pieces = RememberedWords(_cut)
 
 
-def _look_up(raw: str, word: str) -> Seen | None:
+def _look_up(raw: str, word: str) -> WordSeen | None:
     if word in function_words() or not word[0].isalpha():
         return None
     capital = raw[0].isupper()
     name = people()["name"].get(word, "") if capital else ""
     creature = people()["animal"].get(word, "") or ("t" if word in people()["thing"] else "")
     agent = word.endswith(_AGENTS) and len(word) > 4 and word not in words("not_agents")
-    made = Seen(
+    made = WordSeen(
         name,
         people()["noun"].get(word, ""),
         word in people()["plural"],
@@ -227,7 +227,7 @@ def _unclitic(word: str) -> tuple[str, bool]:
     return word, False
 
 
-def verb_like(token: Token) -> bool:
+def verb_like(token: WordToken) -> bool:
     """True if a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or
     -s.
     """
@@ -250,14 +250,14 @@ def _verb_form(raw: str, word: str) -> bool:
     )
 
 
-def follows_as_verb(found: Sequence[Token], at: int) -> bool:
+def follows_as_verb(found: Sequence[WordToken], at: int) -> bool:
     """True if a verb begins at a place, adverbs and a clitic before it aside."""
     while at < len(found) and (found[at].word in words("adverbs") or found[at].word.endswith("ly")):
         at += 1
     return at < len(found) and verb_like(found[at])
 
 
-def role(found: Sequence[Token], first: int, last: int) -> int:
+def role(found: Sequence[WordToken], first: int, last: int) -> int:
     """The role of a name or noun that stands in tokens first … last: one of SUBJECT … OTHER."""
     after = last + 1
     if found[last].own and not (
@@ -296,7 +296,7 @@ def role(found: Sequence[Token], first: int, last: int) -> int:
     )
 
 
-def is_possessive(found: Sequence[Token], at: int) -> bool:
+def is_possessive(found: Sequence[WordToken], at: int) -> bool:
     """True if "her" (or "hir") at a place is a possessor: a word follows that no object is followed
     by.
     """

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from .passage import Token, opposites, people, plain, tokens, words
+from .passage import WordToken, opposites, people, plain, tokens, words
 
 _KIN = {
     "husband": "husband hubby",
@@ -146,7 +146,7 @@ def _after_title(text: str, before: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def beside(found: Sequence[Token], person: Person) -> frozenset[str]:
+def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
     """Names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is Molly's
     husband".
     """
@@ -193,7 +193,7 @@ def _words_too() -> frozenset[str]:
     return frozenset(people()["word_name"])
 
 
-def is_named(found: Sequence[Token], at: int, who: Person) -> bool:
+def is_named(found: Sequence[WordToken], at: int, who: Person) -> bool:
     """True if a token names the person."""
     token = found[at]
     if token.word not in who.heads:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .attribution import Entity, Mention
-from .passage import SUBJECT, Token, people, verb_like, words
+from .passage import SUBJECT, WordToken, people, verb_like, words
 
 PLURAL = "p"
 _MODIFIERS = 3  # words between a determiner and its noun
 
 
-def is_plural(found: Sequence[Token], at: int) -> bool:
+def is_plural(found: Sequence[WordToken], at: int) -> bool:
     """True if a word in -s is a plural noun: what precedes it is no subject."""
     token = found[at]
     word = token.word
@@ -53,7 +53,7 @@ def is_plural(found: Sequence[Token], at: int) -> bool:
     )
 
 
-def _after_preposition(found: Sequence[Token], at: int) -> bool:
+def _after_preposition(found: Sequence[WordToken], at: int) -> bool:
     """True if only adjectives and nouns stand between a preposition and a word in -s ("of new
     business ventures").
     """
@@ -68,11 +68,13 @@ def _after_preposition(found: Sequence[Token], at: int) -> bool:
     return False
 
 
-def _verb_next(found: Sequence[Token], at: int) -> bool:
+def _verb_next(found: Sequence[WordToken], at: int) -> bool:
     return at + 1 < len(found) and found[at + 1].word in words("determiners", "prepositions")
 
 
-def together(found: Sequence[Token], primary: Entity, others: Mapping[str, Entity]) -> list[Entity]:
+def together(
+    found: Sequence[WordToken], primary: Entity, others: Mapping[str, Entity]
+) -> list[Entity]:
     """ "Taylor and Sam": a plural, at the second of two people who are joined by "and"."""
     places = {
         mention.last

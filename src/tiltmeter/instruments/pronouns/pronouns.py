@@ -22,7 +22,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .cast import Marked
-from .passage import Remembered, Token, data, plain, tokens
+from .passage import RememberedWords, WordToken, data, plain, tokens
 from .person import Person, person
 from .told import NOTHING, Told
 from .whose import attribute
@@ -95,7 +95,7 @@ def _has_form(chunk: str) -> bool:
     return not _bare().isdisjoint(_LETTERS.findall(chunk.lower()))
 
 
-_with_form = Remembered(_has_form)
+_with_form = RememberedWords(_has_form)
 
 
 def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
@@ -181,7 +181,7 @@ def marked_of(text: str) -> Marked | None:
     return Marked(found, dict(sorted(places.items())), spans, begins, lines)
 
 
-def _is_named(found: Sequence[Token], at: int) -> bool:
+def _is_named(found: Sequence[WordToken], at: int) -> bool:
     """Whether a pronoun is named and not used: alone in quotation marks, or beside a slash."""
     before = found[at - 1].word if at else ""
     after = found[at + 1].word if at + 1 < len(found) else ""
@@ -202,7 +202,7 @@ def _doubles(text: str) -> list[tuple[int, int]]:
     )
 
 
-def _double_form(text: str, token: Token, doubles: Sequence[tuple[int, int]]) -> str:
+def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]) -> str:
     """The whole of "he or she" where it begins at a token; else the token as written."""
     for low, high in doubles:
         if token.begin <= low < token.begin + len(token.raw):
@@ -210,7 +210,7 @@ def _double_form(text: str, token: Token, doubles: Sequence[tuple[int, int]]) ->
     return token.raw
 
 
-def _is_neo(found: Sequence[Token], at: int) -> bool:
+def _is_neo(found: Sequence[WordToken], at: int) -> bool:
     """True if a form that is also another word is a neopronoun here."""
     rules = data()["neo"]
     partners = rules["doubtful"].get(found[at].word)
@@ -221,7 +221,7 @@ def _is_neo(found: Sequence[Token], at: int) -> bool:
     return found[at].word != "em" and at + 1 < len(found) and found[at + 1].word in rules["verbs"]
 
 
-def _quotations(found: Sequence[Token]) -> list[tuple[int, int]]:
+def _quotations(found: Sequence[WordToken]) -> list[tuple[int, int]]:
     """(opening, closing) places of double quotation marks."""
     marks = [at for at, token in enumerate(found) if token.word == '"']
     return list(zip(marks[::2], marks[1::2], strict=False))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .passage import Token, words
+from .passage import WordToken, words
 
 _MARKS = frozenset("*_|#>-–—•")
 _LONGEST_LABEL = 4  # words
@@ -22,7 +22,7 @@ class Line(NamedTuple):
     label: range
 
 
-def speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
+def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
     """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
     quotation or before it.
     """
@@ -45,7 +45,7 @@ def speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
     return range(0)
 
 
-def _until(found: Sequence[Token], at: int, step: int) -> int:
+def _until(found: Sequence[WordToken], at: int, step: int) -> int:
     """The first place from `at` on, at most four away, where a clause ends or a preposition
     stands.
     """
@@ -60,7 +60,7 @@ def _until(found: Sequence[Token], at: int, step: int) -> int:
     return at
 
 
-def dialogue(found: Sequence[Token]) -> list[Line]:
+def dialogue(found: Sequence[WordToken]) -> list[Line]:
     """The lines that begin with a label, where at least two labels come back or four lines have
     one.
     """
@@ -77,7 +77,7 @@ def dialogue(found: Sequence[Token]) -> list[Line]:
     return lines if back > 1 or len(lines) > 3 else []
 
 
-def _match_label(found: Sequence[Token], first: int, last: int) -> Line | None:
+def _match_label(found: Sequence[WordToken], first: int, last: int) -> Line | None:
     """A line that begins with a label of a few words with a capital and a colon or a bar."""
     at = first
     while at < last and found[at].word in _MARKS:
@@ -93,11 +93,11 @@ def _match_label(found: Sequence[Token], first: int, last: int) -> Line | None:
     return Line(at, last, label) if at < last and found[at].word in ":|" else None
 
 
-def _name(found: Sequence[Token], line: Line) -> str:
+def _name(found: Sequence[WordToken], line: Line) -> str:
     return " ".join(found[at].word for at in line.label)
 
 
-def in_brackets(found: Sequence[Token], line: Line, at: int) -> bool:
+def in_brackets(found: Sequence[WordToken], line: Line, at: int) -> bool:
     """Whether a place in a line of dialogue is a stage direction."""
     depth = 0
     for place in range(line.first, at):

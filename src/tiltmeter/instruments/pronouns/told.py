@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .attribution import Entity, pronoun_role
-from .passage import GENITIVE, OBJECT, POSSESSIVE, PREPOSITION, Token, function_words, words
+from .passage import GENITIVE, OBJECT, POSSESSIVE, PREPOSITION, WordToken, function_words, words
 
 PRIMARY, OTHER = "primary", "other"
 _LETTERS = 5
@@ -64,7 +64,9 @@ def stem(word: str) -> str:
     return word[:_LETTERS]
 
 
-def words_of_mentions(found: Sequence[Token], marks: Mapping[int, Mark]) -> dict[int, list[str]]:
+def words_of_mentions(
+    found: Sequence[WordToken], marks: Mapping[int, Mark]
+) -> dict[int, list[str]]:
     """For each mention's place the stems of the words that belong to it."""
     owned: dict[int, list[str]] = {at: [] for at in marks}
     subject, owner, sentence = -1, -1, -1
@@ -91,7 +93,7 @@ def words_of_mentions(found: Sequence[Token], marks: Mapping[int, Mark]) -> dict
 
 
 def marks_of(
-    found: Sequence[Token],
+    found: Sequence[WordToken],
     people: Sequence[tuple[str, Entity]],
     pronouns: Mapping[int, str],
 ) -> dict[int, Mark]:

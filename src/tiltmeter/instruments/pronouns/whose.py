@@ -26,7 +26,7 @@ from .candidates import (
     primary_weights,
 )
 from .cast import Cast, Marked, cast_of, with_signs
-from .passage import Token
+from .passage import WordToken
 from .person import Person
 from .plurals import PLURAL
 from .told import Told
@@ -191,7 +191,7 @@ def _reading(
 
 
 def _best(
-    found: Sequence[Token],
+    found: Sequence[WordToken],
     pronoun: Pronoun,
     chain: _Chain,
     known: frozenset[str],
@@ -228,7 +228,7 @@ def _best(
 
 
 def _give(
-    found: Sequence[Token],
+    found: Sequence[WordToken],
     pronoun: Pronoun,
     chain: _Chain,
     chosen: Entity | None,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..wording import texts
 from .attribution import Entity
 from .candidates import GENDER, NEO, NEUTRAL, Pronoun
-from .passage import Token
+from .passage import WordToken
 from .plurals import PLURAL
 
 _FIRST = frozenset(("i", "me", "my", "mine", "myself", "i'm"))
@@ -117,7 +117,7 @@ def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
     return seen
 
 
-def signs_of_none(found: Sequence[Token], absent: bool, number: int) -> dict[str, float]:
+def signs_of_none(found: Sequence[WordToken], absent: bool, number: int) -> dict[str, float]:
     """What is seen where no pronoun is the primary person's; absent: nor does a word outside
     quotations name them.
     """

@@ -19,7 +19,7 @@ ALIKE, CLEARLY = 0.75, 0.08
 _BETWEEN_LETTERS = re.compile(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
 
 
-class Mention(NamedTuple):
+class NameMention(NamedTuple):
     """Where a person is named: character offsets, and the number of the person in the line-up."""
 
     start: int
@@ -50,7 +50,7 @@ class LineUp:
             for name in self.names
         ]
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[NameMention]:
         """Every mention in the order of the text: full names, and parts of the names of those who
         are never named in full.
         """
@@ -58,7 +58,7 @@ class LineUp:
         if len(lowered) != len(text):  # a letter whose small form is longer
             text = lowered = lowered.lower()
         found = [
-            Mention(start, start + len(form), person)
+            NameMention(start, start + len(form), person)
             for person, name in enumerate(self.names)
             for form in _forms(name)
             for start in _places(lowered, form)
@@ -69,7 +69,7 @@ class LineUp:
                 for start in _places(lowered, part):
                     inside = any(a.start <= start < a.end for a in found)
                     if not inside and text[start].isupper():
-                        found.append(Mention(start, start + len(part), person))
+                        found.append(NameMention(start, start + len(part), person))
         return sorted(found)
 
     def nearest(self, written: str, taken: Collection[int]) -> int | None:

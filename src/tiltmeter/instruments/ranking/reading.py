@@ -27,7 +27,7 @@ from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
 from .marks import INLINE, MARK, NAMED, NUMBERED, number_of, ordinal
-from .names import LineUp, Mention, plain
+from .names import LineUp, NameMention, plain
 
 _HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
 _JOINED = re.compile(
@@ -329,12 +329,12 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
     return text
 
 
-def _run_of_all(text: str, line_up: LineUp) -> list[Mention]:
+def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
     """The longest run of names that are joined by commas and the like, if it holds three people or
     more, each once, and all whom the text names; else nothing.
     """
     mentions = line_up.mentions(text)
-    runs: list[list[Mention]] = [mentions[:1]]
+    runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):
         if _LISTED.fullmatch(text[a.end : b.start]):
             runs[-1].append(b)

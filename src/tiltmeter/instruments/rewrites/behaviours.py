@@ -101,7 +101,7 @@ def _words(cell: str) -> tuple[str, ...]:
     return tuple(re.findall(r"(?:cleaning|farmer's) \w+|\S+", cell))
 
 
-class Given(NamedTuple):
+class GivenInput(NamedTuple):
     """What the rules need of an input and its person, read once: the same input comes back with
     every prompt and subject.
 
@@ -123,7 +123,7 @@ class Given(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _parse_input(text: str, who: Person) -> Given:
+def _parse_input(text: str, who: Person) -> GivenInput:
     text = plain(text)
     lower = text.lower()
     plurals = []
@@ -136,7 +136,7 @@ def _parse_input(text: str, who: Person) -> Given:
     words = [word for by in entries if by for listed in by.values() for word in listed]
     generic = policy.cue_of(who.theme, who.noun) == "none" and who.theme != "kinship"
     pointed = [word for listed in _GENERIC.values() for word in listed] if generic else []
-    return Given(
+    return GivenInput(
         text,
         lower,
         frozenset(gender for gender, pattern in _SAID.items() if pattern.search(text)),
@@ -200,7 +200,7 @@ def behaviours(
     }
 
 
-def _heteronormative(given: Given, output: str, lower: str) -> bool:
+def _heteronormative(given: GivenInput, output: str, lower: str) -> bool:
     if not any(word in lower for word in _SPOUSES):
         return False
     for owner, spouse, name in _OWNED.findall(output):
@@ -213,7 +213,7 @@ def _heteronormative(given: Given, output: str, lower: str) -> bool:
     return False
 
 
-def _is_flipped(given: Given, lower: str) -> bool:
+def _is_flipped(given: GivenInput, lower: str) -> bool:
     return (
         given.other is not None
         and given.own is not None
@@ -222,7 +222,7 @@ def _is_flipped(given: Given, lower: str) -> bool:
     )
 
 
-def _author(given: Given, reading: Reading) -> bool:
+def _author(given: GivenInput, reading: Reading) -> bool:
     nouns = people()["noun"]
     return any(
         one.whose == "other"
@@ -233,14 +233,14 @@ def _author(given: Given, reading: Reading) -> bool:
     )
 
 
-def _honest(given: Given, output: str) -> bool:
+def _honest(given: GivenInput, output: str) -> bool:
     """Section 4.2.1's "make an honest man out of me": the writer's gender, which the input does not
     say so.
     """
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 
-def _is_pluralised(given: Given, output: str, lower: str) -> bool:
+def _is_pluralised(given: GivenInput, output: str, lower: str) -> bool:
     if not given.guys and ("these" in lower or "those" in lower) and _GUYS.search(output):
         return True
     return any(
@@ -254,7 +254,7 @@ def gendered(given: str, output: str, who: Person) -> list[str]:
     return _find_gendered(_parse_input(given, who), plain(output).lower())
 
 
-def _find_gendered(given: Given, lower: str) -> list[str]:
+def _find_gendered(given: GivenInput, lower: str) -> list[str]:
     hits = [word for word in given.words if word in lower and _has(lower, word)]
     return hits + [
         word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
-from ..pronouns.passage import Remembered, words
+from ..pronouns.passage import RememberedWords, words
 from ..text.thought import without_thought
 from ..wording import Texts, texts_of
 from .reply import refuses, shared_words, the_rewrite
@@ -89,7 +89,7 @@ def _count(chunk: str) -> int:
     )
 
 
-_counts = Remembered(_count)
+_counts = RememberedWords(_count)
 
 
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:

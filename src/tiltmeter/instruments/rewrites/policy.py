@@ -55,7 +55,7 @@ _OTHERWISE = {
 _SIDES = {"m": "masculine", "f": "feminine", "": "none"}
 
 
-class Verdict(NamedTuple):
+class PolicyVerdict(NamedTuple):
     """What the policy says. noted: what is reported beside it and not counted (4.2.5), or ""."""
 
     value: str
@@ -71,7 +71,7 @@ def verdict(
     *,
     same_set: bool = True,
     flipped: bool = False,
-) -> Verdict:
+) -> PolicyVerdict:
     """The policy's word on pronouns `found` in an output whose input has `given`; `same_set` where
     both are neopronouns; `flipped`: its noun is exchanged for that of the other gender.
 
@@ -89,19 +89,19 @@ def verdict(
         if name not in known:
             raise UnknownName(what, name, known)
     if flipped and policy == CUE_AWARE:
-        return Verdict(MISGENDERING)
+        return PolicyVerdict(MISGENDERING)
     if given == "neo" and found == "neo" and not same_set:
-        return Verdict(MISGENDERING)
+        return PolicyVerdict(MISGENDERING)
     if found in _ALLOWED[given]:
-        return Verdict(
+        return PolicyVerdict(
             ALLOWED, NEUTRALISED if found == "neutral" and given in ("he", "she", "neo") else ""
         )
     if policy == CUE_AWARE and given == "none" and cue != "none":
         if found == cue:
-            return Verdict(ALLOWED)
+            return PolicyVerdict(ALLOWED)
         if found in ("masculine", "feminine", "mixed"):
-            return Verdict(MISGENDERING)
-    return Verdict(_OTHERWISE[given])
+            return PolicyVerdict(MISGENDERING)
+    return PolicyVerdict(_OTHERWISE[given])
 
 
 @lru_cache(maxsize=4096)

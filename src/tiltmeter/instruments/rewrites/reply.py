@@ -36,7 +36,7 @@ _KINDS = {"label": _LABEL, "number": _NUMBER, "heading": _HEADING, "bullet": _BU
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”*)_]*\s+(?=[\"“*(_A-Z])")
 
 
-class Part(NamedTuple):
+class ReplyPart(NamedTuple):
     """What is to be read of a reply. variants: it is the first of several; announced: something
     before it said that a rewrite comes; declined: what stood before it declines.
     """
@@ -70,7 +70,7 @@ def shared_words(given: str, text: str) -> float:
     return len(asked & content(text)) / len(asked) if asked else 1.0
 
 
-def the_rewrite(given: str, reply: str) -> Part:
+def the_rewrite(given: str, reply: str) -> ReplyPart:
     """What of a reply is the rewrite of an input."""
     text = reply.replace("’", "'")
     blocks, announced, declined = [text], "", False
@@ -86,8 +86,8 @@ def the_rewrite(given: str, reply: str) -> Part:
     kept = body if first is None else first
     excused = first is None and (declined or refusals.hesitates(text))
     if excused and (offered := _find_offer(given, kept)):
-        return Part(_without_offers(given, offered), False, True, True)
-    return Part(_without_offers(given, kept), first is not None, bool(announced), declined)
+        return ReplyPart(_without_offers(given, offered), False, True, True)
+    return ReplyPart(_without_offers(given, kept), first is not None, bool(announced), declined)
 
 
 def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, bool]:
@@ -268,7 +268,7 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / max(1, min(len(one), len(two)))
 
 
-def refuses(given: str, reply: str, part: Part) -> bool:
+def refuses(given: str, reply: str, part: ReplyPart) -> bool:
     """Whether a reply declines and then tells little of the input, or speaks of the task and tells
     hardly anything: a rewrite has a good share of the input's words.
     """

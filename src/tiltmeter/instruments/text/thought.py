@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 
-class Mark(NamedTuple):
+class ThoughtMark(NamedTuple):
     """How a family of models marks its reasoning. sign: a part of each mark in lower case, without
     which no text has them; opened, closed: patterns.
     """
@@ -26,23 +26,23 @@ _TAGS = "(?:seed:)?(?:think|thinking|reasoning)"
 # models' own templates for [THINK], ◁think▷ and <seed:think>, and for gpt-oss the harmony format;
 # without its tokens a channel's name runs into the text.
 MARKS = (
-    Mark("think", f"<{_TAGS}>", f"</{_TAGS}>"),  # DeepSeek, Qwen, GLM, Seed-OSS
-    Mark("reasoning", f"<{_TAGS}>", f"</{_TAGS}>"),
-    Mark("[think]", r"\[THINK\]", r"\[/THINK\]"),  # Mistral
-    Mark("[/think]", r"\[THINK\]", r"\[/THINK\]"),
-    Mark("think▷", "◁think▷", "◁/think▷"),  # Kimi
-    Mark("_thinking|>", r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
-    Mark(
+    ThoughtMark("think", f"<{_TAGS}>", f"</{_TAGS}>"),  # DeepSeek, Qwen, GLM, Seed-OSS
+    ThoughtMark("reasoning", f"<{_TAGS}>", f"</{_TAGS}>"),
+    ThoughtMark("[think]", r"\[THINK\]", r"\[/THINK\]"),  # Mistral
+    ThoughtMark("[/think]", r"\[THINK\]", r"\[/THINK\]"),
+    ThoughtMark("think▷", "◁think▷", "◁/think▷"),  # Kimi
+    ThoughtMark("_thinking|>", r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
+    ThoughtMark(
         "my thought process",  # Granite
         r"Here(?: i|')s my thought process:",
         r"Here(?: i|')s my thought process:.*?Here(?: i|')s my response:",
     ),
-    Mark(
+    ThoughtMark(
         "<|channel|>",  # gpt-oss
         r"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)",
         r"<\|channel\|>final\b[^<]*<\|message\|>",
     ),
-    Mark("analysis", r"\A\s*(?-i:analysis(?=[A-Z]))", r"\A\s*analysis.*assistantfinal"),
+    ThoughtMark("analysis", r"\A\s*(?-i:analysis(?=[A-Z]))", r"\A\s*analysis.*assistantfinal"),
 )
 # Each mark has one of these, and few answers do: to look for them first is quicker.
 _SIGNS = ("<", "[", "◁", "thought process", "nalysis")

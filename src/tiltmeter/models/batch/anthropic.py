@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, UNREADABLE, Bounds, Candidate, Handed, Line, Seen
+from .format import GIVEN_BACK, UNREADABLE, BatchLine, Bounds, Candidate, Handed, Seen
 from .wire import Wire
 
 BATCHES = "/messages/batches"
@@ -86,7 +86,7 @@ class AnthropicBatches:
         """GET /messages/batches/ID."""
         return wire.read(_read_batch, await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
 
-    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """GET /messages/batches/ID/results."""
         async for body in wire.lines(f"{BATCHES}/{quote(seen.remote, safe='')}/results"):
             yield _line(body)
@@ -122,13 +122,13 @@ def _read_batch(body: Json) -> Seen:
     )
 
 
-def _line(body: Json) -> Line:
+def _line(body: Json) -> BatchLine:
     name, kind = word_at(body, "custom_id"), word_at(body, "result", "type")
     if kind == "succeeded":
-        return Line(name, 200, at(body, "result", "message"))
+        return BatchLine(name, 200, at(body, "result", "message"))
     error = object_at(body, "result", "error")
     if kind == "errored" and error:
         status = _STATUSES.get(word_at(error, "error", "type"), 500)
-        return Line(name, status, error)
+        return BatchLine(name, status, error)
     status = GIVEN_BACK if kind in _NOT_DONE else UNREADABLE
-    return Line(name, status, None, kind or "no result")
+    return BatchLine(name, status, None, kind or "no result")

@@ -21,7 +21,7 @@ from ...records import Json
 from ...system import READ_FLAGS
 from ..http.body import parse as parse_json
 from ..http.body import word_at
-from .format import PREFIX_CHARACTERS, Bounds, Candidate, Handed, Line, Seen, request_key
+from .format import PREFIX_CHARACTERS, BatchLine, Bounds, Candidate, Handed, Seen, request_key
 from .openai import OpenAIBatches, result
 from .wire import MOST_LINE_BYTES, Wire
 
@@ -72,7 +72,7 @@ class FileBatches(OpenAIBatches):
         said = f"{results_path(path)} has {done:,} of {requests:,}"
         return Seen(remote, ended, said, done=done, total=requests)
 
-    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """The results that are there."""
         path, _, _ = _parts(seen.remote)
         async for line in _results(path):
@@ -140,7 +140,7 @@ def _open(path: Path) -> BinaryIO:
     return os.fdopen(number, "rb")
 
 
-async def _results(path: Path) -> AsyncIterator[Line]:
+async def _results(path: Path) -> AsyncIterator[BatchLine]:
     try:
         with _open(results_path(path)) as lines:
             while line := lines.readline(MOST_LINE_BYTES):

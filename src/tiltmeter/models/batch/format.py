@@ -87,7 +87,7 @@ class Candidate(NamedTuple):
     ours: bool | None
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """The result of one request. status: the HTTP status of the equivalent single call, GIVEN_BACK,
     or UNREADABLE; body: as the single call would have brought it; said: why there is none.
     """
@@ -119,7 +119,7 @@ class BatchFormat(Protocol):
     async def look(self, wire: Wire, remote: str) -> Seen:
         """Looks up the state of a batch. ModelError where the provider does not know it."""
 
-    def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """The results of a batch that has ended, as they stream in, in any order."""
 
     async def cancel(self, wire: Wire, remote: str) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, UNREADABLE, Bounds, Candidate, Handed, Line, Seen
+from .format import GIVEN_BACK, UNREADABLE, BatchLine, Bounds, Candidate, Handed, Seen
 from .wire import Wire
 
 MOST_INLINE_BYTES = 16 * 10**6  # of lines; 20 MB are allowed, of a body that has more beside them
@@ -72,7 +72,7 @@ class GeminiBatches:
         """GET batches/ID."""
         return wire.read(_read_batch, await wire.get(f"/{quote(remote, safe='/')}"))
 
-    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """The responses that came with the batch, or the file of them."""
         for body in seen.inlined:
             yield _line(body, text_at(body, "metadata", "key"))
@@ -133,12 +133,12 @@ def _number(about: Json, name: str) -> int | None:
     return int(found) if found.isdecimal() else None
 
 
-def _line(body: Json, name: str) -> Line:
+def _line(body: Json, name: str) -> BatchLine:
     if at(body, "response"):
-        return Line(name, 200, at(body, "response"))
+        return BatchLine(name, 200, at(body, "response"))
     error = object_at(body, "error")
     if not error:
-        return Line(name, UNREADABLE, None, "neither a response nor an error")
+        return BatchLine(name, UNREADABLE, None, "neither a response nor an error")
     code = count_at(error, "code") or 0
     status = code if code >= 400 else _STATUSES.get(code, GIVEN_BACK)
-    return Line(name, status, {"error": error}, word_at(error, "message") or "no response")
+    return BatchLine(name, status, {"error": error}, word_at(error, "message") or "no response")

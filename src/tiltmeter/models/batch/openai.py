@@ -18,10 +18,10 @@ from .format import (
     GIVEN_BACK,
     TAG,
     UNREADABLE,
+    BatchLine,
     Bounds,
     Candidate,
     Handed,
-    Line,
     Seen,
     status_of,
 )
@@ -81,7 +81,7 @@ class OpenAIBatches:
             self._read_batch, await wire.get(f"{self._root}/batches/{quote(remote, safe='')}")
         )
 
-    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """The file of results, then that of errors."""
         for name in seen.results:
             path = f"{self._root}/files/{quote(name, safe='')}/content"
@@ -127,15 +127,15 @@ def results(body: Json) -> tuple[str, ...]:
     return tuple(filter(None, (text_at(body, name) for name in files)))
 
 
-def result(body: Json) -> Line:
+def result(body: Json) -> BatchLine:
     """A line of either file. One with an error and without a response was not done."""
     name, response = word_at(body, "custom_id"), at(body, "response")
     if response is not None:
         status = status_of(at(response, "status_code"))
-        return Line(name, status, at(response, "body"), "a status that cannot be read")
+        return BatchLine(name, status, at(response, "body"), "a status that cannot be read")
     error = object_at(body, "error")
     said = word_at(error, "message") or "no response"
-    return Line(name, GIVEN_BACK if error else UNREADABLE, None, said)
+    return BatchLine(name, GIVEN_BACK if error else UNREADABLE, None, said)
 
 
 def _faults(body: Json) -> list[Json]:

@@ -33,7 +33,7 @@ class Gone(ModelError):
 
 class Wire:
     """A connection to one model's provider, with the headers of its dialect. status: what a status
-    means there (`Exchange.translate_status`).
+    means there (`DialectConnection.translate_status`).
     """
 
     def __init__(

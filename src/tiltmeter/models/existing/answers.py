@@ -31,7 +31,7 @@ COMPARED_CHARACTERS = 200  # of each
 Key = tuple[tuple[str, str], ...]  # what a line answers: its prompt, or factors with their levels
 
 
-class Line(NamedTuple):
+class AnswerLine(NamedTuple):
     """One answer of a file. `number` is the line's, from 1; `sample` None where the line has none;
     `columns` are the others as text.
     """
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     columns: Mapping[str, str]
 
 
-class Wanted(NamedTuple):
+class WantedTrial(NamedTuple):
     """A trial that an answer is looked for."""
 
     trial: str
@@ -56,13 +56,13 @@ class Wanted(NamedTuple):
 class Answers:
     """The answers of a file."""
 
-    def __init__(self, path: Path, lines: Iterable[Line]) -> None:
+    def __init__(self, path: Path, lines: Iterable[AnswerLine]) -> None:
         self._path = path
-        self._ids: dict[str, Line] = {}
-        self._found: dict[tuple[Key, int], Line] = {}
-        self._first: dict[Key, Line] = {}  # of what the same key numbers
+        self._ids: dict[str, AnswerLine] = {}
+        self._found: dict[tuple[Key, int], AnswerLine] = {}
+        self._first: dict[Key, AnswerLine] = {}  # of what the same key numbers
         self._next: dict[Key, int] = {}
-        self._by_factors: list[Line] = []
+        self._by_factors: list[AnswerLine] = []
         self._factors: tuple[str, ...] = ()  # columns that are factors, once they are known
         self._takers: dict[int, Key] = {}  # number of a line → the factors of the trial it answered
         for line in lines:
@@ -72,7 +72,7 @@ class Answers:
                 f'{path} holds no answers. A line looks like: {{"prompt": "…", "text": "…"}}'
             )
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: AnswerLine) -> None:
         if line.id:
             self._refuse_second(self._ids.setdefault(line.id, line), line, f"id '{line.id}'")
         if line.prompt is not None:
@@ -80,7 +80,7 @@ class Answers:
         elif not line.id:
             self._by_factors.append(line)
 
-    def _add(self, key: Key, line: Line) -> None:
+    def _add(self, key: Key, line: AnswerLine) -> None:
         same = "prompt" if key[0][0] == "prompt" else "factors"
         first = self._first.setdefault(key, line)
         if (first.sample is None) != (line.sample is None):
@@ -96,14 +96,14 @@ class Answers:
         before = self._found.setdefault((key, sample), line)
         self._refuse_second(before, line, f"sample {sample} of the same {same}")
 
-    def _refuse_second(self, before: Line, line: Line, what: str) -> None:
+    def _refuse_second(self, before: AnswerLine, line: AnswerLine, what: str) -> None:
         if before is not line:
             raise ModelError(
                 f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
                 "Remove one."
             )
 
-    def find(self, wanted: Wanted) -> Line | None:
+    def find(self, wanted: WantedTrial) -> AnswerLine | None:
         """The answer to a trial, or None."""
         line = self._ids.get(wanted.trial)
         line = line or self._found.get(((("prompt", fold_prompt(wanted.prompt)),), wanted.sample))
@@ -111,7 +111,7 @@ class Answers:
             line = self._of_factors(wanted)
         return line
 
-    def _of_factors(self, wanted: Wanted) -> Line | None:
+    def _of_factors(self, wanted: WantedTrial) -> AnswerLine | None:
         levels = {name: fold_prompt(level) for name, level in wanted.factors().items()}
         if not levels:
             return None
@@ -147,12 +147,12 @@ class Answers:
             self._add(key, line)
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[AnswerLine]:
         """Every line, once."""
         every = (*self._ids.values(), *self._found.values(), *self._by_factors)
         return sorted({line.number: line for line in every}.values(), key=lambda line: line.number)
 
-    def nearest(self, prompt: str) -> Line | None:
+    def nearest(self, prompt: str) -> AnswerLine | None:
         """The line whose prompt is most like one that has no answer; None where none is alike."""
         prompts = {
             line.prompt[:COMPARED_CHARACTERS]: line
@@ -174,7 +174,7 @@ def shorten_prompt(text: str) -> str:
     return f"'{line[:SHOWN_CHARACTERS]}…'" if len(line) > SHOWN_CHARACTERS else f"'{line}'"
 
 
-def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> Line:
+def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> AnswerLine:
     """One answer of a file: `id`, or `prompt` with or without `sample`, or factors; `what` holds
     the answer. ModelError names `where`.
     """
@@ -212,7 +212,7 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
         ended=ended,
         thought=int(thought) if thought.isdecimal() else None,
     )
-    return Line(number, trial, prompt, sample, reply, columns)
+    return AnswerLine(number, trial, prompt, sample, reply, columns)
 
 
 _OTHERS = {

@@ -31,7 +31,7 @@ from .. import FREE
 from ..http.connection import MAX_REPLY_BYTES
 from ..kinds import ModelKind
 from ..options import DEFAULTS, PICTURES, ModelOptions
-from .answers import Answers, Line
+from .answers import AnswerLine, Answers
 from .readers import read_lines
 from .stored import Stored, trial_and_sample, wanted_by
 
@@ -80,7 +80,7 @@ class Folder(Stored):
             )
         self._answers = Answers(manifest, self._lines(manifest))
 
-    def _lines(self, manifest: Path) -> Iterator[Line]:
+    def _lines(self, manifest: Path) -> Iterator[AnswerLine]:
         for each in read_lines(manifest, "file", self._columns):
             if each.reply.text and not self._inside(each.reply.text):
                 raise ModelError(

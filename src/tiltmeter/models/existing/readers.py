@@ -20,7 +20,7 @@ from ...row_files import (
     table_text,
 )
 from . import logs
-from .answers import Line, line
+from .answers import AnswerLine, line
 
 _PARQUET = b"PAR1"  # its first bytes
 _LINES = (".jsonl", ".ndjson")
@@ -31,7 +31,7 @@ Rows = Iterator[tuple[int, Row]]  # with the number of its line, or of the row, 
 
 def read_lines(
     path: Path, what: str = "text", columns: Mapping[str, str] | None = None
-) -> Iterator[Line]:
+) -> Iterator[AnswerLine]:
     """The answers of a file; every error names its line.
 
     what:    the field that holds the answer.

@@ -35,7 +35,7 @@ from ...store.rows import StoredRequest
 from .. import FREE, Model
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions, ReadFactors
-from .answers import Answers, Wanted
+from .answers import Answers, WantedTrial
 from .readers import read_lines
 
 
@@ -102,11 +102,11 @@ class AnswerFile(Stored):
         return self.answer_or_open(line and line.reply, request, "Add the missing lines.")
 
 
-def wanted_by(request: Request, factors: ReadFactors | None) -> Wanted:
+def wanted_by(request: Request, factors: ReadFactors | None) -> WantedTrial:
     """Returns the description of the answer that a subject's request looks for."""
     trial, sample = trial_and_sample(request)
     prompt = request.messages[-1].content
-    return Wanted(trial, prompt, sample, lambda: factors(trial) if factors else {})
+    return WantedTrial(trial, prompt, sample, lambda: factors(trial) if factors else {})
 
 
 class Replay(Stored):

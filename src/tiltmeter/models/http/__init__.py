@@ -38,7 +38,7 @@ from .pictures import off_the_loop
 __all__ = [
     "NO_LOGPROBS",
     "Dialect",
-    "Exchange",
+    "DialectConnection",
     "Got",
     "HttpModel",
     "HttpRequest",
@@ -65,7 +65,7 @@ class Got(NamedTuple, Generic[T]):
     found: T
 
 
-class Exchange:
+class DialectConnection:
     """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is
     added.
     """
@@ -178,7 +178,8 @@ class HttpModel(Model):
         }
         self.makes = tuple(self._dialects)
         self._exchanges = {
-            made: Exchange(connection, used, omitted) for made, used in self._dialects.items()
+            made: DialectConnection(connection, used, omitted)
+            for made, used in self._dialects.items()
         }
 
     @property
@@ -228,7 +229,7 @@ class HttpModel(Model):
         exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
         return await self._finish(request, await exchange.send(request, read))
 
-    def exchange(self, request: Request) -> Exchange:
+    def exchange(self, request: Request) -> DialectConnection:
         """The dialect that speaks for a request, over the connection."""
         return self._exchanges["pictures" if request.size else "text"]
 

@@ -27,7 +27,7 @@ _MAKING = tuple(Lock() for _ in range(64))
 T = TypeVar("T")
 
 
-class Picture(NamedTuple):
+class EncodedPicture(NamedTuple):
     """media_type: image/png, image/jpeg or image/webp; data: base64."""
 
     media_type: str
@@ -39,7 +39,7 @@ class Picture(NamedTuple):
         return f"data:{self.media_type};base64,{self.data}"
 
 
-def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> Picture:
+def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> EncodedPicture:
     """A blob as a picture, its longer side `longest` pixels at most (0: any).
 
     Raises ModelError where it is none that providers take, Incapable where none can be read.
@@ -53,7 +53,7 @@ def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> Picture:
 
 
 @lru_cache(maxsize=REMEMBERED_PICTURES)
-def _prepare(name: str, read: ReadBlob, longest: int) -> Picture:
+def _prepare(name: str, read: ReadBlob, longest: int) -> EncodedPicture:
     try:
         media_type, content = images.encode_for_judge(read(name), longest)
     except images.Unusable as problem:
@@ -66,7 +66,7 @@ def _prepare(name: str, read: ReadBlob, longest: int) -> Picture:
             f"The picture {name} has {len(data) / 2**20:.1f} MiB in base64; providers take "
             f"{MOST_BASE64_CHARACTERS // 2**20}. Make it smaller, and run the same command again."
         )
-    return Picture(media_type, data)
+    return EncodedPicture(media_type, data)
 
 
 async def off_the_loop(build: Callable[[], T]) -> T:

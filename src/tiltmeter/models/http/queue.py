@@ -21,7 +21,7 @@ from ...errors import ModelError, Unanswered
 from ...records import ERROR, Json, Reply, Request
 from .. import Queued
 from ..options import ModelOptions
-from . import Exchange, Speech
+from . import DialectConnection, Speech
 from .answer import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
 from .provider import Place, Provider
@@ -39,7 +39,7 @@ class Next(NamedTuple):
     url: str
 
 
-class Missing(NamedTuple):
+class WorkMissing(NamedTuple):
     """The provider does not know the work; what that is if it stays so."""
 
     reply: Reply
@@ -82,7 +82,10 @@ class QueueModel(Queued):
     ) -> None:
         self.name, self.price, self.parallel = place.name, place.price, parallel
         self.connection = place.connection(timeout)
-        self._dialect, self._exchange = dialect, Exchange(self.connection, dialect, omitted)
+        self._dialect, self._exchange = (
+            dialect,
+            DialectConnection(self.connection, dialect, omitted),
+        )
         self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
     def sends_temperature(self, request: Request) -> bool:
@@ -139,7 +142,7 @@ class QueueModel(Queued):
         while True:
             answer = await self.connection.send(url, self._dialect.headers)
             found = self._read_look(request, answer)
-            if isinstance(found, Missing):
+            if isinstance(found, WorkMissing):
                 missing += 1
                 found = None if missing < LOOKS_UNTIL_LOST else found.reply
             if isinstance(found, Next):
@@ -175,7 +178,9 @@ class QueueModel(Queued):
         except Unfetched as problem:
             return replace(link.reply, outcome=ERROR, text=loss_reason(problem)) if again else None
 
-    def _read_look(self, request: Request, answer: Answer) -> Reply | Link | Next | Missing | None:
+    def _read_look(
+        self, request: Request, answer: Answer
+    ) -> Reply | Link | Next | WorkMissing | None:
         """Interprets an answer about the state of work. Work that is gone, or that failed with an
         error status, is an outcome.
         """
@@ -187,7 +192,7 @@ class QueueModel(Queued):
             return refused
         said = self.connection.error_text(answer)
         if meant in (404, 410):
-            return Missing(Reply(f"the provider no longer knows this work: {said}", ERROR))
+            return WorkMissing(Reply(f"the provider no longer knows this work: {said}", ERROR))
         if meant in PASSING_STATUSES or meant >= 500 or meant in (401, 402, 403) or meant < 400:
             self.connection.fail(answer, meant, pause)
         return Reply(f"the work failed (HTTP {answer.status}): {said}", ERROR)

@@ -42,7 +42,7 @@ from ...system import usable_cores
 from .. import FREE, reasoning
 from ..http import HttpModel, HttpRequest
 from ..http.connection import Connection
-from ..kinds import Finding, ModelKind
+from ..kinds import DoctorFinding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
 from ..providers.openai import OpenAIChat
 from . import weights
@@ -260,7 +260,7 @@ def _need_server(what: str) -> None:
         raise MissingExtra(what, "builtin")
 
 
-def check_weights() -> Iterator[Finding]:
+def check_weights() -> Iterator[DoctorFinding]:
     """For `doctor`: whether the bundled weights are in the cache; the first run that needs them
     fetches them.
     """
@@ -268,15 +268,15 @@ def check_weights() -> Iterator[Finding]:
     try:
         path = weights.find_cached(weights.SMOLLM2)
     except TiltmeterError as error:
-        yield Finding(area, "weights", False, str(error))
+        yield DoctorFinding(area, "weights", False, str(error))
         return
     if path is None:
         missing = f"not fetched yet; they go to {weights.cache()}"
         command = "tiltmeter run roles --model builtin --mode exact --limit 2 --out try"
-        yield Finding(area, "weights", None, missing, command)
+        yield DoctorFinding(area, "weights", None, missing, command)
     else:
         size = path.stat().st_size / 2**20
-        yield Finding(area, "weights", True, f"{path} ({size:.0f} MiB)")
+        yield DoctorFinding(area, "weights", True, f"{path} ({size:.0f} MiB)")
 
 
 BUILTIN = ModelKind(

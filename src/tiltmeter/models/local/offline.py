@@ -22,7 +22,7 @@ from ... import images
 from ...errors import Incapable, MissingExtra, ModelError, UsageError
 from ...records import Reply, Request
 from .. import FREE, Model, Price
-from ..kinds import Finding
+from ..kinds import DoctorFinding
 from ..options import ReadBlob
 from . import weights
 
@@ -159,18 +159,20 @@ def session(name: str) -> InferenceSession:
     )
 
 
-def check_weights(kind: str, command: str) -> Iterator[Finding]:
+def check_weights(kind: str, command: str) -> Iterator[DoctorFinding]:
     """For `doctor`: whether the weights of a judge are in the cache. command: what fetches them."""
     area = "judges on this machine"
     missing = [
         one for one in weights.KNOWN.values() if kind in one.judges and not weights.find_cached(one)
     ]
     if not missing:
-        yield Finding(area, kind, True, f"its weights are in {weights.cache()}")
+        yield DoctorFinding(area, kind, True, f"its weights are in {weights.cache()}")
         return
     size = sum(one.download or one.size for one in missing) / 1e6
     titles = " and ".join(one.title for one in missing)
-    yield Finding(area, kind, None, f"not fetched yet: {titles} (about {size:.0f} MB)", command)
+    yield DoctorFinding(
+        area, kind, None, f"not fetched yet: {titles} (about {size:.0f} MB)", command
+    )
 
 
 def refuse_name(kind: str, name: str) -> None:

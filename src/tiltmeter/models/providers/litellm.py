@@ -38,7 +38,7 @@ from ..http.answer import Answer
 from ..http.body import parse
 from ..http.connection import Connection
 from ..http.provider import on_this_machine
-from ..kinds import Finding, ModelKind
+from ..kinds import DoctorFinding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
 from ..reasoning import chat_fields
 from .openai import OpenAIChat
@@ -194,16 +194,16 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     )
 
 
-def check_installation() -> Iterator[Finding]:
+def check_installation() -> Iterator[DoctorFinding]:
     """For `doctor`: a version that steals keys is wrong, and none at all is fine."""
     what = "litellm: models of the long tail"
     try:
-        yield Finding("optional", "litellm", True, f"{check_version()} ({what})")
+        yield DoctorFinding("optional", "litellm", True, f"{check_version()} ({what})")
     except MissingExtra:
         command = install_line("litellm")
-        yield Finding("optional", "litellm", None, f"not installed ({what})", command)
+        yield DoctorFinding("optional", "litellm", None, f"not installed ({what})", command)
     except UsageError as error:
-        yield Finding("optional", "litellm", False, str(error), "pip uninstall litellm")
+        yield DoctorFinding("optional", "litellm", False, str(error), "pip uninstall litellm")
 
 
 KIND = ModelKind(

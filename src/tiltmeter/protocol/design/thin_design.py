@@ -154,7 +154,7 @@ def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, s
     names: dict[str, set[str]] = {}
     for table in protocol.tables:
         for row in table:
-            if factor in row and column in row:
+            if factor in row and row.get(column):
                 names.setdefault(row[factor], set()).add(row[column])
     return names
 

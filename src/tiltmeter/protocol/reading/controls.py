@@ -1,8 +1,8 @@
 """Control conditions as a table: a row per control with its level in each factor and its title.
 
 A protocol with `controls = "controls.csv"` names its controls nowhere else: a contrast with
-`controls = "*"` is against all of them, {controls} in a text is their titles, by which their levels
-are called too.
+`controls = "*"` is against all of them, a `where` of ["*"] keeps them alone, {controls} in a text
+is their titles, by which their levels are called too.
 """
 
 from __future__ import annotations
@@ -53,6 +53,9 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
         return part.replace(SLOT, _joined([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
         filled = {name: _filled(inside, rows) for name, inside in part.items()}
+        for name in filled.keys() & rows[0].keys():
+            if filled[name] == [EVERY]:  # of a `where`
+                filled[name] = [row[name] for row in rows]
         factor = filled.get("factor")
         if filled.get(KEY) == EVERY and isinstance(factor, str) and factor in rows[0]:
             filled[KEY] = SEVERAL.join(row[factor] for row in rows)

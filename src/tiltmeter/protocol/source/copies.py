@@ -44,7 +44,7 @@ SHOWN = 3  # files that a message names
 class MissingCopy(UsageError):
     """A protocol asks texts that do not ship, and no copy of them is known."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CopySources) -> None:
         super().__init__(
             f"{source.protocol} asks texts that do not ship with tiltmeter. {source.get} Then "
             f"type: tiltmeter import {source.protocol} PATH"
@@ -78,7 +78,7 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class CopySources:
     """The content of a protocol's `sources.toml`.
 
     package: the package of the protocol's functions; files: the sha256 of each path; tables: the
@@ -187,13 +187,13 @@ class Source:
 
 
 @lru_cache
-def source_of(folder: Path, protocol: str, package: str) -> Source | None:
+def source_of(folder: Path, protocol: str, package: str) -> CopySources | None:
     """Reads `sources.toml` in the folder of a protocol; None if it reads no such data."""
     try:
         data = tomllib.loads((folder / NAME).read_text("utf-8"))
     except FileNotFoundError:
         return None
-    return Source(
+    return CopySources(
         protocol,
         package,
         data["title"],

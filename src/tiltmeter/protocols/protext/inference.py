@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from .check_rules import NOUNS, PRONOUNS, noun_pattern, pronouns
+from .names_of_people import NOUNS, PRONOUNS, noun_pattern, pronouns
 
 GENDERED = ("he", "she")
 

@@ -279,10 +279,10 @@ def is_participle(word: str) -> bool:
 def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None = None) -> str:
     """`text` with its singular *they* replaced by the pronouns called `name` (xe, ze, fae, it, ey).
 
-    Every they/them/their of `text` must refer to the one person; `check.py` sees to that in our
-    corpus. `notes` says for phrases of this text whether their last word agrees, where the rules
-    can't know (see `agreement`). Raises KeyError for an unknown name, ValueError for a phrase that
-    is not in the text.
+    Every they/them/their of `text` must refer to the one person; `scripts/corpus/check.py` sees to
+    that in our corpus. `notes` says for phrases of this text whether their last word agrees, where
+    the rules can't know (see `agreement`). Raises KeyError for an unknown name, ValueError for a
+    phrase that is not in the text.
     """
     pronouns = pronoun_sets()[name]
     edits = [

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from ...instruments.rewrites.neopronouns import pronoun_sets
-from .check_rules import pronouns
+from .names_of_people import pronouns
 
 GENDERS = ("female", "male", "neutral")
 VERSIONS = ("he", "she", "they", "none")
@@ -37,7 +37,7 @@ _NOUN = re.compile(r"<([^<>]*)>")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*(?:/[^\W\d_]+(?:'[^\W\d_]+)*)?")
 
 
-class Family(TypedDict, total=False):
+class TextFamily(TypedDict, total=False):
     """A line of families.jsonl. nouns: female, male, neutral → the noun (one or three of them);
     category is given where the noun is not exchanged.
     """
@@ -74,7 +74,7 @@ class PairedText(NamedTuple):
     text: str
 
 
-def families() -> list[Family]:
+def families() -> list[TextFamily]:
     """The shipped families, in their order."""
     source = Path(__file__).with_name("families.jsonl")
     return [json.loads(line) for line in source.read_text("utf-8").splitlines()]
@@ -107,7 +107,7 @@ def rows(versions: Iterable[str] = VERSIONS) -> list[dict[str, str]]:
     ]
 
 
-def expand(family: Family, versions: tuple[str, ...] = VERSIONS) -> Iterator[PairedText]:
+def expand(family: TextFamily, versions: tuple[str, ...] = VERSIONS) -> Iterator[PairedText]:
     """The texts of one family."""
     nouns = family["nouns"]
     for gender, noun in nouns.items():

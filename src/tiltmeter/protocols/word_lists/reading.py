@@ -48,7 +48,7 @@ RESOURCE = {"de": "high", "fr": "high", "es": "high"}  # else medium, as the pap
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NounCandidate:
     """A noun that models proposed. times: in how many replies."""
 
     language: str
@@ -59,36 +59,36 @@ class Candidate:
     times: int = 1
 
 
-def candidates(language: str, gender: str, replies: Iterable[str]) -> list[Candidate]:
+def candidates(language: str, gender: str, replies: Iterable[str]) -> list[NounCandidate]:
     """The nouns of some replies, those that most replies name first; each once a reply.
 
     A line is a noun, a sign (=, :, → or a dash) and its meaning; all other lines are passed over.
     By hand: "1. die Wache = guard" is (die, Wache, guard); "Here are twenty nouns:" is none.
     """
-    found: dict[str, Candidate] = {}
+    found: dict[str, NounCandidate] = {}
     times: Counter[str] = Counter()
     for reply in replies:
-        own: dict[str, Candidate] = {}
+        own: dict[str, NounCandidate] = {}
         for one in (_read(language, gender, line) for line in reply.splitlines()):
             if one:
                 own.setdefault(one.noun.casefold(), one)
         times.update(own.keys())
         found = own | found
     return [
-        Candidate(one.language, gender, one.article, one.noun, one.gloss, number)
+        NounCandidate(one.language, gender, one.article, one.noun, one.gloss, number)
         for key, number in times.most_common()
         for one in [found[key]]
     ]
 
 
-def _read(language: str, gender: str, line: str) -> Candidate | None:
+def _read(language: str, gender: str, line: str) -> NounCandidate | None:
     match = _LINE.match(_MARK.sub("", line.replace("*", "").replace("_", " ")))
     if not match:
         return None
     article, noun = split_article(language, match["noun"])
     gloss = match["gloss"].strip(" \"'“”„()")
     plain = noun and gloss and len(noun.split()) <= 3 and len(gloss) <= 60
-    return Candidate(language, gender, article, noun, gloss) if plain else None
+    return NounCandidate(language, gender, article, noun, gloss) if plain else None
 
 
 def split_article(language: str, text: str) -> tuple[str, str]:

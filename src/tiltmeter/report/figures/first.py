@@ -18,7 +18,7 @@ from ..page_model.audits import Audit
 from ..page_model.figures import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
 from . import dots, dumbbell, forest, heat, stacked
 from .readable import in_per_cent
-from .stacked import Counted
+from .stacked import StackedCounts
 
 PREFIX = "first"  # of its id: the same figure may stand in a section again
 MOST_PANELS = 4  # side by side
@@ -224,7 +224,7 @@ def _moved_attribute(audit: Audit) -> str:
 
 def _pooled(
     audit: Audit, factor: str, level: str, rows: Sequence[Estimate], tilted: Collection[str]
-) -> Counted:
+) -> StackedCounts:
     totals: dict[str, float] = {}
     for e in rows:
         for value, count in e.outcomes.items():
@@ -232,7 +232,7 @@ def _pooled(
     words = wording.title(audit.protocol, factor, level)
     label = f"{words} ▲" if words in tilted else words
     query = joined([query_of_labels(audit.protocol, e) for e in rows]).text()
-    return Counted(rows[0], label, totals, sum(totals.values()), {"": query})
+    return StackedCounts(rows[0], label, totals, sum(totals.values()), {"": query})
 
 
 def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:

@@ -17,7 +17,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model import audits, strata
 from ..page_model.audits import Audit
-from ..page_model.figures import Cell, Heat
+from ..page_model.figures import Heat, HeatCell
 
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded
@@ -151,11 +151,11 @@ def heat(
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
-    def cell(e: Estimate | None) -> Cell | None:
+    def cell(e: Estimate | None) -> HeatCell | None:
         if e is None or e.value is None:
             return None
         told = spec.null is None or e.p is None or strata.significant(e)
-        return Cell(
+        return HeatCell(
             level(e.value) if told else 0,
             _words(spec, e.value, signed=reading.is_signed(spec, e)),
             numerals.count(e.n),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from ..page_model.figures import Cell, Heat
+from ..page_model.figures import Heat, HeatCell
 from .svg import NARROW, SIDE, WIDE, cut_text, hatch, link_outputs, root, shape, text, width_of
 
 TALL, GAP, ROOM = 36, 2, 150  # px: a cell's height, the gap, its width at most
@@ -49,7 +49,7 @@ def _lines(name: str, room: float) -> list[str]:
 
 
 def _cell(
-    made: ET.Element, figure: Heat, cell: Cell | None, box: tuple[float, float, float]
+    made: ET.Element, figure: Heat, cell: HeatCell | None, box: tuple[float, float, float]
 ) -> None:
     x, y, wide = (round(v, 2) for v in box)
     colour = _colour(figure, cell.level) if cell else "none"

@@ -10,7 +10,7 @@ from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ..page_model import strata
 from ..page_model.audits import Audit, slug
-from ..page_model.figures import Cell, FigureRow, Heat, Plot
+from ..page_model.figures import FigureRow, Heat, HeatCell, Plot
 from ..tables.cross_table_axes import Levels
 from ..tables.cross_table_formats import LEADER, OPEN_LEADER
 from ..tables.cross_tables import CrossTable
@@ -65,7 +65,7 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
     level, scale = heat.scale_of(spec, [e.value for e in shown if e.value is not None])
     rows = []
     for levels, cells in table.rows:
-        line: list[Cell | None] = []
+        line: list[HeatCell | None] = []
         for column, text in zip(table.columns, cells, strict=True):
             e = table.estimates.get((levels, column))
             if e is None or e.value is None:
@@ -74,7 +74,7 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
             mark = next((m for m in (LEADER, OPEN_LEADER) if text.endswith(m)), "")
             number = reading.value(e, spec, 2)
             told = spec.null is None or e.p is None or strata.significant(e)
-            line.append(Cell(level(e.value) if told else 0, number, numerals.count(e.n), mark))
+            line.append(HeatCell(level(e.value) if told else 0, number, numerals.count(e.n), mark))
         rows.append((JOIN.join(levels), tuple(line)))
     said = [f"{', '.join(levels)}: {', '.join(cells)}" for levels, cells in table.rows]
     return Heat(

@@ -36,7 +36,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class StackedCounts:
     """How often each label occurs in one condition. queries: label → query of what was counted; of
     those that it does not have, that of "".
     """
@@ -52,11 +52,11 @@ class Counted:
         return self.queries.get(label, self.queries.get("", ""))
 
 
-def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> Counted:
+def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCounts:
     """All labels of the group of an estimate."""
     counts = estimate.outcomes
     query = query_of_labels(audit.protocol, estimate).text()
-    return Counted(estimate, label, counts, sum(counts.values()), {"": query})
+    return StackedCounts(estimate, label, counts, sum(counts.values()), {"": query})
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
@@ -64,7 +64,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
     if spec.attribute == EVERY:
         yield from _by_attribute(audit, spec, prefix)
         return
-    rows: dict[object, Counted] = {}
+    rows: dict[object, StackedCounts] = {}
     for e in audits.together(audit.of(spec.name)):
         group = {name: level for name, level in reading.group(e).items() if name != spec.attribute}
         label = ", ".join(group.values()) or "all"
@@ -90,7 +90,7 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
     """
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
-    found: dict[tuple[str, ...], list[Counted]] = {}
+    found: dict[tuple[str, ...], list[StackedCounts]] = {}
     for e in audit.of(spec.name):
         group = reading.group(e)
         if "attribute" in group:
@@ -129,7 +129,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         yield from _pages(audit, counted, declared, name, title, table)
 
 
-def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> Counted:
+def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> StackedCounts:
     """Outcome rates of one condition; what they leave out (one of many words) is an answer."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
@@ -137,11 +137,16 @@ def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> Counted:
     label = ", ".join(reading.condition(rates[0]).values()) or "all"
     queries = {e.condition["outcome"]: query_of(audit.protocol, e).text() for e in rates}
     rest = {REST: left} if left > _DUST * total else {}
-    return Counted(rates[0], label, {**rest, **counts}, total, queries)
+    return StackedCounts(rates[0], label, {**rest, **counts}, total, queries)
 
 
 def _pages(
-    audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str, table: str
+    audit: Audit,
+    rows: Sequence[StackedCounts],
+    known: Iterable[str],
+    name: str,
+    title: str,
+    table: str,
 ) -> Iterator[Stacked]:
     rows = [row for row in rows if row.total > 0]
     each = max(
@@ -159,7 +164,7 @@ def _pages(
 
 def stack_bars(
     audit: Audit,
-    rows: Sequence[Counted],
+    rows: Sequence[StackedCounts],
     known: Iterable[str],
     name: str,
     title: str,
@@ -195,7 +200,7 @@ def stack_bars(
     )
 
 
-def _colours(audit: Audit, rows: Sequence[Counted], parts: Sequence[str]) -> Iterator[int]:
+def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) -> Iterator[int]:
     """A value's place among all that its attribute has in the audit: those that measures declare,
     then the others by name.
     """
@@ -222,11 +227,11 @@ def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
     return f"{', '.join(filter(None, (bar.group, bar.label)))} (n {bar.n}): {', '.join(shares)}"
 
 
-def _place(audit: Audit, row: Counted) -> int:
+def _place(audit: Audit, row: StackedCounts) -> int:
     return audit.strata.index(reading.stratum(row.estimate))
 
 
-def _bar(row: Counted, parts: Sequence[str], labels: Mapping[Stratum, str]) -> Bar:
+def _bar(row: StackedCounts, parts: Sequence[str], labels: Mapping[Stratum, str]) -> Bar:
     total = sum(row.counts.get(part, 0.0) for part in parts)
     shares = tuple(row.counts.get(part, 0.0) / total for part in parts)
     group = labels[reading.stratum(row.estimate)] if len(labels) > 1 else ""

@@ -30,7 +30,7 @@ EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an ar
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class TimelinePanel:
     """One number. points: of each run, None if it has none; links: to each next run."""
 
     title: str
@@ -44,7 +44,7 @@ class Timeline(Figure):
     """dates: of each run, ISO 8601, "" where it is not known."""
 
     dates: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[TimelinePanel, ...]
 
 
 def draw(figure: Timeline, narrow: bool = False) -> str:
@@ -82,7 +82,7 @@ def places(dates: Sequence[str], left: float, right: float) -> list[float]:
 
 def _panel(
     made: ET.Element,
-    panel: Panel,
+    panel: TimelinePanel,
     places: Sequence[float],
     heights: tuple[float, float],
     width: float,
@@ -106,7 +106,7 @@ def _panel(
             draw_point(made, point, y, x, upright=True)
 
 
-def _links(made: ET.Element, panel: Panel, places: Sequence[float], y: Places) -> None:
+def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: Places) -> None:
     """The lines between runs that were compared; one that is told has its direction as a sign."""
     runs = pairwise(zip(places, panel.points, strict=True))
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):

@@ -115,12 +115,18 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
                 yield _badge(top.word, about, judged, same)
         return
     questions = [one for one in judged if not one.verdict.nuisance]
+    following = [one for one in questions if one.verdict.facts.follows and one.word == Word.TILT]
+    leading_ones = [one for one in questions if not any(one is other for other in following)]
     for word in BY_WEIGHT:
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
-            same = [one for one in questions if one.word == word and one.verdict.strength == grade]
+            same = [o for o in leading_ones if o.word == word and o.verdict.strength == grade]
             if same:
                 text = f"{grade or _text(word)}{_which(questions, same)}"
                 yield _badge(word, text, judged, same)
+    if following:
+        rows = tuple(n for n, one in enumerate(judged, 1) if any(one is o for o in following))
+        text = f"follows{_which(questions, following)}"
+        yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
 
 
 def _grades(same: Sequence[Judged]) -> list[Strength]:

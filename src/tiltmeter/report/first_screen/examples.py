@@ -20,7 +20,7 @@ from ...records import Output, Trial
 from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import label_counts, labels, outputs
-from ..page_model.page import Example, ExampleGroup, Examples
+from ..page_model.page import ExampleGroup, Examples, RawExample
 
 LIMIT = 400  # answers in one page
 LONGEST = 2_000  # characters of one answer; the run holds it whole
@@ -102,7 +102,7 @@ def _quota(sizes: Sequence[int], limit: int) -> int:
     return low
 
 
-def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> Example:
+def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> RawExample:
     levels, text = trial.factors, output.text
     condition = " · ".join(
         f"{name}: {levels[name].replace(SEVERAL, ' / ')}"
@@ -116,7 +116,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
     )
     asked = f"{trial.prompt}\n[answer begun with: {trial.begin}]" if trial.begin else trial.prompt
     nothing = "[a picture]" if output.blob else f"[{output.outcome}: no text]"
-    return Example(
+    return RawExample(
         condition,
         asked,
         answer or nothing,

@@ -14,7 +14,7 @@ from ...store.queries import labels
 from ...store.queries.outputs import CardOutput
 
 
-class Wanted(NamedTuple):
+class WantedPair(NamedTuple):
     """What a pair shows that fits: at the level `more` a label that counts, at `less` none; or at
     both levels, if `both` names what counts.
     """
@@ -35,7 +35,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_that_differ(
-    store: Store, protocol: Protocol, cards: Sequence[CardOutput], cue: str, wanted: Wanted
+    store: Store, protocol: Protocol, cards: Sequence[CardOutput], cue: str, wanted: WantedPair
 ) -> Pairs:
     """Pairs of first answers that have all levels in common but the cue's, and those that no
     answer shares with the other side (a name, of a group's names). The pair is of the item
@@ -87,7 +87,7 @@ def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) 
 def _from_median(
     outcomes: Mapping[tuple[bool, bool], Sequence[Mapping[str, CardOutput]]],
     item: str,
-    wanted: Wanted,
+    wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
     """How far the mean difference of the pairs of a pair's item lies from the median item's."""
     found: dict[str, list[int]] = {}
@@ -100,7 +100,7 @@ def _from_median(
     return lambda pair: abs(means[pair[wanted.more].levels.get(item, "")] - middle)
 
 
-def _counted(store: Store, wanted: Wanted) -> dict[str, bool]:
+def _counted(store: Store, wanted: WantedPair) -> dict[str, bool]:
     """Output → whether its label counts, by the annotator of the claim."""
     return {
         label.output: label.value in wanted.values

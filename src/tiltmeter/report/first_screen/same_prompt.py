@@ -15,9 +15,9 @@ from ...records import Output, Trial
 from ...store import Store
 from ...store.queries import labels, outputs
 from ...store.queries.outputs import CardOutput
-from ..page_model.page import SamePrompt, Shot, Side
+from ..page_model.page import CueSide, SamePrompt, Shot
 from . import picture_grid
-from .pairs import Wanted, pairs_that_differ
+from .pairs import WantedPair, pairs_that_differ
 
 SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
 PROMPT_CHARACTERS, ANSWER_CHARACTERS = 66, 96  # that are shown on each side of the cue
@@ -30,7 +30,7 @@ def same_prompt(
     subject: str,
     about: Mapping[str, str],
     side_by_side: tuple[str, Sequence[str]],
-    wanted: Wanted | None = None,
+    wanted: WantedPair | None = None,
 ) -> SamePrompt | None:
     """Outputs of a subject for one item at several levels of the cue; None where nothing was
     answered.
@@ -168,14 +168,14 @@ def _side(
     place: tuple[str, str],
     pairs: Sequence[tuple[Trial, Output]],
     shared: tuple[int, int],
-) -> Side:
+) -> CueSide:
     """One level: what its prompt says in its own words, and what came of it."""
     trial, output = pairs[0]
     own = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
     shots = tuple(_shots(store, pairs)) if protocol.modality == "image" else ()
     answer = "" if shots else _start(" ".join(output.text.split()), ANSWER_CHARACTERS)
-    return Side(
+    return CueSide(
         title,
         _start(own) if shared[0] < len(trial.prompt) else "",
         answer,

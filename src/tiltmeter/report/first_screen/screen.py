@@ -21,7 +21,7 @@ from ..page_model.figures import Figure
 from ..page_model.page import Screen
 from . import badges, same_prompt
 from .lede import lede
-from .pairs import Wanted
+from .pairs import WantedPair
 from .ranking import Judged
 from .summary import Missing
 
@@ -143,7 +143,7 @@ def _cue(protocol: Protocol, lead: Judged, situation: str) -> str:
     return same_prompt.cue_factor(protocol, lead.claim.spec)
 
 
-def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wanted | None:
+def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> WantedPair | None:
     """The pair that fits: at the level with the higher number an answer that counts; of a share
     that the order does not lead, the same answer in both orders.
     """
@@ -151,7 +151,7 @@ def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wante
     cell = next(iter(row.cells["named"]), None) if row.cells else None
     if cell is not None and cell["base"] is not None:
         place = (cell["attribute"], (cell["value"],), row.instrument)
-        return Wanted(*place, cell["group"], cell["base"])
+        return WantedPair(*place, cell["group"], cell["base"])
     effects = {name: effect for name, effect, _ in lead.claim.nuisances}
     contrast = row.contrast if cue not in effects else effects[cue].contrast
     sides = facts.sides if cue not in effects else effects[cue].sides
@@ -167,7 +167,7 @@ def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wante
         values = values if facts.above else others
         both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
         both = f"“{both}”"
-    return Wanted(facts.spec.attribute, values, row.instrument, more, less, both)
+    return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
 
 
 def _tilted_levels(protocol: Protocol, judged: Sequence[Judged], cue: str) -> set[str]:

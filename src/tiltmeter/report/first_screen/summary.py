@@ -15,7 +15,7 @@ from ...records import HUMAN, INVALID, NEITHER, OUTCOMES
 from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import label_counts
-from ...store.queries.trials import Part
+from ...store.queries.trials import TrialPart
 from ..page_model import audits
 from ..page_model.figures import Pairs
 from ..page_model.page import Finding
@@ -121,7 +121,7 @@ def _number(number: int, what: str) -> str:
 
 def asked_line(
     protocol: Protocol,
-    trials: Sequence[Part],
+    trials: Sequence[TrialPart],
     items: int,
     of_all: int,
     languages: Sequence[str],

@@ -154,7 +154,7 @@ class Dots(Figure):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeatCell:
     """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one;
     symbol: ▲, ▼ or "".
     """
@@ -174,7 +174,7 @@ class Heat(Figure):
 
     across: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
     diverging: bool
     scale: tuple[tuple[int, str], ...]
 

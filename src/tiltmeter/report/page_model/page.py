@@ -106,7 +106,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class RawExample:
     """One raw answer with what annotators said of it."""
 
     condition: str
@@ -126,7 +126,7 @@ class ExampleGroup:
 
     title: str
     total: int
-    examples: tuple[Example, ...]
+    examples: tuple[RawExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class CueSide:
     """One level of the cue: the words of the prompt that are its own, and what came of them."""
 
     title: str
@@ -225,7 +225,7 @@ class SamePrompt:
     rule: str
     before: str
     after: str
-    sides: tuple[Side, ...]
+    sides: tuple[CueSide, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldRun:
     """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the
     only run.
     """
@@ -323,10 +323,10 @@ class Report:
 
     title: str
     question: str
-    runs: tuple[Told, ...]
+    runs: tuple[ToldRun, ...]
     against: Section | None = None
 
 
 def alone(content: Content) -> Report:
     """The report of one run."""
-    return Report(content.title, content.question, (Told("", content),))
+    return Report(content.title, content.question, (ToldRun("", content),))

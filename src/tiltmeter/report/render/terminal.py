@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...analyse.words import numerals
 from ...analyse.words.verdict_words import Word
-from ...display.screen import Form, Part, part
+from ...display.screen import CutForm, Part, part
 from ..page_model.page import Content, Finding, Table
 from ..tables import judges, taxonomies
 from .terminal_lines import add_column, grid, lines_of, print_parts, width_of
@@ -44,10 +44,10 @@ def print_one(table: Table, console: Console) -> None:
 def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
     """Prints as many tables as fit; of the first one as many rows, if it alone is too long."""
 
-    def form(table: Table, most: int) -> Form:
+    def form(table: Table, most: int) -> CutForm:
         left = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
         shown = replace(table, rows=table.rows[:most], folded=False)
-        return Form(table_lines(shown, console) if most else (), [one for one in left if one[0]])
+        return CutForm(table_lines(shown, console) if most else (), [one for one in left if one[0]])
 
     parts = []
     for number, table in enumerate(tables):

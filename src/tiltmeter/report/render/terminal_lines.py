@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ...display.screen import WIDEST, Form, Part, full_rest, screen
+from ...display.screen import WIDEST, CutForm, Part, full_rest, screen
 from ..page_model.document import Block, Document
 from ..page_model.page import Table
 
@@ -62,7 +62,7 @@ def print_document(
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
     for text in (" ".join(document.lede), pills):
         first += text_lines(console, text) if text else []
-    parts = [Part([Form(first)]), *(_part(block, console) for block in document.blocks)]
+    parts = [Part([CutForm(first)]), *(_part(block, console) for block in document.blocks)]
 
     def rest(left: str) -> list[str]:
         return [*full_rest(left), *filter(None, [document.end])]
@@ -77,7 +77,7 @@ def _part(block: Block, console: Console) -> Part:
     return Part([_form(block, number, console) for number in numbers], block.weight)
 
 
-def _form(block: Block, most: int, console: Console) -> Form:
+def _form(block: Block, most: int, console: Console) -> CutForm:
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     places = sorted((block.order or range(len(rows)))[:most])
     left = block.hidden + len(rows) - len(places)
@@ -86,7 +86,7 @@ def _form(block: Block, most: int, console: Console) -> Form:
     else:
         texts = (f"{block.begin}{block.rows[n]}" for n in places)
         lines = [line for text in texts for line in text_lines(console, text, block.style)]
-    return Form(lines, ((left, block.noun),) if left and block.noun else ())
+    return CutForm(lines, ((left, block.noun),) if left and block.noun else ())
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ...analyse.words import numerals
-from ...display.screen import Form, Part, part
+from ...display.screen import CutForm, Part, part
 from ...stats.results import count_of
 from ..first_screen.summary import place_on_screen
 from ..page_model.page import Content, Finding, Screen
@@ -46,9 +46,9 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     """The parts of the screen; of little worth is what is dropped first."""
     shown, found = content.screen, content.findings
     head = (" · ".join(shown.line), "dim"), (shown.simulated.upper(), ""), (shown.headline, "bold")
-    yield Part([Form([line for text, style in head for line in lines(text, style)])])
+    yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
     told = [lines(text) for text in shown.lede]
-    yield Part([Form([line for some in told[:n] for line in some]) for n in (len(told), 1)], 2)
+    yield Part([CutForm([line for some in told[:n] for line in some]) for n in (len(told), 1)], 2)
     numbers = dict.fromkeys(min(len(found), most) for most in (len(found), 6, 4, 3, 2))
     yield Part([_found(content, console, number) for number in numbers], 4)
     yield part(badges := lines(" · ".join(_badges(shown))), badges)
@@ -56,7 +56,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     yield Part([_warned(warned[:most], len(warned), lines) for most in (CAUTIONS, 1, 0)], 3)
     yield part(lines(shown.caution, "dim"), worth=5)
     names = (f"{short}: {name}" for short, name in shown.names if short != name)
-    yield Part([Form([line for name in names for line in lines(name, "dim")])])
+    yield Part([CutForm([line for name in names for line in lines(name, "dim")])])
     marks = {finding.mark for finding in found}
     own = [one for one in content.signatures if one.mark in marks]
     told_marks = (Text(f"{one.mark} {one.text}", "dim") for one in own[: SIGNATURES + 1])
@@ -68,7 +68,7 @@ def _badges(shown: Screen) -> Iterator[str]:
     return (badge.text for badge in shown.badges if badge.link != "#findings")
 
 
-def _found(content: Content, console: Console, most: int) -> Form:
+def _found(content: Content, console: Console, most: int) -> CutForm:
     """A table of so many headline claims, and how many more there are."""
     found = content.findings
     tables = [table for section in content.sections for table in section.tables]
@@ -77,15 +77,15 @@ def _found(content: Content, console: Console, most: int) -> Form:
     left = (more, "more headline number"), (len(tables), "table"), (rows, "row")
     shown = _grid(content, _telling(found, most), width_of(console)) if found else None
     told = lines_of(console, shown) if shown else []
-    return Form(told, [one for one in left if one[0]])
+    return CutForm(told, [one for one in left if one[0]])
 
 
-def _warned(some: Sequence[str], of: int, lines: Lines) -> Form:
+def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
     """Some cautions, and the number of the others."""
     more = "more " if some else ""
     left = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
     texts = (f"! {text}" for text in (*some, left) if text)
-    return Form([line for text in texts for line in lines(text, "yellow")])
+    return CutForm([line for text in texts for line in lines(text, "yellow")])
 
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:

@@ -14,7 +14,7 @@ from ... import gold, registry
 from ...analyse.claims.background import read_background
 from ...analyse.whole_run import warnings
 from ...analyse.whole_run.measure_run import measured_rows
-from ...analyse.whole_run.printed_beside import PUBLISHED, Beside, beside, subjects_of
+from ...analyse.whole_run.printed_beside import PUBLISHED, PrintedBeside, beside, subjects_of
 from ...analyse.words import numerals, reading
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
@@ -94,7 +94,7 @@ def build(
     return replace(sanitize.all_visible(content), run_info=run_info)
 
 
-def _with_printed(content: Content, printed: Sequence[Beside]) -> Content:
+def _with_printed(content: Content, printed: Sequence[PrintedBeside]) -> Content:
     """The content with the numbers that the authors printed, if there are any."""
     if not printed:
         return content
@@ -149,7 +149,7 @@ def _judge(
 
 def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Judged]
-) -> list[Beside]:
+) -> list[PrintedBeside]:
     """The numbers that the authors of the audit printed, beside those of the first variant."""
     readable = audit is not None and settings.own_source(store)
     printed = registry.printed_numbers(settings.source(store)) if readable else ()

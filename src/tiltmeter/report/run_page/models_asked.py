@@ -9,7 +9,7 @@ from ...records import Json
 from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import calls
-from ...store.queries.trials import Part
+from ...store.queries.trials import TrialPart
 from ..page_model.figures import Pairs
 from ..page_model.page import Subject
 
@@ -115,7 +115,9 @@ def asked_once(store: Store) -> list[str]:
     return [line] if shared else []
 
 
-def subjects(known: list[Facts], trials: list[Part], changes: list[str]) -> tuple[Subject, ...]:
+def subjects(
+    known: list[Facts], trials: list[TrialPart], changes: list[str]
+) -> tuple[Subject, ...]:
     """Subjects in the order of their trials, then judges; a subject without calls (answers from a
     file) is there too.
 
@@ -154,7 +156,7 @@ def _again(fact: Facts) -> str:
     return f"{fact.calls:,} calls, {cost}"
 
 
-def _asked_line(part: Part) -> tuple[str, str]:
+def _asked_line(part: TrialPart) -> tuple[str, str]:
     names = ("temperature", "top_p", "max_tokens")
     drawn = part.max_tokens == 0  # a picture, which only has a seed
     settings = [] if drawn else [f"{name} {_setting(getattr(part, name))}" for name in names]
@@ -230,7 +232,7 @@ def _names_text(names: dict[str, int], calls: int) -> str:
     return ", ".join([*stated, *([f"not stated ({rest:,} calls)"] if rest else [])])
 
 
-def _warnings(one: Facts, trials: list[Part], changes: list[str]) -> list[str]:
+def _warnings(one: Facts, trials: list[TrialPart], changes: list[str]) -> list[str]:
     found = [line for line in changes if line.startswith(f"{one.model} ")]
     open_trials = sum(part.trials - part.answered for part in trials)
     if open_trials:

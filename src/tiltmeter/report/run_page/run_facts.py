@@ -36,7 +36,7 @@ class RunFacts:
     store: Store
     protocol: Protocol
     models: list[models_asked.Facts]
-    parts: list[asked.Part]
+    parts: list[asked.TrialPart]
     annotators: list[str]
     frozen: settings.Frozen
 

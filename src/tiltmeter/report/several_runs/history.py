@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...analyse.between_runs.first_words import pills
-from ...analyse.between_runs.histories import DatedRun, History, Line, Step
+from ...analyse.between_runs.histories import DatedRun, History, HistoryLine, HistoryStep
 from ...analyse.between_runs.history_first_words import of_history
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
@@ -17,7 +17,7 @@ from ...records import Estimate
 from ...stats.results import count_of
 from ..figures import axes
 from ..figures.readable import share_tick
-from ..figures.timeline import Link, Panel, Timeline
+from ..figures.timeline import Link, Timeline, TimelinePanel
 from ..page_model import sanitize
 from ..page_model.document import Block, Document, warnings_block
 from ..page_model.figures import Point
@@ -101,7 +101,7 @@ def _figure(words: HistoryWords) -> Timeline:
     )
 
 
-def _panel(words: HistoryWords, line: Line) -> Panel:
+def _panel(words: HistoryWords, line: HistoryLine) -> TimelinePanel:
     spec = words.spec(line.measure)
     assert spec is not None
     rows = [None if one is None else words.estimate(one) for one in line.values]
@@ -112,7 +112,7 @@ def _panel(words: HistoryWords, line: Line) -> Panel:
         axis = replace(axis, ticks=ticks)
     about = spec.text or spec.name
     levels = words.label(line).removeprefix(line.measure).lstrip(", ")
-    return Panel(
+    return TimelinePanel(
         title=f"{reading.title(about)}{f' · {levels}' if levels else ''}",
         axis=axis,
         points=tuple(None if row is None else _point(row, spec) for row in rows),
@@ -142,7 +142,7 @@ def _steps(words: HistoryWords) -> Table:
     )
 
 
-def _step_cells(words: HistoryWords, step: Step) -> tuple[str, ...]:
+def _step_cells(words: HistoryWords, step: HistoryStep) -> tuple[str, ...]:
     since = step is words.found.since_first
     changes = "; ".join(
         f"{one.what}: {_side(words, one.before)} → {_side(words, one.after)}"
@@ -160,7 +160,7 @@ def _side(words: HistoryWords, text: str) -> str:
     return words.names.get(text, text) or "none"
 
 
-def _outcome(words: HistoryWords, step: Step) -> str:
+def _outcome(words: HistoryWords, step: HistoryStep) -> str:
     if not step.verdicts:
         return NOT_COMPARED
     if not step.told:
@@ -190,7 +190,7 @@ def _numbers(words: HistoryWords) -> Table:
     )
 
 
-def _number_rows(words: HistoryWords, step: Step) -> Iterator[tuple[str, ...]]:
+def _number_rows(words: HistoryWords, step: HistoryStep) -> Iterator[tuple[str, ...]]:
     about = (
         f"{step.first + 1} → {step.second + 1}",
         ", ".join(change.what for change in step.changes) or "nothing",

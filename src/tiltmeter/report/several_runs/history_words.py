@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ...analyse.between_runs.histories import History, Line, Step
+from ...analyse.between_runs.histories import History, HistoryLine, HistoryStep
 from ...analyse.between_runs.history_first_words import line_of
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading, sentences
@@ -20,19 +20,19 @@ class HistoryWords:
     found: History
     names: Mapping[str, str]
 
-    def values(self, step: Step, verdict: Verdict) -> str:
+    def values(self, step: HistoryStep, verdict: Verdict) -> str:
         """`share of she: .71 to .42`."""
         before, after = self.pair(step, verdict)
         return f"{self.label(verdict, in_words=True)}: {before} to {after}"
 
-    def pair(self, step: Step, verdict: Verdict) -> tuple[str, str]:
+    def pair(self, step: HistoryStep, verdict: Verdict) -> tuple[str, str]:
         """The number of both runs, by themselves."""
         line = line_of(self.found, verdict)
         values = (line.values[step.first], line.values[step.second]) if line else (None, None)
         first, second = (self._value(one) for one in values)
         return first, second
 
-    def label(self, one: Verdict | Line, in_words: bool = False) -> str:
+    def label(self, one: Verdict | HistoryLine, in_words: bool = False) -> str:
         """The measure, by its name or in words, with the levels in which numbers of this history
         differ.
         """

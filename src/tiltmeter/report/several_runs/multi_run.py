@@ -21,7 +21,7 @@ from ...store import Store
 from ..first_screen import findings
 from ..first_screen.ranking import Judged
 from ..page_model import audits, sanitize
-from ..page_model.page import Column, Report, Section, Table, Told, alone
+from ..page_model.page import Column, Report, Section, Table, ToldRun, alone
 from ..run_page import content
 from ..tables import judges
 from . import changes
@@ -50,7 +50,8 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
         return alone(made[0])
     names = _names(runs)
     told = tuple(
-        Told(name, one, f"r{n}-") for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
+        ToldRun(name, one, f"r{n}-")
+        for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
     )
     same = len({run.protocol.name for run in runs}) == 1
     titles = list(dict.fromkeys(one.title for one in made))

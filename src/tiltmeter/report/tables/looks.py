@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...analyse.stopping.plan import PlannedClaim
-from ...analyse.stopping.progress import Progress, read_progress
+from ...analyse.stopping.progress import StoppingProgress, read_progress
 from ...analyse.words import numerals
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import BY_STATE
@@ -17,7 +17,7 @@ from ..page_model.figures import Axis, FigureRow, Plot, Point
 from ..page_model.page import Column, Section, Table
 
 if TYPE_CHECKING:
-    from ...stats.stopping.decision import Decision
+    from ...stats.stopping.decision import StoppingDecision
 
 LOOKS = "looks"  # in the place of a variant
 MOST_ROWS = 40  # of the figure; the table has all
@@ -62,16 +62,18 @@ def limits(store: Store) -> Iterator[str]:
         )
 
 
-def _state_words(path: Sequence[Decision]) -> str:
+def _state_words(path: Sequence[StoppingDecision]) -> str:
     """The verdict that the last look leads to."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 
 
-Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[Decision]]"
+Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[StoppingDecision]]"
 
 
-def _rows(found: Progress, protocol: Protocol, named: Mapping[str, str] | None) -> Iterator[Row]:
+def _rows(
+    found: StoppingProgress, protocol: Protocol, named: Mapping[str, str] | None
+) -> Iterator[Row]:
     """Each claim, what tells it from others, and its decisions up to the one that ended it."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
@@ -91,7 +93,7 @@ def _levels(claim: PlannedClaim, protocol: Protocol) -> dict[str, str]:
     return found
 
 
-def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
+def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
     series = tuple(
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
@@ -119,11 +121,11 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
     )
 
 
-def _point(one: Decision) -> Point:
+def _point(one: StoppingDecision) -> Point:
     return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "", "", "")
 
 
-def _table(found: Progress, rows: Sequence[Row]) -> Table:
+def _table(found: StoppingProgress, rows: Sequence[Row]) -> Table:
     columns = (
         Column("measure"),
         Column("claim", brief=True),

@@ -33,7 +33,7 @@ class Shaped:
 
 
 @dataclass(frozen=True)
-class Column:
+class PaperColumn:
     """A column: its declaration and the place of that, its levels, and its head."""
 
     cell: CellLayout
@@ -134,7 +134,7 @@ class Shaper:
         own = [e for (_, _, place), found in self.placed.items() if place == row for e in found]
         return sum(e.value or 0.0 for e in own if e.measure == self.layout.cells[-1].measure)
 
-    def _columns(self) -> Iterator[Column]:
+    def _columns(self) -> Iterator[PaperColumn]:
         """The columns in printed order; neighbours that run over the same axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
@@ -143,7 +143,7 @@ class Shaper:
                 words = {n: self._level(n, x) for n, x in zip(each, levels, strict=True)}
                 for place, cell in cells.items():
                     head = tuple(line.format_map(words) for line in cell.head)
-                    yield Column(cell, place, levels, head)
+                    yield PaperColumn(cell, place, levels, head)
 
     def _order(self, names: Sequence[str], levels: Levels) -> list[int]:
         return [self._place(name, level) for name, level in zip(names, levels, strict=True)]
@@ -179,7 +179,7 @@ class Shaper:
             self.layout.title,
         )
 
-    def _text(self, column: Column, key: Levels, own: Sequence[Estimate]) -> str:
+    def _text(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> str:
         cell = column.cell
         if "level" in cell.show:
             return self._listed(cell, own)
@@ -207,7 +207,7 @@ class Shaper:
         return f"{text}{cell.after}{self._stars(column, key)}{MARK if marked else ''}"
 
     def _with_leader(
-        self, columns: Sequence[Column], key: Levels, texts: Sequence[str]
+        self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
     ) -> Iterator[str]:
         """The cells of a row, the highest of the row or of its column marked if the layout says."""
         for column, text in zip(columns, texts, strict=True):
@@ -222,7 +222,7 @@ class Shaper:
             leads = rivals and own == max(rivals) and "level" not in column.cell.show
             yield f"{text} {OPEN_LEADER}" if leads else text
 
-    def _one(self, column: Column, key: Levels, own: Sequence[Estimate]) -> Estimate:
+    def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
         """The estimate of a cell, less that of the levels that are taken off."""
         (one, *_), cell = own, column.cell
         if not cell.less:
@@ -244,7 +244,7 @@ class Shaper:
         words = sorted(levels, key=lambda one: self._place(cell.axis, one))
         return ", ".join(self._level(cell.axis, one) for one in words)
 
-    def _stars(self, column: Column, key: Levels) -> str:
+    def _stars(self, column: PaperColumn, key: Levels) -> str:
         stars, cell = column.cell.stars, column.cell
         if stars is None:
             return ""

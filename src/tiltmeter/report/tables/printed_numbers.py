@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analyse.whole_run.printed_beside import Beside, sentence, survivors
+from ...analyse.whole_run.printed_beside import PrintedBeside, sentence, survivors
 from ..page_model.page import Badge, Column, Section, Table
 
 NAME = "published-beside-ours"
@@ -14,12 +14,12 @@ _ABOUT = (
 )
 
 
-def badge(numbers: Sequence[Beside]) -> Badge:
+def badge(numbers: Sequence[PrintedBeside]) -> Badge:
     """Returns the badge that says how many printed numbers come out."""
     return Badge("plain", f"published numbers {sentence(numbers)}", f"#{NAME}-section")
 
 
-def section(numbers: Sequence[Beside]) -> Section:
+def section(numbers: Sequence[PrintedBeside]) -> Section:
     """Returns the section with a row per printed number."""
     columns = (
         Column("published as", brief=True),
@@ -38,7 +38,7 @@ def section(numbers: Sequence[Beside]) -> Section:
     return Section(NAME, title, text, (), (Table(NAME, title, "", columns, rows),))
 
 
-def _row(number: Beside) -> tuple[str, ...]:
+def _row(number: PrintedBeside) -> tuple[str, ...]:
     printed, row, verdict = number.printed, number.row, number.verdict
     parts = (printed.measure, *printed.condition.values())
     ends = (row.low, row.high)
@@ -55,6 +55,6 @@ def _row(number: Beside) -> tuple[str, ...]:
     )
 
 
-def _text(number: Beside, value: float | None) -> str:
+def _text(number: PrintedBeside, value: float | None) -> str:
     scaled = number.printed.scaled(value)
     return "–" if scaled is None else f"{scaled:.{number.printed.decimals}f}".replace("-", "−")

@@ -20,13 +20,13 @@ from ...models.http import HttpModel
 from ...records import Request
 from ...store import Store
 from ...store.queries import batches, settings
-from ...store.queries.batches import UNCLEAR, UNCONFIRMED, UNFINISHED, BatchRow, Group
+from ...store.queries.batches import UNCLEAR, UNCONFIRMED, UNFINISHED, BatchGroup, BatchRow
 from ..engine.caller import Caller
 from ..engine.interruption import on_interruption
 from ..engine.limits import Limits, Tally, refuse_unknown_price
 from ..engine.open_models import Models
-from ..engine.sources import Source
-from .lines import Room, build
+from ..engine.sources import JobSource
+from .lines import BatchRoom, build
 from .steps import TRIES, Batching, Steps
 
 MOST_DOUBLED = 20  # how many times the first pause between two looks the longest one is
@@ -34,7 +34,7 @@ BUFFERED_REQUESTS = 500
 Show = Callable[[str, int | None, Tally], None]
 
 
-class Desk:
+class BatchDesk:
     """The batches of a run. price: of a model's calls in a batch; show: as `Watch`; deferred:
     requests of this stage that wait for a batch.
     """
@@ -183,7 +183,7 @@ class Desk:
                 await self._steps.pause(0)
         self._read_keys()
 
-    async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
+    async def _hand_in_next(self, group: BatchGroup, model: HttpModel, form: BatchFormat) -> bool:
         """Hands in one batch of a group; False where there is none, or no room for it now."""
         first = next(batches.iter_pool(self._store, group), None)
         if first is None:
@@ -202,7 +202,7 @@ class Desk:
         await self._answer_singly(model, left[1])  # too large, or too dear: BudgetError
         return True
 
-    def _room(self, model: HttpModel, form: BatchFormat) -> Room:
+    def _room(self, model: HttpModel, form: BatchFormat) -> BatchRoom:
         price, dollars = self._price(model.name), float("inf")
         if self._limits.max_cost is not None:
             if price is None:
@@ -211,14 +211,14 @@ class Desk:
             dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
         queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
         most = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
-        return Room(form.bounds, most - queued, dollars, price)
+        return BatchRoom(form.bounds, most - queued, dollars, price)
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
         """One ordinary call, whose answer is stored as any other; its error stops the command."""
         faults, spent, windows = list[Exception](), self._store.spent(), self._models.windows
         caller = Caller(self._store, self._limits, windows, spent, faults.append)
         try:
-            reply = await caller.ask(model, request, Source((), Tally()))
+            reply = await caller.ask(model, request, JobSource((), Tally()))
         except TransientError as error:
             raise ModelError(
                 f"{error}. Run the same command again when the server is well."

@@ -21,7 +21,7 @@ from ...models.http.pictures import off_the_loop
 from ...records import Request, content_id
 from ...store import Store, now
 from ...store.queries import batches
-from ...store.queries.batches import RESERVED, BatchRow, Group
+from ...store.queries.batches import RESERVED, BatchGroup, BatchRow
 from ..planning.request_sizes import size
 
 FOLDER = "batches"  # in the run's folder: files that are not handed in yet
@@ -33,7 +33,7 @@ Check = Callable[[HttpModel, Request], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Room:
+class BatchRoom:
     """What a batch may still take: of its provider's bounds, and of a budget in US dollars."""
 
     bounds: Bounds
@@ -95,10 +95,10 @@ def remove_file(store: Store, key: str) -> None:
 
 async def build(
     store: Store,
-    group: Group,
+    group: BatchGroup,
     model: HttpModel,
     form: BatchFormat,
-    room: Room,
+    room: BatchRoom,
     check: Check | None,
 ) -> BatchRow | None:
     """Writes as many requests of a group as fit into a file, and then the batch with them into the
@@ -112,7 +112,7 @@ async def build(
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
         exchange = model.exchange(sample)
         known = exchange.omitted
-        room = Room(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
+        room = BatchRoom(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
         chosen = _Chosen(store, group, model, room, shapes, check)
         path = await _write(store, key, model, form, chosen)
         if exchange.omitted == known:
@@ -153,9 +153,9 @@ class _Chosen:
     def __init__(
         self,
         store: Store,
-        group: Group,
+        group: BatchGroup,
         model: HttpModel,
-        room: Room,
+        room: BatchRoom,
         shapes: Shapes,
         check: Check | None,
     ) -> None:

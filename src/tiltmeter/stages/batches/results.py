@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...errors import MissingKey, ModelError, TransientError
 from ...models import Price
 from ...models.batch import wire_of
-from ...models.batch.format import UNREADABLE, BatchFormat, Line, Seen, request_key
+from ...models.batch.format import UNREADABLE, BatchFormat, BatchLine, Seen, request_key
 from ...models.http import HttpModel
 from ...models.http.answer import PASSING_STATUSES, Answer
 from ...records import ANSWER, ERROR, Reply, Request, canonical
@@ -94,7 +94,7 @@ class Collector:
             self._fault,
         )
 
-    async def _take(self, line: Line) -> None:
+    async def _take(self, line: BatchLine) -> None:
         """Reads a line of a request that has no reply yet."""
         key = request_key(self._row.key[:24], line.custom_id)
         if not key or key in self._replies:
@@ -112,7 +112,7 @@ class Collector:
             return
         await self._read(request, line)
 
-    async def _read(self, request: Request, line: Line) -> None:
+    async def _read(self, request: Request, line: BatchLine) -> None:
         """Takes the reply of a line, which is good or faulty."""
         answer = Answer(line.status, {}, canonical(line.body).encode(), line.body)
         billed = line.status < 400

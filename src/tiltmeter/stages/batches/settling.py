@@ -20,7 +20,7 @@ LOOKS_OF_ONE, LOOKS_OF_TWO = 4, 2  # that must agree, by how many witnesses tell
 _CUT_OFF = ("expire", "cancel", "timeout")
 
 
-class Finding(NamedTuple):
+class BatchFinding(NamedTuple):
     """What one look at a batch says. sign: equal in two looks that say the same; looks: that must
     agree; got: what was read, None where there is nothing to read; is_short: True if fewer results
     were read than are charged for; free: keys of requests that may be asked again; unread: keys of
@@ -36,14 +36,14 @@ class Finding(NamedTuple):
     unread: frozenset[str] = frozenset()
 
 
-def gone(said: str) -> Finding:
+def gone(said: str) -> BatchFinding:
     """The provider does not know the batch."""
-    return Finding("gone", LOOKS_OF_ONE, said)
+    return BatchFinding("gone", LOOKS_OF_ONE, said)
 
 
-def refused(seen: Seen) -> Finding:
+def refused(seen: Seen) -> BatchFinding:
     """The provider refused the batch whole."""
-    return Finding(("refused", seen.fault), LOOKS_OF_ONE, seen.fault)
+    return BatchFinding(("refused", seen.fault), LOOKS_OF_ONE, seen.fault)
 
 
 def refusal(said: str) -> Seen:
@@ -51,7 +51,7 @@ def refusal(said: str) -> Seen:
     return Seen("", ended=True, said="", fault=said, crowded="enqueued" in said.lower())
 
 
-def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> Finding:
+def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFinding:
     """The results of a batch that has ended. in_file: True if somebody else runs it, whose file
     says all there is to know.
     """
@@ -71,7 +71,7 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> Finding
         reason = f"{seen.said}: {succeeded:,} are done, and {got.billed:,} can be read"
     reason = f"{reason}; {got.fault}" if got.fault else reason
     sign = (seen.said, succeeded, failed, *numbers)
-    return Finding(sign, looks, reason, got, is_short and bool(rest), free, unread)
+    return BatchFinding(sign, looks, reason, got, is_short and bool(rest), free, unread)
 
 
 def _counts(row: BatchRow, seen: Seen) -> tuple[int | None, int | None]:

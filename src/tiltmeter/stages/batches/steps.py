@@ -36,7 +36,7 @@ from ..engine.open_models import Models
 from ..engine.retries import Patience, wait_asked_for
 from .lines import file_of, names, rebuild, remove_file
 from .results import FEW_FAULTS, Collector, keep_faulty
-from .settling import Finding, gone, read, refusal, refused
+from .settling import BatchFinding, gone, read, refusal, refused
 
 FIRST_LOOK_S = 30.0  # between the first two looks at a batch
 LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just made
@@ -240,7 +240,7 @@ class Steps:
                 return seen
             await self.pause(min(self._how.poll, LONGEST_PAUSE_S))
 
-    async def _look_once(self, row: BatchRow) -> tuple[Seen | None, Finding | None]:
+    async def _look_once(self, row: BatchRow) -> tuple[Seen | None, BatchFinding | None]:
         model, form = await self._reach(row)
         goes_on = Seen(row.remote_id, ended=False, said=row.told)
         try:
@@ -271,7 +271,7 @@ class Steps:
     def _now(self, row: BatchRow) -> BatchRow:
         return batches.row(self._store, row.key)
 
-    def _settle(self, row: BatchRow, seen: Seen | None, finding: Finding) -> None:
+    def _settle(self, row: BatchRow, seen: Seen | None, finding: BatchFinding) -> None:
         """Writes what was said often enough of a batch."""
         row, got = self._now(row), finding.got
         if seen is not None and got is None:

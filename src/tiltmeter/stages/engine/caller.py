@@ -17,7 +17,7 @@ from ...store.queries import batches, calls, settings
 from .lanes import Lane
 from .limits import Budget, Limits, Stopped, Tally, pause
 from .retries import FAILURES_IN_A_ROW, TRIES, Patience, wait_asked_for
-from .sources import Source
+from .sources import JobSource
 from .store_picture import store_picture
 from .window import Window
 
@@ -41,7 +41,7 @@ class Caller:
         windows: dict[str, Window],
         spent: float,
         halt: Callable[[Exception], None],
-        grow: Callable[[Source], None] = lambda source: None,
+        grow: Callable[[JobSource], None] = lambda source: None,
     ) -> None:
         self._store, self._limits, self._windows = store, limits, windows
         self._halt, self._grow = halt, grow
@@ -58,7 +58,7 @@ class Caller:
             cap = max(0.0, cap - batches.reserved_dollars(store))
         self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
 
-    async def ask(self, model: Model, request: Request, source: Source) -> Reply:
+    async def ask(self, model: Model, request: Request, source: JobSource) -> Reply:
         """The reply, once it can be had.
 
         Raises TransientError if all tries were in vain, Stopped if the run stops meanwhile.
@@ -104,7 +104,7 @@ class Caller:
         return lane
 
     async def _take_place(
-        self, lane: Lane, model: Model, request: Request, source: Source, is_again: bool
+        self, lane: Lane, model: Model, request: Request, source: JobSource, is_again: bool
     ) -> tuple[float, float]:
         """Waits until a call may begin; returns the date, and the US dollars reserved for it. A
         call that waits, for its turn or for the budget, holds no place.
@@ -136,7 +136,7 @@ class Caller:
         return self._budget.reserve(model, request)
 
     def _take_refusal(
-        self, lane: Lane, began: float, error: TransientError, source: Source
+        self, lane: Lane, began: float, error: TransientError, source: JobSource
     ) -> None:
         """Has all calls of the model slow down. ModelError if that has been of no use for longer
         than a run waits.
@@ -161,7 +161,7 @@ class Caller:
         source.show()
 
     async def _wait_for_next_try(
-        self, patience: Patience, error: TransientError, model: str, source: Source
+        self, patience: Patience, error: TransientError, model: str, source: JobSource
     ) -> None:
         """Waits for the next try, and says what for; raises the error if there is none."""
         asked = wait_asked_for(error)
@@ -180,7 +180,9 @@ class Caller:
         finally:
             source.failing -= 1
 
-    async def _call(self, model: Model, request: Request, source: Source, reserved: float) -> Reply:
+    async def _call(
+        self, model: Model, request: Request, source: JobSource, reserved: float
+    ) -> Reply:
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
         tally = source.tally
         self.in_flight += 1

@@ -28,7 +28,7 @@ from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
 from .open_models import Models
 from .retries import FAILURES_IN_A_ROW
-from .sources import WAITING, Job, Row, Source
+from .sources import WAITING, Job, JobSource, Row
 from .writer import Call, Writer
 
 AWAITED_S = 5.0  # for calls that are paid for, once a run was interrupted
@@ -56,10 +56,10 @@ class Engine:
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
         """Runs the jobs of one source; see `drive_all`."""
-        await self.drive_all([Source(jobs, self.tally, self._watch)])
+        await self.drive_all([JobSource(jobs, self.tally, self._watch)])
         return self.tally
 
-    async def drive_all(self, sources: Sequence[Source]) -> None:
+    async def drive_all(self, sources: Sequence[JobSource]) -> None:
         """Runs all jobs of all sources at once; raises the first error that stops a run once what
         was in flight is stored.
         """
@@ -88,7 +88,7 @@ class Engine:
         if self._error is not None:
             raise self._error
 
-    def start(self, source: Source) -> None:
+    def start(self, source: JobSource) -> None:
         """Puts one more worker to a source, if it has jobs left and not too many workers."""
         if not source.is_empty and source.workers < self._most_workers:
             source.workers += 1
@@ -99,7 +99,7 @@ class Engine:
                 work.close()
                 source.workers -= 1
 
-    def _interrupt(self, sources: Sequence[Source]) -> None:
+    def _interrupt(self, sources: Sequence[JobSource]) -> None:
         """Sends nothing further. Calls that cost nothing are dropped; those that are paid for are
         awaited for a few seconds, and stored. A second Ctrl-C ends at once.
         """
@@ -125,7 +125,7 @@ class Engine:
         self._error = self._error or error
         self._caller.halt()
 
-    async def _work(self, source: Source) -> None:
+    async def _work(self, source: JobSource) -> None:
         try:
             while not self._caller.stop.is_set():
                 try:
@@ -165,7 +165,7 @@ class Engine:
                 )
             )
 
-    async def _do(self, job: Job, source: Source) -> None:
+    async def _do(self, job: Job, source: JobSource) -> None:
         paid: list[Call] = []
         asked = False
         try:
@@ -201,7 +201,7 @@ class Engine:
         finally:
             job.close()
 
-    async def _store_rest(self, source: Source) -> None:
+    async def _store_rest(self, source: JobSource) -> None:
         try:
             if source.unasked:
                 await self._store_unasked(source.unasked, source.tally)
@@ -234,7 +234,7 @@ class Engine:
                     self._known[request.purpose].add(request.key)
                     self._release(request)
 
-    async def _several(self, requests: Sequence[Request], source: Source) -> list[Reply]:
+    async def _several(self, requests: Sequence[Request], source: JobSource) -> list[Reply]:
         """The requests of one turn at once. Each reply is stored when it comes: it does not wait
         for the slowest. Where one fails, its error goes on when all have ended.
         """
@@ -249,14 +249,14 @@ class Engine:
             replies.append(result)
         return replies
 
-    async def _answer_and_store(self, request: Request, source: Source) -> Reply:
+    async def _answer_and_store(self, request: Request, source: JobSource) -> Reply:
         reply, new = await self._answer(request, source)
         if new:
             await self._put([(request, reply)], ())
         return reply
 
     def _answer(
-        self, request: Request, source: Source
+        self, request: Request, source: JobSource
     ) -> Coroutine[None, None, tuple[Reply, bool]]:
         """A reply, and whether it is new (else it was in the store). A new one of a shared request
         is to be stored with `_put`.
@@ -264,7 +264,7 @@ class Engine:
         answer = self._answer_shared if request.shared else self._answer_once
         return answer(request, source)
 
-    async def _answer_shared(self, request: Request, source: Source) -> tuple[Reply, bool]:
+    async def _answer_shared(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
         """`_answer`, of a request that others may be waiting for, or be asked already."""
         while request.key in self._being_asked:
             answered = self._being_asked[request.key]
@@ -285,7 +285,7 @@ class Engine:
         if answered is not None:
             answered.set()
 
-    async def _answer_once(self, request: Request, source: Source) -> tuple[Reply, bool]:
+    async def _answer_once(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
         known = self._known.get(request.purpose)
         if known is None:
             known = self._known[request.purpose] = self._store.answered_keys(request.purpose)

@@ -24,7 +24,7 @@ def _ignore(rows: Sequence[Row]) -> None:
     """What is done with stored rows if nobody asks for them."""
 
 
-class Source:
+class JobSource:
     """Jobs, each drawn when a worker is free.
 
     tally, watch: what happened, and who is shown it; a source may share them with another one.

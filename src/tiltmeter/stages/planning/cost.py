@@ -41,7 +41,7 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     """One model in one part. Tokens and dollars of all its calls; None where the price is unknown.
 
     questions: where every reply can be used; of these, calls are the different ones.
@@ -79,7 +79,7 @@ class Totals(TypedDict):
     price_unknown: list[str]
 
 
-class _Asked(NamedTuple):
+class _JudgeLoad(NamedTuple):
     """Outputs that a model is asked about; questions and calls where every reply can be used; the
     most calls there can be.
     """
@@ -95,17 +95,17 @@ def lines(
     choices: Choices,
     instruments: Sequence[Instrument],
     price: Callable[[str], Price | None],
-) -> list[Line]:
+) -> list[CostLine]:
     """A line for each subject and mode, then for each part that a judge plays, or a subject that is
     asked once more.
     """
     counted = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
-    found: list[Line] = []
+    found: list[CostLine] = []
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
-            asked = _Asked(*[numbers[mode]] * 4)
+            asked = _JudgeLoad(*[numbers[mode]] * 4)
             found.append(_line(subject, SUBJECT, mode, asked, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
@@ -154,19 +154,19 @@ def _requests_of(
     subjects: Sequence[str],
     samples: int,
     exact: bool,
-) -> dict[str, _Asked]:
+) -> dict[str, _JudgeLoad]:
     """Model → what an instrument asks it about the outputs of one round of trials, each drawn
     `samples` times of every subject.
     """
-    found: dict[str, _Asked] = {}
+    found: dict[str, _JudgeLoad] = {}
     for trial in trials:
         outputs = samples * len(subjects)
         different = min(outputs, instrument.different_answers(trial) or outputs) / max(1, outputs)
         for subject in subjects:
             calls = instrument.calls(trial._replace(subject=subject), exact)
             for model, (least, most) in calls.items():
-                sums = found.get(model, _Asked(0, 0, 0, 0))
-                found[model] = _Asked(
+                sums = found.get(model, _JudgeLoad(0, 0, 0, 0))
+                found[model] = _JudgeLoad(
                     sums.outputs + samples,
                     sums.questions + least * samples,
                     sums.calls + least * samples * different,
@@ -175,7 +175,7 @@ def _requests_of(
     return found
 
 
-def totals(found: Iterable[Line]) -> Totals:
+def totals(found: Iterable[CostLine]) -> Totals:
     """Sums over all lines; the models whose price is unknown are named and not summed."""
     found = list(found)
     return {
@@ -206,7 +206,7 @@ def _discoveries(
     rounds: Mapping[str, list[Trial]],
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
-) -> Iterator[Line]:
+) -> Iterator[CostLine]:
     """A line for what an instrument finds out before it labels, of the trials that are drawn aside
     or, without such, of all.
     """
@@ -237,7 +237,7 @@ def _discoveries(
             instrument.judge,
             f"{instrument.artefact}/{instrument.annotator}",
             trials[0].mode,
-            _Asked(number, number, number, number * instrument.discovery_calls),
+            _JudgeLoad(number, number, number, number * instrument.discovery_calls),
             mean_size(asked),
             price(instrument.judge),
         )
@@ -292,10 +292,10 @@ def _line(
     model: str,
     part: str,
     mode: str,
-    asked: _Asked,
+    asked: _JudgeLoad,
     one: Size,
     price: Price | None,
-) -> Line:
+) -> CostLine:
     """A further turn adds to its prompt a reply and a message no longer than the first, so turn k
     has k of both more.
     """
@@ -311,7 +311,7 @@ def _line(
         if price
         else None
     )
-    return Line(
+    return CostLine(
         model,
         part,
         mode,

@@ -82,7 +82,7 @@ class Detectable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Wish:
     """The assumptions and the wish that a person gave. icc: the intra-item correlation;
     correlation: of an item's two sides; wanted: a difference in shares, or None.
     """
@@ -115,7 +115,7 @@ def detectable(
             "and --correlation are from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
-    asked = _Asked(protocol, choices, icc, correlation, wanted)
+    asked = _Wish(protocol, choices, icc, correlation, wanted)
     return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
 
 
@@ -151,7 +151,7 @@ def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
     ] or cells
 
 
-def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
+def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
     protocol, measure, mode = asked.protocol, part.measure, part.mode
     sides, cells = _sides(measure, part.cells)
     items = len({cell[protocol.item] for cell in cells})

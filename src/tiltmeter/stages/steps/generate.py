@@ -12,7 +12,7 @@ from ...store.queries import outputs
 from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
 from ..engine.open_models import Models
-from ..engine.sources import Job, Source
+from ..engine.sources import Job, JobSource
 from ..planning import plan
 from ..planning.plan import Choices, Wanted
 from ..planning.shards import Shard
@@ -61,7 +61,7 @@ async def generate(
     """
     engine = Engine(store, models, limits, watch)
 
-    def source(subject: str) -> Source:
+    def source(subject: str) -> JobSource:
         if shard is None:
             planned = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
         else:  # whose part a trial is depends on those of all subjects
@@ -73,9 +73,9 @@ async def generate(
             for trial in store.iter_unanswered(planned)
         )
         if pipeline is None:
-            return Source((one for _, one in jobs), engine.tally, watch)
+            return JobSource((one for _, one in jobs), engine.tally, watch)
         expected = (pipeline.expect(trial, one) for trial, one in jobs)
-        return Source(expected, engine.tally, watch, pipeline.take, pipeline.is_behind)
+        return JobSource(expected, engine.tally, watch, pipeline.take, pipeline.is_behind)
 
     if wanted is None and shard is None:
         engine.tally.before = outputs.number_of(store, choices.subjects)

@@ -17,7 +17,7 @@ from ... import intake, registry
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
 from ...protocol.design.tables import Row
-from ...protocol.source.copies import Copy, Source
+from ...protocol.source.copies import Copy, CopySources
 from ...records import Label, Output, Trial
 from ...store import Store
 from ...store.queries import labels, outputs, settings
@@ -42,7 +42,7 @@ class AddedOutputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenContent:
     """The content of a file or of a copy of a release. name and sha256: of what it was read from;
     note: the files that a copy lacks, "" if it is whole.
     """
@@ -61,7 +61,7 @@ def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
     return registry.protocol(source)
 
 
-def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) -> Given:
+def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) -> GivenContent:
     """All rows of a file or a copy. UsageError if the protocol has no importer, or the file is not
     what that expects.
 
@@ -72,16 +72,16 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
     if release is not None and release.outputs:
         copy = release.check(path)
         rows = list(_published(protocol, release, copy))
-        given = Given(rows, path.name, copy.digest, copy.note)
+        given = GivenContent(rows, path.name, copy.digest, copy.note)
     else:
         rows = list(registry.importer(protocol.name)(protocol, path))
-        given = Given(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
+        given = GivenContent(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
     if not rows:
         raise UsageError(f"{path} holds nothing that could be imported.")
     return given
 
 
-def _published(protocol: Protocol, release: Source, copy: Copy) -> Iterator[Imported]:
+def _published(protocol: Protocol, release: CopySources, copy: Copy) -> Iterator[Imported]:
     """Yields the outputs of a checked copy, read as sources.toml says."""
     if isinstance(release.outputs, str):
         yield from release.function(release.outputs)(protocol, copy)
@@ -90,14 +90,14 @@ def _published(protocol: Protocol, release: Source, copy: Copy) -> Iterator[Impo
         yield from read_rows(protocol, layout, copy)
 
 
-def cells_of(protocol: Protocol, given: Given) -> list[Row]:
+def cells_of(protocol: Protocol, given: GivenContent) -> list[Row]:
     """Returns the rows of the design that are answered in a file or a copy."""
     names = (protocol.item, *protocol.factors)
     answered = {tuple(trial.factors[name] for name in names) for trial, _, _ in given.rows}
     return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in answered]
 
 
-def write_rows(store: Store, protocol: Protocol, source: str, given: Given) -> AddedOutputs:
+def write_rows(store: Store, protocol: Protocol, source: str, given: GivenContent) -> AddedOutputs:
     """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
     value for one of them.
 

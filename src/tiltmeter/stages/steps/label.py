@@ -18,7 +18,7 @@ from ...store.queries import outputs as stored_outputs
 from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
 from ..engine.open_models import Models
-from ..engine.sources import Job, Source
+from ..engine.sources import Job, JobSource
 from .discover import discover
 from .generate import counting
 from .label_jobs import LabelJobs
@@ -237,7 +237,7 @@ async def annotate(
     sources = [unlabelled(some) for some in (rules, *judged)]
     watch(tally)
     engine = Engine(store, models, limits, watch, tally)
-    await engine.drive_all([Source(source, tally, watch) for source in sources])
+    await engine.drive_all([JobSource(source, tally, watch) for source in sources])
     for by in instruments:
         if isinstance(by, Unread):
             await Engine(store, models, limits).drive(_checks(store, jobs, by))

@@ -11,7 +11,7 @@ from typing import Protocol as Shape
 from typing import runtime_checkable
 
 from ...errors import UsageError
-from ...models.existing.answers import Answers, Line, Wanted, fold_prompt, shorten_prompt
+from ...models.existing.answers import AnswerLine, Answers, WantedTrial, fold_prompt, shorten_prompt
 from ...models.kinds import kind_of
 from ...protocol import Protocol
 from ...records import Trial
@@ -41,7 +41,7 @@ class Match:
     subject: str
     trials: int
     missing: tuple[Trial, ...]
-    unused: tuple[Line, ...]
+    unused: tuple[AnswerLine, ...]
     prompts: frozenset[str]
     answers: Answers
 
@@ -67,7 +67,7 @@ class Match:
             "prompts that are asked are written by: tiltmeter plan … --trials trials.csv"
         )
 
-    def _is_asked(self, line: Line) -> bool:
+    def _is_asked(self, line: AnswerLine) -> bool:
         return line.prompt is not None and fold_prompt(line.prompt) in self.prompts
 
     def _nearest_line(self) -> str:
@@ -76,7 +76,7 @@ class Match:
             return ""
         return f"; the nearest is line {near.number}: {shorten_prompt(near.prompt)}"
 
-    def _further(self, lines: list[Line]) -> str:
+    def _further(self, lines: list[AnswerLine]) -> str:
         return (
             f"{len(lines):,} lines of {self.subject} are further answers to prompts that are "
             "asked less often. More of them are taken with: --samples NUMBER"
@@ -111,7 +111,7 @@ def _match(subject: str, answers: Answers, protocol: Protocol, choices: Choices)
     trials = list(plan.trials(protocol, plan.of_subject(choices, subject)))
     for trial in trials:
         prompts.add(fold_prompt(trial.prompt))
-        line = answers.find(Wanted(trial.id, trial.prompt, trial.sample, _factors(trial)))
+        line = answers.find(WantedTrial(trial.id, trial.prompt, trial.sample, _factors(trial)))
         if line is None:
             missing.append(trial)
         else:

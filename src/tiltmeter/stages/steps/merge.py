@@ -13,7 +13,7 @@ from ...errors import RunMismatch, UsageError
 from ...records import Json
 from ...stats.results import count_of
 from ...store import Store, served_models
-from ...store.merging import Counts, count_rows, merge_rows, refuse_damaged
+from ...store.merging import RowCounts, count_rows, merge_rows, refuse_damaged
 from ...store.queries import batches, calls, looks, settings
 from ...store.queries.settings import Frozen, MergedPart, ShardRecord
 from ...store.served_models import Served
@@ -29,8 +29,8 @@ class Merged:
     """
 
     runs: int
-    rows: Counts
-    added: Counts
+    rows: RowCounts
+    added: RowCounts
     missing: Sequence[str]
     open: int
 

@@ -15,7 +15,7 @@ from ...protocol import Protocol
 from ...records import Output, Trial
 from ...store import Store
 from ..engine.limits import Tally
-from ..engine.sources import Job, Row, Source
+from ..engine.sources import Job, JobSource, Row
 from .label_jobs import LabelJobs
 
 MOST_WAITING = 2000  # outputs that an annotator has not begun with, before subjects wait for it
@@ -42,14 +42,16 @@ class Pipeline:
         ]
         self._waiting = {instrument: deque[tuple[Trial, Output]]() for instrument in judging}
         self._asked: dict[str, Trial] = {}  # trials whose outputs are not stored yet
-        self._subjects: Sequence[Source] = ()
-        self._annotators: Sequence[Source] = ()
+        self._subjects: Sequence[JobSource] = ()
+        self._annotators: Sequence[JobSource] = ()
 
-    def open(self, subjects: Sequence[Source], start: Callable[[Source], None]) -> Sequence[Source]:
+    def open(
+        self, subjects: Sequence[JobSource], start: Callable[[JobSource], None]
+    ) -> Sequence[JobSource]:
         """The sources of the annotators. start: puts one more worker to a source."""
         self._subjects, self._start = subjects, start
         self._annotators = [
-            Source(self._jobs_of(instrument), self.tally, self._watch)
+            JobSource(self._jobs_of(instrument), self.tally, self._watch)
             for instrument in self._waiting
         ]
         return self._annotators

@@ -19,7 +19,7 @@ NEGLIGIBLE = 0.02  # part of the cue words' variance below which items already c
 
 
 @dataclass(frozen=True)
-class Sums:
+class PromptSums:
     """Adds up prompts by group, along the last axis. order: prompts sorted by their group; starts:
     the first place of each group in that order.
     """
@@ -96,22 +96,22 @@ class Crossed:
         return found
 
     @cached_property
-    def by_side(self) -> Sums:
+    def by_side(self) -> PromptSums:
         """Sums by side."""
         return _sums(self.side)
 
     @cached_property
-    def by_item(self) -> Sums:
+    def by_item(self) -> PromptSums:
         """Sums by item."""
         return _sums(self.item)
 
     @cached_property
-    def by_word(self) -> Sums:
+    def by_word(self) -> PromptSums:
         """Sums by cue word."""
         return _sums(self.word)
 
     @cached_property
-    def item_sides(self) -> tuple[Codes, Sums, Codes]:
+    def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
         """(side of an item by prompt, sums by side of an item, item of each of these)."""
         kept, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
@@ -160,7 +160,7 @@ def _codes(labels: Sequence[Hashable]) -> Codes:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
-def _sums(codes: Codes) -> Sums:
+def _sums(codes: Codes) -> PromptSums:
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
-    return Sums(order, np.concatenate([[0], np.cumsum(sizes)[:-1]]))
+    return PromptSums(order, np.concatenate([[0], np.cumsum(sizes)[:-1]]))

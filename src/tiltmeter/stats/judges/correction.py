@@ -21,8 +21,8 @@ from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import (
     CUT,
     FEW_GOLD,
-    Caution,
     Interval,
+    IntervalCaution,
     join_notes,
     not_corrected,
     with_cautions,
@@ -88,7 +88,7 @@ class _Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class EstimateFrame:
     """The constant parts of a corrected estimate: the judge's own row, the method, the possible
     range, the remarks.
 
@@ -102,7 +102,7 @@ class Frame:
     ends: tuple[float, float]
     clusters: int
     youden: float | None
-    few: Caution | None
+    few: IntervalCaution | None
     weighted: bool
 
     def df(self, error: Linear) -> float:
@@ -171,7 +171,7 @@ def rogan_gladen(
         (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
     )
     method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
-    frame = Frame(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
+    frame = EstimateFrame(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
     return _fieller(frame, top, bottom, sp.floor, error)
 
 
@@ -210,7 +210,9 @@ def rogan_gladen_difference(
     )
     method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
     clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
-    return linear_result(Frame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
+    return linear_result(
+        EstimateFrame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error
+    )
 
 
 def _sides(
@@ -246,7 +248,9 @@ def _delta(judged: _Judged) -> Linear:
     return Linear(t, influence, (p.floor + t * t * se.floor + (1 - t) ** 2 * sp.floor) / j**2)
 
 
-def _fieller(frame: Frame, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
+def _fieller(
+    frame: EstimateFrame, top: Linear, bottom: Linear, common: float, error: Linear
+) -> Corrected:
     """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance
     brings it.
     """
@@ -265,7 +269,7 @@ def _fieller(frame: Frame, top: Linear, bottom: Linear, common: float, error: Li
     return _result(frame, error, ((b - root) / a, (b + root) / a))
 
 
-def linear_result(frame: Frame, error: Linear) -> Corrected:
+def linear_result(frame: EstimateFrame, error: Linear) -> Corrected:
     """The value ± t·√v; without two items there is a value and no interval."""
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
@@ -280,7 +284,7 @@ def linear_result(frame: Frame, error: Linear) -> Corrected:
 
 
 def _result(
-    frame: Frame, error: Linear, limits: tuple[float, float], note: str | None = None
+    frame: EstimateFrame, error: Linear, limits: tuple[float, float], note: str | None = None
 ) -> Corrected:
     """Cuts value and limits at what is possible, and says so."""
     low, value, high = (
@@ -302,7 +306,7 @@ def _result(
     return Corrected(with_cautions(row, frame.few, few), frame.plain, clipped, frame.youden)
 
 
-def _blank(frame: Frame) -> Interval:
+def _blank(frame: EstimateFrame) -> Interval:
     own = frame.plain
     return Interval(None, None, None, frame.method, own.confidence, n=own.n, clusters=own.clusters)
 
@@ -312,10 +316,10 @@ def is_weighted(gold: Confusion) -> bool:
     return not np.array_equal(gold.weighted, gold.labels)
 
 
-def few_gold(labels: tuple[float, ...]) -> Caution | None:
+def few_gold(labels: tuple[float, ...]) -> IntervalCaution | None:
     """The mark of fewer gold labels of a class than the simulations claim coverage for."""
     if min(labels) < FEW_GOLD:
-        return Caution("few_gold", f"too few gold labels of a class ({min(labels):g})")
+        return IntervalCaution("few_gold", f"too few gold labels of a class ({min(labels):g})")
     return None
 
 

@@ -20,8 +20,8 @@ from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import (
     CUT,
     FEW_GOLD,
-    Caution,
     Interval,
+    IntervalCaution,
     join_notes,
     not_corrected,
     with_cautions,
@@ -240,7 +240,12 @@ def _difference(
 
 
 def _t_row(
-    value: float, influence: Floats, n: float, items: int, confidence: float, few: Caution | None
+    value: float,
+    influence: Floats,
+    n: float,
+    items: int,
+    confidence: float,
+    few: IntervalCaution | None,
 ) -> Interval:
     blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size)
     if min(items, influence.size) < 2:
@@ -256,10 +261,10 @@ def _t_row(
     return with_cautions(row, few)
 
 
-def _few(items: int, truth: Floats, gold_n: Floats) -> Caution | None:
+def _few(items: int, truth: Floats, gold_n: Floats) -> IntervalCaution | None:
     rare = truth if 2 * truth.sum() <= gold_n.sum() else gold_n - truth
     if rare.sum() < FEW_GOLD:
-        return Caution("few_gold", f"too few gold labels of a class ({rare.sum():g})")
+        return IntervalCaution("few_gold", f"too few gold labels of a class ({rare.sum():g})")
     return rates.few_carriers(items, rates.carriers(np.maximum(rare, 0.0)))
 
 

@@ -37,7 +37,7 @@ class ComparedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedScores:
     """The two scores, their difference with null band and p, and how many cells they are over."""
 
     first: float | None
@@ -46,7 +46,7 @@ class Compared:
     cells: int
 
 
-def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared:
+def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> ComparedScores:
     """A score of the second model less that of the first, mean over cells and attributes;
     two-sided about the mean of the shuffles.
 
@@ -64,7 +64,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
     if not found:
         nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
-        return Compared(None, None, nothing, 0)
+        return ComparedScores(None, None, nothing, 0)
     first, second = (float(np.mean([one.seen[side] for one in found])) for side in (0, 1))
     drawn = mean_over(np.stack([one.drawn for one in found], axis=-1))
     sizes = tuple(sum(one.sizes[side] for one in found) for side in (0, 1))
@@ -72,7 +72,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     (row,) = summaries(
         np.array([second - first]), drawn[:, None], method, sizes, smallest, two_sided=True
     )
-    return Compared(first, second, row, len(found))
+    return ComparedScores(first, second, row, len(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ SYMMETRIC = 1e-6  # a skewness below which a gamma distribution is a normal one
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ObjectOutputs:
     """The outputs of one object: codes of each group, shape (outputs, A), the base first if there
     is one; the name of each value of each attribute, by code; shuffles of its own.
     """
@@ -100,7 +100,7 @@ class ManyCells:
         return steps
 
 
-def many_cells(*, parts: Sequence[Part], with_mean: bool = True) -> ManyCells:
+def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> ManyCells:
     """Tests whether groups differ in any value of any attribute.
 
     Two groups are held against each other; of more, each against its others. A shuffle moves whole
@@ -162,7 +162,7 @@ def gamma_moments(values: Floats) -> tuple[float, float, float]:
     return mean, spread, float(np.mean(centred**3)) / spread**3 if spread else 0.0
 
 
-class Tally(Protocol):
+class PartTally(Protocol):
     """A part whose values are counted, by group and draw (see `_Counted`)."""
 
     @property
@@ -217,7 +217,7 @@ class _Counted:
         return found[1:] if self.pair else found
 
 
-def _count(place: int, part: Part) -> _Counted | None:
+def _count(place: int, part: ObjectOutputs) -> _Counted | None:
     groups = tuple(g for g, rows in enumerate(part.groups) if len(rows))
     if len(groups) < 2:
         return None
@@ -241,7 +241,7 @@ class _Sum:
         self.parts: list[int] = []
 
 
-def largest_scores(parts: Sequence[Tally], draws: int) -> Floats:
+def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
     """V, the largest cell as it is and in every shuffle, shape (1 + draws,); 0 without a cell."""
     largest = np.zeros(1 + draws)
     for _, score in _scores(parts):
@@ -249,7 +249,7 @@ def largest_scores(parts: Sequence[Tally], draws: int) -> Floats:
     return largest
 
 
-def _scores(parts: Sequence[Tally]) -> Iterator[tuple[CellKey, Floats]]:
+def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
     """The standard score of every cell as it is and in every shuffle, shape (1 + draws,). A cell of
     a part comes by itself if another part has the value too.
     """
@@ -277,13 +277,13 @@ def _scores(parts: Sequence[Tally]) -> Iterator[tuple[CellKey, Floats]]:
             yield key, _standard(one.off, one.variance)
 
 
-def _measured(part: Tally, table: Floats) -> Floats | None:
+def _measured(part: PartTally, table: Floats) -> Floats | None:
     """Counts the rows of a group that have a value, by attribute and draw; None if all have all."""
     return None if part.cell.complete else part.cell.member.T @ table
 
 
 def _deviation(
-    part: Tally, row: int, counts: Floats, measured: Floats | None, size: int
+    part: PartTally, row: int, counts: Floats, measured: Floats | None, size: int
 ) -> tuple[Floats, Floats, float]:
     """A count less what is expected, and its hypergeometric variance given how many rows of the
     group have a value of the attribute; and the variance at as many as a group usually has.

@@ -44,7 +44,7 @@ class PlainTests:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StoppingClaim:
     """A claim of the family. data: its looks up to now, None where it was not asked on (it keeps
     what it had). calls: claims of one name are answered by the same calls and end together; ""
     ends by itself.
@@ -56,7 +56,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StoppingDecision:
     """A claim after a look. look: the last at which it was tested, from 1. q: its plain p there. p:
     valid at any stop, a running minimum. level: what its rank lets it be tested at. information:
     t = V_K/V_k. chance: the predictive probability of a rejection by the last look, None where
@@ -75,10 +75,10 @@ class Decision:
 
 def decide(
     design: StoppingDesign,
-    claims: Sequence[Claim],
+    claims: Sequence[StoppingClaim],
     look: int,
-    earlier: Mapping[str, Decision] | None = None,
-) -> list[Decision]:
+    earlier: Mapping[str, StoppingDecision] | None = None,
+) -> list[StoppingDecision]:
     """The decisions of look ``look`` (from 1), in the order of ``claims``: all m of the family.
 
     earlier: the decisions of the look before. ``ValueError``: another number of claims than the
@@ -98,7 +98,9 @@ def decide(
     ]
     states = _states(design, claims, tested, rejected.tolist(), predicted, look)
     return [
-        Decision(one.key, one.look, one.q, one.p, float(level), one.information, chance, state)
+        StoppingDecision(
+            one.key, one.look, one.q, one.p, float(level), one.information, chance, state
+        )
         for one, level, chance, state in zip(tested, levels, predicted, states, strict=True)
     ]
 
@@ -112,11 +114,13 @@ class _Tested:
     q: float
     p: float
     information: float
-    before: Decision | None
+    before: StoppingDecision | None
     fresh: bool
 
 
-def _test(design: StoppingDesign, claim: Claim, look: int, before: Decision | None) -> _Tested:
+def _test(
+    design: StoppingDesign, claim: StoppingClaim, look: int, before: StoppingDecision | None
+) -> _Tested:
     data = claim.data
     if data and data.looks > look:
         raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
@@ -166,7 +170,7 @@ def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -
 
 def _states(
     design: StoppingDesign,
-    claims: Sequence[Claim],
+    claims: Sequence[StoppingClaim],
     tested: Sequence[_Tested],
     rejected: Sequence[bool],
     chances: Sequence[float | None],

@@ -53,7 +53,7 @@ class ForecastFamily:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class StoppingAverages:
     """The averages over runs with one truth: calls, as a share of the full run's; the share of
     claims that are found by looks, by the full run, and by a fixed run of as many rounds as each
     look has.
@@ -67,7 +67,7 @@ class Forecast:
 
 def forecast(
     families: Sequence[ForecastFamily], sizes: Floats, drifts: Sequence[float | Floats]
-) -> Forecast:
+) -> StoppingAverages:
     """Runs in which the truths of each family's claims are ``drifts`` standard errors of the full
     run away, one for all its claims or one each.
 
@@ -90,7 +90,7 @@ def forecast(
         found.append(np.stack([followed.rejected, *fixed]).mean(axis=1))
     full = families[0].design.looks[-1]
     shares = np.concatenate(found, axis=1).mean(axis=1)
-    return Forecast(
+    return StoppingAverages(
         float((rounds @ sizes).mean() / (full * sizes.sum())),
         float(shares[0]),
         float(shares[-1]),

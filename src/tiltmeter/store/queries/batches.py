@@ -31,7 +31,7 @@ _COLUMNS = (
 )
 
 
-class Group(NamedTuple):
+class BatchGroup(NamedTuple):
     """Requests that may go into one batch. makes: "text" or "pictures"."""
 
     model: str
@@ -89,16 +89,16 @@ def clear_pool(store: Store) -> None:
     store.write_one("DELETE FROM batch_requests WHERE batch=''", ())
 
 
-def groups(store: Store) -> list[tuple[Group, int]]:
+def groups(store: Store) -> list[tuple[BatchGroup, int]]:
     """(group, requests) of those that are in no batch, in the order of their models."""
     query = (
         "SELECT model, makes, count(*) FROM batch_requests WHERE batch='' GROUP BY 1, 2"
         " ORDER BY 1, 2 DESC"
     )
-    return [(Group(model, makes), number) for model, makes, number in store.rows(query)]
+    return [(BatchGroup(model, makes), number) for model, makes, number in store.rows(query)]
 
 
-def iter_pool(store: Store, group: Group) -> Iterator[tuple[int, Request]]:
+def iter_pool(store: Store, group: BatchGroup) -> Iterator[tuple[int, Request]]:
     """(row id, request) of a group that are in no batch, in the order in which they came."""
     return _read(store, "", group)
 
@@ -108,11 +108,11 @@ def requests_of(store: Store, batch: str) -> Iterator[Request]:
     query = "SELECT model, makes FROM batch_requests WHERE batch=? LIMIT 1"  # they are of one group
     group = store.first(query, (batch,))
     if group is not None:
-        for _, request in _read(store, batch, Group(*group)):
+        for _, request in _read(store, batch, BatchGroup(*group)):
             yield request
 
 
-def _read(store: Store, batch: str, group: Group) -> Iterator[tuple[int, Request]]:
+def _read(store: Store, batch: str, group: BatchGroup) -> Iterator[tuple[int, Request]]:
     """Piece by piece, as the index has them."""
     last = 0
     query = (
@@ -153,7 +153,7 @@ def keys_in(store: Store, states: Sequence[str]) -> set[str]:
     return {row[0] for row in store.rows(query, tuple(states))}
 
 
-def intend(store: Store, batch: BatchRow, group: Group, last: int) -> None:
+def intend(store: Store, batch: BatchRow, group: BatchGroup, last: int) -> None:
     """Writes a batch before it is handed in, with the requests of its group up to a row id."""
     marks = ",".join("?" * len(BatchRow._fields))
     with store.transaction():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..output_table import OutputRow
 
 
-class Answer(NamedTuple):
+class OutputAnswer(NamedTuple):
     """An output that is an answer, with what its trial asked."""
 
     id: str
@@ -165,10 +165,10 @@ def one(store: Store, output: str) -> tuple[Trial, Output] | None:
     return None if row is None else (trial_of(row[:8]), Output(row[0], *row[8:]))
 
 
-def answers(store: Store) -> Iterator[Answer]:
+def answers(store: Store) -> Iterator[OutputAnswer]:
     """Every output that is an answer (no refusal, no error), by id."""
     for key, subject, mode, factors, *rest in store.rows(_ANSWERS, (ANSWER,)):
-        yield Answer(key, subject, mode, levels(factors), *rest)
+        yield OutputAnswer(key, subject, mode, levels(factors), *rest)
 
 
 def have_pictures(store: Store) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import Store
 from ..columns import read
-from ..views import Asked, public_columns
+from ..views import AskedColumn, public_columns
 
 _CALL = (
     "coalesce((SELECT call FROM label_calls c WHERE c.n = l.n"
@@ -16,8 +16,8 @@ _CALL = (
 )
 _TRIALS = public_columns("trials", "t")
 _OF_TRIAL = {name: _TRIALS[name] for name in ("subject", "mode", "factors", "sample", "prompt")}
-_LABELS = public_columns("labels", "l") | {"call": Asked("", (_CALL,))}
-_QUERIES: Mapping[str, tuple[Mapping[str, Asked], str]] = {
+_LABELS = public_columns("labels", "l") | {"call": AskedColumn("", (_CALL,))}
+_QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
     "trials": (_TRIALS, "FROM trials t ORDER BY t.n"),
     "calls": (public_columns("calls", "c"), "FROM calls c ORDER BY c.key"),
     "outputs": (

@@ -9,10 +9,10 @@ from ...records import Sampling
 from .. import Store
 from ..columns import Unpacker, read
 from ..rows import field_path, levels
-from ..views import Asked, public_columns
+from ..views import AskedColumn, public_columns
 
 
-class Part(NamedTuple):
+class TrialPart(NamedTuple):
     """Trials of one subject in one mode, begun answer and sampling. samples: draws of a prompt."""
 
     subject: str
@@ -45,9 +45,9 @@ GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 """
 
 
-def parts(store: Store) -> list[Part]:
+def parts(store: Store) -> list[TrialPart]:
     """By subject and mode."""
-    return [Part(*row) for row in store.remembered_rows(_PARTS)]
+    return [TrialPart(*row) for row in store.remembered_rows(_PARTS)]
 
 
 def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
@@ -67,7 +67,7 @@ def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
     """Every trial as (its integer, subject, mode, factors as JSON), in the order of ids."""
     every = public_columns("trials", "t")
     asked = {
-        "n": Asked("", ("n",)),
+        "n": AskedColumn("", ("n",)),
         **{name: every[name] for name in ("subject", "mode", "factors")},
     }
     for piece in read(store, asked, "FROM trials t ORDER BY t.n"):

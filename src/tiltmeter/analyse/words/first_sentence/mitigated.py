@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....protocol.design.mitigations import FACTOR
 from .. import numerals
+from ..verdict_words import Word
 from .claims import Claims
 from .clauses import Clause, capital, join_names
 from .facts import ClaimFacts
@@ -17,18 +18,19 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """The change that leads and what its mitigation costs, those that were found; the claims
-    without a mitigation if nothing changes.
-    """
+    """The change that leads and what its mitigation costs, those that were found."""
     lead = _lead(claims)
-    found = [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts]
-    return found or _costs(claims) or [lead]
+    return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
 
 def mitigated(claims: Claims) -> Clause:
     lead = _lead(claims)
     subject = lead.slots["subject"]
     told = [_cost(facts) for facts in _costs_of(claims, lead)]
+    if lead.word == Word.NOT_SETTLED:
+        does = join_names([_tilt(lead), *told])
+        open_ = "what it does not choose leaves open if the tilt changes"
+        return Clause(f"{lead.slots['level']}, {subject} {does}; {open_}", "level")
     if lead.tilts:
         does = join_names([_tilt(lead), *told])
         grown = " and the tilt is larger" if _size(lead, "level") > _size(lead, "baseline") else ""
@@ -51,7 +53,8 @@ def others(claims: Claims) -> list[str]:
     more = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
     if more and more != [lead.slots["level"]]:
         told.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
-    known = () if not lead.tilts else (lead.slots["level"],)
+    spoken = lead.tilts or lead.word == Word.NOT_SETTLED
+    known = (lead.slots["level"],) if spoken else ()
     costs = [f for f in _costs(claims) if f.slots["level"] not in known]
     for facts in costs[:2]:
         does = _cost(facts)

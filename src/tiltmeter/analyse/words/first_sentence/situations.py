@@ -125,7 +125,7 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
     grades = sorted((strength(facts.row) for facts in spoken), key=list(Strength).index)
     grade = grades[(len(grades) - 1) // 2]  # the middle one; of two the weaker
     text = lead.alone
-    if claims.tilts:
+    if claims.tilts and any(facts.tilts for facts in spoken):
         if grade is Strength.WEAK:
             comma = "," * lead.inside.startswith(CONDITIONS)
             text = f"There are weak signs that{comma} {lead.inside}"

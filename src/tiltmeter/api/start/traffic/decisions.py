@@ -39,7 +39,7 @@ _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PromptDecision:
     """One prompt and one attribute.
 
     prompt: a hash of the conversation; line: of the file; item: the unit that it belongs to; swap:
@@ -84,7 +84,7 @@ def decide(
     *,
     insert: str = "",
     seed: int = 0,
-) -> Iterator[Decision]:
+) -> Iterator[PromptDecision]:
     """Yields a decision for each prompt and attribute."""
     for row, item in zip(rows, items, strict=True):
         text = joined(row)
@@ -106,8 +106,8 @@ def _language(text: str) -> str:
 
 def _decision(
     row: Logged, item: str, found: Pairing, text: str, insert: str, seed: int
-) -> Decision:
-    made = Decision(
+) -> PromptDecision:
+    made = PromptDecision(
         digest(text)[:12],
         row.line,
         item,
@@ -122,7 +122,7 @@ def _decision(
     return made
 
 
-def _inserted(made: Decision, text: str, insert: str, seed: int) -> Decision:
+def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
     """Puts a name of a matched set into a prompt without a cue: as a signature, or as what the
     system prompt remembers.
     """
@@ -143,7 +143,7 @@ def _inserted(made: Decision, text: str, insert: str, seed: int) -> Decision:
     return replace(made, decision=INSERTED, groups=_SIDES[made.swap], texts=(texts[0], texts[1]))
 
 
-def write(path: Path, decisions: Sequence[Decision]) -> None:
+def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
     """Writes the table of decisions, readable by its owner alone."""
     path.touch(mode=0o600)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -180,7 +180,7 @@ def _of_cell(cell: str) -> str:
     return BETWEEN.join((system, *turns))
 
 
-def changed(path: Path, decisions: Sequence[Decision]) -> list[Decision]:
+def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
     """Returns the decisions with what a table of them says instead. UsageError names a row that
     cannot be read.
     """
@@ -194,7 +194,7 @@ def changed(path: Path, decisions: Sequence[Decision]) -> list[Decision]:
     return kept
 
 
-def _changed(name: str, line: int, row: Mapping[str, str], one: Decision) -> Decision:
+def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) -> PromptDecision:
     decision = row["decision"].strip()
     if decision not in DECISIONS:
         raise UsageError(f"{name}, line {line}: a decision is one of {', '.join(DECISIONS)}.")
@@ -219,7 +219,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: Decision) -> Dec
     return made
 
 
-def summary(decisions: Sequence[Decision], swaps: Sequence[str]) -> list[str]:
+def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
     """Returns lines that say how many prompts were paired, and why others were not."""
     lines = []
     for swap in swaps:

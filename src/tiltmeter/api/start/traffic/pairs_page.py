@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from html import escape
 from pathlib import Path
 
-from .decisions import BETWEEN, Decision
+from .decisions import BETWEEN, PromptDecision
 
 _STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%;margin:0 0 2rem}
@@ -18,7 +18,7 @@ th:first-child,td:first-child{width:10%;white-space:normal}mark{background:#ffe0
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
-def write_page(path: Path, decisions: Sequence[Decision], lines: Sequence[str]) -> None:
+def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[str]) -> None:
     """Writes the page: counts, pairs with marks, then what was set aside and why."""
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Pairs of prompts</title>",
@@ -46,7 +46,7 @@ def write_page(path: Path, decisions: Sequence[Decision], lines: Sequence[str]) 
     path.write_text("\n".join(parts) + "\n", encoding="utf-8")
 
 
-def _row(one: Decision) -> str:
+def _row(one: PromptDecision) -> str:
     first, second = marked(*one.texts)
     a, b = map(escape, one.groups)
     return f"<tr><td>{one.line}</td><td><b>{a}</b>\n{first}</td><td><b>{b}</b>\n{second}</td></tr>"
@@ -65,7 +65,7 @@ def marked(first: str, second: str) -> tuple[str, str]:
     return "".join(sides[0]), "".join(sides[1])
 
 
-def changes(one: Decision, most: int = 6) -> str:
+def changes(one: PromptDecision, most: int = 6) -> str:
     """Returns the differences of a pair in a line for a terminal: “he → she”."""
     a, b = (_TOKEN.findall(text) for text in one.texts)
     found = []

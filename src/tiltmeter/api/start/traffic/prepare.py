@@ -12,7 +12,7 @@ from ....errors import UnknownName, UsageError
 from ....row_files.logs import Logged, read_log
 from . import decisions as deciding
 from . import pairs_page, protocol_text, redaction
-from .decisions import Decision
+from .decisions import PromptDecision
 from .units import near_copies
 from .wishes import Wishes
 
@@ -24,12 +24,12 @@ class Prepared:
     """An audit that is ready to be asked. shape: of the log; lines: what was found, for people."""
 
     protocol: Path
-    decisions: tuple[Decision, ...]
+    decisions: tuple[PromptDecision, ...]
     shape: str
     lines: tuple[str, ...]
 
     @property
-    def asked(self) -> list[Decision]:
+    def asked(self) -> list[PromptDecision]:
         """The decisions whose prompts are asked."""
         return [one for one in self.decisions if one.asked]
 

@@ -19,14 +19,14 @@ from .... import cache
 from ....records import Estimate
 from ....report.render import json_csv
 from ...runs import baselines
-from .decisions import Decision
+from .decisions import PromptDecision
 
 PROMPTS, NUMBERS = "decisions.csv", "numbers.csv"
 _WORDS = "word"  # the attribute of counted words, which are texts of answers
 
 
 def keep(
-    out: Path, working: Path, decisions: Sequence[Decision], estimates: Sequence[Estimate]
+    out: Path, working: Path, decisions: Sequence[PromptDecision], estimates: Sequence[Estimate]
 ) -> None:
     """Writes the numbers of an audit, and what was decided about each prompt by its keyed hash."""
     out.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from .decisions import BETWEEN, MIRRORED_QUESTION, Decision
+from .decisions import BETWEEN, MIRRORED_QUESTION, PromptDecision
 from .wishes import SAMPLES, Wishes
 
 _STARTS = Path(__file__).parents[2] / "starts" / "traffic"
@@ -29,7 +29,7 @@ _SUBJECTS = {
 }
 
 
-def rows(decisions: Sequence[Decision]) -> list[dict[str, str]]:
+def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
     """Returns the rows of the table of prompts: both versions of each that is asked."""
     asked = [one for one in decisions if one.asked]
     most = max((one.texts[0].count(BETWEEN) for one in asked), default=1)

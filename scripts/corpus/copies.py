@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .check_rules import Finding, Text, words
+from scripts.corpus.rules import Text, TextFinding, words
 
 MAX_COSINE, MAX_SIXGRAM_TEXTS, MIN_DISTINCT_OPENINGS = 0.5, 3, 0.95
 
@@ -45,18 +45,20 @@ def holders(texts: Iterable[Text], pieces: Callable[[list[str]], set[str]]) -> d
     return seen
 
 
-def check_copies(texts: Sequence[Text]) -> Iterator[Finding]:
+def check_copies(texts: Sequence[Text]) -> Iterator[TextFinding]:
     """Findings of near copies, repeated runs of six words, and repeated openings."""
     for value, one, two in near_copies(texts, MAX_COSINE):
-        yield Finding(two.where, "near copy", f"cosine {value:.2f} with {one.where}")
+        yield TextFinding(two.where, "near copy", f"cosine {value:.2f} with {one.where}")
     grams = holders(
         texts, lambda tokens: {" ".join(tokens[i : i + 6]) for i in range(len(tokens) - 5)}
     )
     starts = holders(texts, lambda tokens: {" ".join(tokens[:5])})
     yield from (
-        Finding(", ".join(w), "six-gram", g) for g, w in grams.items() if len(w) > MAX_SIXGRAM_TEXTS
+        TextFinding(", ".join(w), "six-gram", g)
+        for g, w in grams.items()
+        if len(w) > MAX_SIXGRAM_TEXTS
     )
     if len(starts) < MIN_DISTINCT_OPENINGS * len(texts):
         yield from (
-            Finding(", ".join(w), "opening", start) for start, w in starts.items() if len(w) > 1
+            TextFinding(", ".join(w), "opening", start) for start, w in starts.items() if len(w) > 1
         )

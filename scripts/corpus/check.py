@@ -1,11 +1,12 @@
 """Check texts of one's own or of our corpus for gendering and misgendering.
 
-    python -m tiltmeter.protocols.protext.check FILE.jsonl [...] [--full] [--paired]
+    python -m scripts.corpus.check FILE.jsonl [...] [--full] [--paired]
 
-It takes texts.jsonl of the loader (own.py) as well as our own. `check(texts)` is pure: texts in,
-findings out; each finding names the text, the rule and the words. Rules of one text are in
-check_rules.py; those that speak of the corpus as a whole (cells, lengths, style shares) run with
-`full=True`. Exit code 1 when anything was found. The rule for spelling needs pyspellchecker.
+It takes texts.jsonl that `python -m tiltmeter.protocols.protext` writes, as well as our own.
+`check(texts)` is pure: texts in, findings out; each finding names the text, the rule and the words.
+Rules of one text are in rules.py; those that speak of the corpus as a whole (cells, lengths, style
+shares) run with `full=True`. Exit code 1 when anything was found. The rule for spelling needs
+pyspellchecker.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import check_paired, paired
-from .check_copies import check_copies
-from .check_rules import (
+from scripts.corpus import pairs
+from scripts.corpus.copies import check_copies
+from scripts.corpus.rules import (
     CELLS,
     STYLES,
-    Finding,
     Known,
     Text,
+    TextFinding,
     check_leaks,
     check_noun,
     check_pronouns,
@@ -35,6 +36,8 @@ from .check_rules import (
     word_count,
 )
 
+from tiltmeter.protocols.protext import paired
+
 # the paper: 66 on average; Figure 2 prints no spread, so ours
 MEAN_WORDS, SD_WORDS = (60.0, 72.0), (18.0, 32.0)
 MIN_STYLE_SHARE, MAX_OTHERS_SHARE = 0.08, 0.08
@@ -42,7 +45,7 @@ MIN_STYLE_SHARE, MAX_OTHERS_SHARE = 0.08, 0.08
 _UNSAID = {"form": "", "styles": [], "others": {}, "slips": [], "leaks_ok": []}
 
 
-def read(path: Path) -> tuple[list[Text], list[Finding]]:
+def read(path: Path) -> tuple[list[Text], list[TextFinding]]:
     """The texts of a JSON Lines file, and what is wrong with its lines."""
     kinds = dict.fromkeys(("theme", "category", "pronoun", "noun", "text", "form"), str)
     items = {
@@ -57,7 +60,7 @@ def read(path: Path) -> tuple[list[Text], list[Finding]]:
         try:
             row: dict[str, Any] = dict(_UNSAID) | json.loads(line)
         except (ValueError, TypeError) as error:
-            findings.append(Finding(where, "schema", f"no JSON object: {error}"))
+            findings.append(TextFinding(where, "schema", f"no JSON object: {error}"))
             continue
         where = row.pop("id", where)
         wrong = [key for key, kind in kinds.items() if not isinstance(row.get(key), kind)]
@@ -71,7 +74,9 @@ def read(path: Path) -> tuple[list[Text], list[Finding]]:
         wrong += row.keys() - kinds.keys() - items.keys()
         if wrong:
             findings.append(
-                Finding(where, "schema", "missing, unknown or of a wrong type: " + ", ".join(wrong))
+                TextFinding(
+                    where, "schema", "missing, unknown or of a wrong type: " + ", ".join(wrong)
+                )
             )
         else:
             lists = {key: tuple(row[key]) for key, (kind, _) in items.items() if kind is list}
@@ -79,34 +84,36 @@ def read(path: Path) -> tuple[list[Text], list[Finding]]:
     return texts, findings
 
 
-def check_whole(texts: Sequence[Text]) -> Iterator[Finding]:
+def check_whole(texts: Sequence[Text]) -> Iterator[TextFinding]:
     """Rules over the full corpus: ids, cells of Table 1, lengths, style shares, marked pronouns."""
     ids = Counter(t.where for t in texts)
-    yield from (Finding(where, "id", f"used {n} times") for where, n in ids.items() if n > 1)
+    yield from (TextFinding(where, "id", f"used {n} times") for where, n in ids.items() if n > 1)
     cells = Counter((t.theme, t.category, t.pronoun) for t in texts)
     for cell, wanted in CELLS.items():
         if cells[cell] != wanted:
-            yield Finding(
+            yield TextFinding(
                 "corpus", "cells", f"{'/'.join(cell)}: {cells[cell]}, Table 1 has {wanted}"
             )
     lengths = [word_count(t.text) for t in texts] or [0]
     mean, sd = statistics.fmean(lengths), statistics.pstdev(lengths)
     if not MEAN_WORDS[0] <= mean <= MEAN_WORDS[1] or not SD_WORDS[0] <= sd <= SD_WORDS[1]:
-        yield Finding("corpus", "lengths", f"mean {mean:.1f}, standard deviation {sd:.1f} words")
+        yield TextFinding(
+            "corpus", "lengths", f"mean {mean:.1f}, standard deviation {sd:.1f} words"
+        )
     for style in STYLES:
         share = sum(style in t.styles for t in texts) / max(1, len(texts))
         if share < MIN_STYLE_SHARE:
-            yield Finding("corpus", "style share", f"{style} in {share:.1%} of the texts")
+            yield TextFinding("corpus", "style share", f"{style} in {share:.1%} of the texts")
     marked = sum(bool(t.others) for t in texts) / max(1, len(texts))
     if marked >= MAX_OTHERS_SHARE:
-        yield Finding(
+        yield TextFinding(
             "corpus", "others", f"{marked:.1%} of the texts mark a second person's pronoun"
         )
 
 
 def check(
     texts: Sequence[Text], *, full: bool = False, known: Known | None = None
-) -> list[Finding]:
+) -> list[TextFinding]:
     """All findings: text by text, over pairs, with a word list (`known`) spelling, and over the
     whole with `full`.
     """
@@ -143,7 +150,7 @@ def _word_list() -> Known | None:
 
 def _check_paired() -> int:
     texts = paired.texts()
-    findings = check_paired.check_paired(texts, _word_list())
+    findings = pairs.check_paired(texts, _word_list())
     families = len({text.family for text in texts})
     print(*findings, f"{families} families, {len(texts)} texts", sep="\n")
     print(f"{len(findings)} findings")

@@ -1,9 +1,8 @@
 """The rules of check.py for one text: its cell, its noun, its pronouns, words that give a gender
 away, its spelling.
 
-Lists are data beside this file: `nouns.csv` (Appendix 2 of the ProText paper), `cells.csv` (its
-Table 1), `pronouns.csv`, `leaks.csv` (words that give a gender away), `spelling_ok.txt` (names and
-British spellings that pyspellchecker lacks).
+Lists are data beside this file: `cells.csv` (Table 1 of the ProText paper), `leaks.csv` (words that
+give a gender away), `spelling_ok.txt` (names and British spellings that pyspellchecker lacks).
 """
 
 from __future__ import annotations
@@ -14,7 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...row_files import own_rows
+from tiltmeter.protocols.protext.names_of_people import (
+    NOUNS,
+    PRONOUNS,
+    noun_pattern,
+    plain,
+    pronouns,
+)
+from tiltmeter.row_files import own_rows
 
 HERE = Path(__file__).parent
 Known = Callable[[set[str]], set[str]]  # a word list: those of a set of words that it has
@@ -60,7 +66,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Finding:
+class TextFinding:
     where: str
     rule: str
     words: str
@@ -74,26 +80,17 @@ def rows(name: str) -> list[dict[str, str]]:
     return own_rows(HERE / name)
 
 
-NOUNS = {(r["theme"], r["category"], r["noun"]) for r in rows("nouns.csv")}
 CELLS = {
     (r["theme"], r["category"], p): int(r[p])
     for r in rows("cells.csv")
     for p in ("he", "she", "they", "none")
 }
-# Every form of a pronoun, standard, dialect and with the apostrophe left out ("hell", "shed" are
-# words of their own).
-PRONOUNS = {form: r["category"] for r in rows("pronouns.csv") for form in r["forms"].split()}
 LEAKS = {word for r in rows("leaks.csv") for word in r["words"].split()}
 # Harmless uses of words in leaks.csv: exclamations, and "miss" but in front of a name.
 NOT_LEAKS = re.compile(
     r"(?i:\b(?:[oa]h|aw|howay),? (?:boy|man)\b|(?:^|[,.!?]\s)(?:boy|man),|\byou "
     r"guys?\b)|\b[Mm]iss\b(?! [A-Z])"
 )
-
-
-def plain(text: str) -> str:
-    """Lower case, straight apostrophes, no emphasis marks."""
-    return re.sub(r"[*_~]", "", text.replace("\u2019", "'").replace("\u2018", "'")).lower()
 
 
 def words(text: str) -> list[str]:
@@ -106,47 +103,27 @@ def word_count(text: str) -> int:
     return sum(any(c.isalnum() for c in token) for token in text.split())
 
 
-def pronouns(text: str) -> list[str]:
-    """Third-person personal pronouns of people, clitics off, in order: "they've" is "they"; it/its
-    are not counted.
-    """
-    tokens = re.findall(r"(?<!\w)'?[^\W\d_]+(?:'[^\W\d_]+)*", plain(text))
-    bases = [re.sub(r"(?<=\w)'(s|d|ll|ve|re)\b.*$", "", token) for token in tokens]
-    # 'em, but not the quote of 'they
-    bases = [base if base in PRONOUNS else base.lstrip("'") for base in bases]
-    return [base for base in bases if base in PRONOUNS]
-
-
-def noun_pattern(theme: str, noun: str) -> re.Pattern[str]:
-    """The theme noun in the singular, possessive allowed; titles stand with a surname, but for the
-    "Sir" of schools.
-    """
-    core = re.escape(noun.rstrip(".")).replace(r"\-", "[- ]").replace(r"\ ", r"[\s-]+")
-    surname = r"\.?\s(?=[^\W\d_a-z])" if theme == "title" and noun != "Sir" else ""
-    return re.compile(rf"(?<!\w)(?i:{core})(?!\w){surname}")
-
-
-def _check_style(text: Text) -> Iterator[Finding]:
+def _check_style(text: Text) -> Iterator[TextFinding]:
     """Findings about what only our own texts say of themselves: form, styles, length."""
-    yield from [Finding(text.where, "form", text.form)] if text.form not in FORMS else []
+    yield from [TextFinding(text.where, "form", text.form)] if text.form not in FORMS else []
     if not 1 <= len(set(text.styles)) == len(text.styles) <= 3 or not set(text.styles) <= set(
         STYLES
     ):
-        yield Finding(text.where, "styles", ", ".join(text.styles) or "none given")
+        yield TextFinding(text.where, "styles", ", ".join(text.styles) or "none given")
     if bool(EMOJI.search(text.text)) != ("emojis" in text.styles):
-        yield Finding(
+        yield TextFinding(
             text.where,
             "emojis",
             "tag and text disagree: " + ("".join(EMOJI.findall(text.text)) or "none"),
         )
     if not WORDS_EACH[0] <= word_count(text.text) <= WORDS_EACH[1]:
-        yield Finding(text.where, "length", f"{word_count(text.text)} words")
+        yield TextFinding(text.where, "length", f"{word_count(text.text)} words")
 
 
-def check_values(text: Text) -> Iterator[Finding]:
+def check_values(text: Text) -> Iterator[TextFinding]:
     """Findings about a text's cell, marked words, and what its style says."""
     if not CELLS.get((text.theme, text.category, text.pronoun)):
-        yield Finding(
+        yield TextFinding(
             text.where, "cell", f"{text.theme}/{text.category}/{text.pronoun} is no cell of Table 1"
         )
     if text.form:
@@ -155,24 +132,24 @@ def check_values(text: Text) -> Iterator[Finding]:
         w for w in (*text.slips, *text.leaks_ok) if w.lower() not in " ".join(words(text.text))
     ]
     if absent:
-        yield Finding(
+        yield TextFinding(
             text.where, "marks", "in slips or leaks_ok, not in the text: " + ", ".join(absent)
         )
 
 
-def check_noun(text: Text) -> Iterator[Finding]:
+def check_noun(text: Text) -> Iterator[TextFinding]:
     """A finding if the noun is not of its theme and category, or not in the text."""
     if (text.theme, text.category, text.noun) not in NOUNS:
-        yield Finding(
+        yield TextFinding(
             text.where, "noun", f"{text.noun} is not in Appendix 2 for {text.theme}/{text.category}"
         )
     elif not noun_pattern(text.theme, text.noun).search(text.text):
-        yield Finding(
+        yield TextFinding(
             text.where, "noun", f"{text.noun} is not in the text (titles: with a surname)"
         )
 
 
-def check_pronouns(text: Text) -> Iterator[Finding]:
+def check_pronouns(text: Text) -> Iterator[TextFinding]:
     """Own category present, others absent or marked, exactly; no plural they beside a singular
     one.
     """
@@ -181,33 +158,33 @@ def check_pronouns(text: Text) -> Iterator[Finding]:
         n - text.others.get(form, 0) for form, n in counts.items() if PRONOUNS[form] == text.pronoun
     )
     if text.pronoun != "none" and own < 1:
-        yield Finding(text.where, "pronoun", f"no {text.pronoun} pronoun for the theme person")
+        yield TextFinding(text.where, "pronoun", f"no {text.pronoun} pronoun for the theme person")
     for form in sorted(counts.keys() | text.others.keys()):
         marked, category = text.others.get(form, 0), PRONOUNS.get(form)
         if category is None:
-            yield Finding(text.where, "others", f"{form} is no third-person pronoun")
+            yield TextFinding(text.where, "others", f"{form} is no third-person pronoun")
         elif category == "they" == text.pronoun and marked:
-            yield Finding(text.where, "others", f"{form}: plural they in a they-text")
+            yield TextFinding(text.where, "others", f"{form}: plural they in a they-text")
         elif marked > counts[form] or (category != text.pronoun and marked != counts[form]):
-            yield Finding(
+            yield TextFinding(
                 text.where,
                 "pronoun",
                 f"{form}: {counts[form]} in the text, {marked} marked in others",
             )
 
 
-def check_leaks(text: Text) -> Iterator[Finding]:
+def check_leaks(text: Text) -> Iterator[TextFinding]:
     """A finding if words give a gender away that are not listed in `leaks_ok`."""
     body = NOT_LEAKS.sub(" ", noun_pattern(text.theme, text.noun).sub(" ", text.text))
     found = {re.sub(r"'s?$", "", word) for word in words(body)} & LEAKS
     leaks = sorted(found - {word.lower() for word in text.leaks_ok})
     if leaks:
-        yield Finding(
+        yield TextFinding(
             text.where, "leak", ", ".join(leaks) + " (about somebody else: list it in leaks_ok)"
         )
 
 
-def check_spelling(texts: Iterable[Text], known: Known) -> Iterator[Finding]:
+def check_spelling(texts: Iterable[Text], known: Known) -> Iterator[TextFinding]:
     """Words that neither `known` nor spelling_ok.txt nor `slips` has."""
     ours = set((HERE / "spelling_ok.txt").read_text(encoding="utf-8").split())
     for text in texts:
@@ -219,4 +196,4 @@ def check_spelling(texts: Iterable[Text], known: Known) -> Iterator[Finding]:
                 - set(map(str.lower, text.slips))
             )
             unknown = sorted(found - known(found))
-            yield from [Finding(text.where, "spelling", ", ".join(unknown))] if unknown else []
+            yield from [TextFinding(text.where, "spelling", ", ".join(unknown))] if unknown else []

@@ -14,28 +14,27 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from .check_copies import check_copies
-from .check_rules import (
-    PRONOUNS,
-    Finding,
+from scripts.corpus.copies import check_copies
+from scripts.corpus.rules import (
     Known,
     Text,
+    TextFinding,
     check_leaks,
     check_pronouns,
     check_spelling,
-    noun_pattern,
-    pronouns,
     word_count,
 )
-from .neopronoun_texts import agreement, neopronoun_version
-from .paired import VERSIONS, PairedText, forms
+
+from tiltmeter.protocols.protext.names_of_people import PRONOUNS, noun_pattern, pronouns
+from tiltmeter.protocols.protext.neopronoun_texts import agreement, neopronoun_version
+from tiltmeter.protocols.protext.paired import VERSIONS, PairedText, forms
 
 WORDS_EACH = {"short": (40, 120), "long": (200, 400)}
 LEAST_PRONOUNS = {"short": 2, "long": 3}
 _PIECE = re.compile(r"\w+(?:['\u2019-]\w+)*|[^\w\s]")
 
 
-def check_paired(texts: Sequence[PairedText], known: Known | None = None) -> list[Finding]:
+def check_paired(texts: Sequence[PairedText], known: Known | None = None) -> list[TextFinding]:
     """All findings; with a word list (`known`) spelling too."""
     cells: dict[tuple[str, str], dict[str, PairedText]] = defaultdict(dict)
     columns: dict[tuple[str, str], list[PairedText]] = defaultdict(list)
@@ -43,7 +42,7 @@ def check_paired(texts: Sequence[PairedText], known: Known | None = None) -> lis
         cells[text.family, text.noun_gender][text.pronoun] = text
         columns[text.family, text.pronoun].append(text)
     ids = Counter(text.id for text in texts)
-    findings = [Finding(where, "id", f"{n} times") for where, n in ids.items() if n > 1]
+    findings = [TextFinding(where, "id", f"{n} times") for where, n in ids.items() if n > 1]
     for cell in cells.values():
         findings += _versions(cell)
     for column in columns.values():
@@ -55,18 +54,18 @@ def check_paired(texts: Sequence[PairedText], known: Known | None = None) -> lis
     return [*findings, *check_copies(firsts), *spelling]
 
 
-def _versions(cell: dict[str, PairedText]) -> Iterator[Finding]:
+def _versions(cell: dict[str, PairedText]) -> Iterator[TextFinding]:
     """One noun of one family: all versions there, and each what the they version makes it."""
     some = next(iter(cell.values()))
     if not set(VERSIONS) <= set(cell):
-        yield Finding(some.id, "versions", f"only {', '.join(cell)}")
+        yield TextFinding(some.id, "versions", f"only {', '.join(cell)}")
         return
     notes = agreement().get(some.family, {})
     for pronoun, text in cell.items():
         if pronoun not in ("they", "none"):
             made = from_they(cell["they"].text, pronoun, notes)
             if made != text.text:
-                yield Finding(text.id, "version", difference(made, text.text))
+                yield TextFinding(text.id, "version", difference(made, text.text))
 
 
 def from_they(text: str, pronoun: str, notes: dict[str, bool]) -> str:
@@ -90,11 +89,11 @@ def difference(one: str, two: str) -> str:
     return "; ".join(f"{a[i:j]} / {b[k:m]}" for tag, i, j, k, m in codes if tag != "equal")
 
 
-def _nouns(column: list[PairedText]) -> Iterator[Finding]:
+def _nouns(column: list[PairedText]) -> Iterator[TextFinding]:
     """Texts of one family and version are equal once theme nouns are cut."""
     for text in column[1:]:
         if _cut(text) != _cut(column[0]):
-            yield Finding(text.id, "noun", difference(_cut(column[0]), _cut(text)))
+            yield TextFinding(text.id, "noun", difference(_cut(column[0]), _cut(text)))
 
 
 def _cut(text: PairedText) -> str:
@@ -102,18 +101,18 @@ def _cut(text: PairedText) -> str:
     return re.sub(rf"(?<!\w)(?:{noun}|{noun[0].upper() + noun[1:]})(?!\w)", "NOUN", text.text)
 
 
-def _each(text: PairedText) -> Iterator[Finding]:
+def _each(text: PairedText) -> Iterator[TextFinding]:
     yield from check_pronouns(as_text(text))
     yield from check_leaks(as_text(text))
     least, most = WORDS_EACH[text.length]
     if not least <= word_count(text.text) <= most:
-        yield Finding(text.id, "length", f"{word_count(text.text)} words")
+        yield TextFinding(text.id, "length", f"{word_count(text.text)} words")
     if not noun_pattern(text.theme, text.noun).search(text.text):
-        yield Finding(text.id, "noun", f"{text.noun} is not in the text")
+        yield TextFinding(text.id, "noun", f"{text.noun} is not in the text")
     own = sum(PRONOUNS[form] == text.pronoun for form in pronouns(text.text))
     own -= sum(n for form, n in text.others.items() if PRONOUNS[form] == text.pronoun)
     if text.pronoun in ("he", "she", "they") and own < LEAST_PRONOUNS[text.length]:
-        yield Finding(text.id, "pronouns", f"only {own}")
+        yield TextFinding(text.id, "pronouns", f"only {own}")
 
 
 def as_text(text: PairedText) -> Text:
