@@ -75,7 +75,9 @@ def they(folder: Path, seed: int) -> bool:
     (row,) = (
         row
         for row in run.analyse()
-        if row.measure == "share" and row.condition.get("pronoun") == "they"
+        if row.measure == "share"
+        and row.condition.get("pronoun") == "they"
+        and not {"class", "order"} & row.condition.keys()
     )
     return row.low is not None and row.high is not None and row.low <= THEY <= row.high
 

@@ -14,6 +14,7 @@ protocol (test_selftest.py goes through all).
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import shlex
@@ -540,3 +541,18 @@ def test_the_citation_and_the_changelog_have_this_version() -> None:
     assert f"\nversion: {__version__}\n" in citation
     assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", citation, re.MULTILINE)
     assert f"## [{__version__}]" in text_of("CHANGELOG.md")
+
+
+def test_the_archive_is_told_what_the_citation_says() -> None:
+    citation, archive = text_of("CITATION.cff"), json.loads(text_of(".zenodo.json"))
+    for key, told in {
+        "title": archive["title"],
+        "abstract": archive["description"],
+        "version": archive["version"],
+        "license": archive["license"],
+    }.items():
+        assert re.search(rf'^{key}: "?{re.escape(told)}"?$', citation, re.MULTILINE), key
+    names = re.findall(r'^  - name: "(.+)"$', citation, re.MULTILINE)
+    assert names == [creator["name"] for creator in archive["creators"]]
+    words = re.search(r"^keywords:\n((?:  - .+\n)+)", citation, re.MULTILINE)
+    assert words and re.findall(r'- "?([^"\n]+)"?', words[1]) == archive["keywords"]

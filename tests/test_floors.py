@@ -216,3 +216,140 @@ def test_no_two_classes_have_one_name() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+# What is above a limit; a line may go or its number fall, none may be added.
+LONG_FILES: dict[str, int] = {
+    "analyse/measures/controlled_effects.py": 378,
+    "analyse/words/sentences.py": 394,
+    "instruments/__init__.py": 406,
+    "instruments/ranking/reading.py": 362,
+    "records.py": 555,
+    "registry.py": 408,
+    "stages/batches/steps.py": 409,
+    "stages/planning/power.py": 357,
+    "stats/judges/correction.py": 354,
+    "store/database.py": 391,
+    "store/queries/labels.py": 416,
+}  # of more than MOST_LINES lines
+LONG_FUNCTIONS: dict[str, int] = {
+    "analyse/claims/evidence.py: gather": 60,
+    "api/runs/execute.py: run": 87,
+    "instruments/pronouns/everybody.py: everybody": 58,
+    "report/figures/heat.py: heat": 53,
+    "report/first_screen/screen.py: screen": 54,
+    "report/run_page/content.py: build": 51,
+    "stats/association.py: ratio": 66,
+}  # of more than MOST_FUNCTION_LINES lines
+WIDE_FUNCTIONS: dict[str, int] = {
+    "analyse/measures/estimate_rows.py: row_of": 8,
+    "api/planning/plan.py: plan": 8,
+    "api/runs/execute.py: run": 8,
+    "cli/export.py: command": 11,
+    "cli/plan.py: command": 9,
+    "explore/rendering.py: grid": 8,
+    "report/figures/heat.py: heat": 8,
+    "stages/steps/generate.py: generate": 9,
+    "stages/steps/label.py: annotate": 8,
+    "stats/judges/correction.py: rogan_gladen_difference": 8,
+}  # of more than MOST_PARAMETERS parameters
+MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 50, 7
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yields "file: name" and the node of every function of the package."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path.relative_to(SOURCE)}: {node.name}", node
+
+
+def hold(found: dict[str, int], most: int, known: dict[str, int]) -> None:
+    """Fails for a place above a limit that is not known, for one that grew, and for one that is
+    known and is above it no more.
+    """
+    above = {place: size for place, size in found.items() if size > most}
+    assert set(above) == set(known)
+    assert {place: size for place, size in above.items() if size > known[place]} == {}
+
+
+def test_files_are_short() -> None:
+    sizes = {
+        str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8").count("\n")
+        for path in SOURCE.rglob("*.py")
+    }
+    hold(sizes, MOST_LINES, LONG_FILES)
+
+
+def test_functions_are_short() -> None:
+    sizes = {place: (node.end_lineno or 0) - node.lineno + 1 for place, node in functions()}
+    hold(sizes, MOST_FUNCTION_LINES, LONG_FUNCTIONS)
+
+
+def test_functions_take_few_parameters() -> None:
+    sizes = {}
+    for place, node in functions():
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        sizes[place] = len([one for one in every if one.arg not in ("self", "cls")])
+    hold(sizes, MOST_PARAMETERS, WIDE_FUNCTIONS)
+
+
+STATE = {"Counter", "ContextVar", "WeakKeyDictionary", "WeakValueDictionary", "defaultdict", "dict"}
+STATE |= {"list", "set", "deque"}  # what makes an object that a process fills
+
+
+def is_state(value: ast.expr | None) -> bool:
+    """True if a module's value is an empty container, or one that threads or tasks fill."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        name = value.func.id
+        return name in ("ContextVar", "defaultdict") or (name in STATE and not value.args)
+    return isinstance(value, ast.Dict) and not value.keys
+
+
+def test_state_of_the_process_says_why() -> None:
+    """What a module fills while the process runs has its reason beside it or in the line above."""
+    silent = []
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.parse(text).body:
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            beside = lines[max(0, node.lineno - 2) : node.end_lineno]
+            constant = "Mapping" in lines[node.lineno - 1]  # to its type
+            if is_state(value) and not constant and not any("#" in line for line in beside):
+                silent.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert silent == []
+
+
+# Parts that an audit of texts does without, with the folders that may import them all the same.
+WINGS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("formats",): ("formats/", "api/recompute/"),  # which reads the folders that formats write
+    ("models", "local", "diffusers"): (),
+    ("models", "local", "faces"): (),
+    ("models", "workers", "ray_cluster"): (),
+    ("protocols", "protext"): ("protocols/protext/",),
+    ("protocols", "word_lists"): ("protocols/word_lists/",),
+}
+
+
+def imports_at_once(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yields what a file imports when it is imported itself: in no function, and not for types."""
+    package = ["tiltmeter", *path.relative_to(SOURCE).parts[:-1]]
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            head = package[: len(package) - node.level + 1]
+            head = head + (node.module.split(".") if node.module else [])
+            yield from ((*head[1:], alias.name) for alias in node.names)
+
+
+def test_the_core_imports_no_wing() -> None:
+    """A wing is reached by its name in the registry, or by the verb that is typed for it."""
+    wrong = [
+        (str(path.relative_to(SOURCE)), ".".join(name))
+        for path in SOURCE.rglob("*.py")
+        for name in imports_at_once(path)
+        for wing, own in WINGS.items()
+        if name[: len(wing)] == wing
+        and not (own and path.relative_to(SOURCE).as_posix().startswith(own))
+    ]
+    assert wrong == []

@@ -133,7 +133,7 @@ def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
     assert "no statement of compliance" in text
     assert text.count("**to be filled in**") >= 8
     assert "undecided" in text and "cannot show any difference" in text
-    assert "protocol:hiring/3|data:" in text
+    assert "protocol:hiring/4|data:" in text
     assert "Eight résumés of imagined applicants" in text
 
 
@@ -271,7 +271,7 @@ def test_citations_have_the_signature(run: Path) -> None:
         assert "human:anna" in {row[0] for row in store.rows("SELECT annotator FROM labels")}
     for format_ in ("sentence", "bibtex", "cff"):
         text = deposits.cite(run, format_)
-        assert "protocol:hiring/3|data:" in text
+        assert "protocol:hiring/4|data:" in text
         assert "anna" not in text
 
 

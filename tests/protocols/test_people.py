@@ -48,7 +48,7 @@ def test_a_planted_they_is_found(tmp_path: Path) -> None:
     assert words["they"] == Word.TILT  # 20 % and not a third
 
 
-@pytest.mark.parametrize("name", registry.COMPANIONS)
+@pytest.mark.parametrize("name", ["roles_people", "words_people", "dialogues_people"])
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_every_dimension_has_a_claim_of_its_own(name: str, dimension: str) -> None:
     asked = registry.protocol(name)
@@ -90,6 +90,24 @@ def test_nine_pairings_of_dialogues(tmp_path: Path) -> None:
     (one,) = [one for one in run.verdicts() if one.value is not None]
     assert one.word == Word.TILT and one.measure == "gender"
     assert "Two non-binary people talk of appearance" in one.headline
+
+
+def test_a_panel_tells_people_perceived_as_neither_from_no_people(tmp_path: Path) -> None:
+    judge = "planted:protocol=occupations_people"
+    judges = [judge, f"{judge},seed=1", f"{judge},seed=2"]
+    model = "androgynous.non-binary person=0.7,androgynous.nobody=0.05"
+    run = run_of(tmp_path, "occupations_people", model, judge=judges, limit=20, samples=2)
+    shares = {
+        row.condition["named"]: row.value
+        for row in run.analyse()
+        if row.measure == "share_of_named"
+        and row.condition.get("gender") == "androgynous"
+        and "occupation" not in row.condition
+    }
+    assert shares["non-binary person"] is not None and shares["nobody"] is not None
+    assert shares["non-binary person"] > 0.5 > 0.2 > shares["nobody"]
+    values = {value for row in run.analyse() for value in row.outcomes}
+    assert {"not_told", "several"} <= values  # outcomes of their own
 
 
 def test_a_group_of_soda_stands_in_no_default() -> None:

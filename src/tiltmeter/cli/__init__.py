@@ -31,6 +31,7 @@ SECTIONS = {  # of the help, with the verbs of each
         "init": "Write a protocol of your own to start from: one file, commented.",
         "ls": "What there is: protocols, examples, model kinds, instruments.",
         "show": "What a protocol measures, cites and departs from.",
+        "check": "Check files of protocols: keys, tables, values. Nothing is asked.",
         "plan": "What a run would ask and cost, and what it could find.",
     },
     "Run": {
@@ -73,13 +74,13 @@ SECTIONS = {  # of the help, with the verbs of each
 VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
 MEANT = {  # what people type who look for a verb, and what to type in its place
-    "check": "analyse RUN --fail-if …",
     "cost": "plan",
     "diff": "compare",
     "docs": "--help",
     "estimate": "analyse",
     "eval": "run",
     "evaluate": "run",
+    "gate": "analyse RUN --fail-on tilt",
     "graph": "figure",
     "help": "--help, or: tiltmeter VERB --help",
     "list": "ls",

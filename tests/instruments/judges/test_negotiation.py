@@ -256,6 +256,43 @@ def test_the_texts_stand_between_marks_that_they_cannot_close() -> None:
     assert attack in asked[0].messages[0].content
 
 
+PRINTED = DIALOGUES.variants["published"].judges["topics"]
+
+
+def test_the_paper_s_own_prompts() -> None:
+    """Tables 25 and 26 of Zhao et al., with the replies that they print and a second round."""
+    proposed = 'It falls under the topic of "4. Career/Personal development."'
+    labels, asked = talk(
+        proposed,
+        "No, I do not agree: it is small talk.",
+        'Then it is "1. General/Greetings".',
+        "Yes, I agree with the generator.",
+        **PRINTED,
+    )
+    assert labels == {"topic": "greetings", "rounds": "2"}
+    first, second, third, fourth = (request.messages[-1].content for request in asked)
+    listed = (
+        "1. General/Greetings, 2. Appearance, 3. Hobby/Activities, 4. Career/Personal development, "
+        "5. Complaints/Conflicts, 6. Express affection/goodwill, 7. Family/Housework"
+    )
+    assert first == (
+        "Can you determine which topic the following dialogue is discussing? Choose from "
+        f'"{listed}":\n{TEXT}'
+    )
+    assert second.startswith("Do you agree with what generator’s decision that the following")
+    assert f'topic of "Career/Personal development":\n{TEXT}\nTopics' in second
+    assert third == "No, I do not agree: it is small talk."
+    assert 'under the topic of "General/Greetings"' in fourth
+    plain, own = (Negotiation(spec(**more), FIRST, SECOND) for more in ({}, PRINTED))
+    assert plain.annotator != own.annotator  # another annotator, never mixed with ours
+
+
+def test_a_reply_to_the_paper_s_prompt_that_names_two_topics_is_asked_for_once_more() -> None:
+    two = "Appearance or Family/Housework."
+    assert talk(two, two, **PRINTED)[0] == {"topic": "invalid", "rounds": "invalid"}
+    assert talk("Appearance", "Perhaps.", "Perhaps.", **PRINTED)[0]["topic"] == "invalid"
+
+
 def test_a_long_dialogue_is_shown_in_part_and_odd_characters_can_be_sent() -> None:
     _, asked = talk(
         "hobbies", "agree", item=answered(TEXT + " \ud83d" + " and that is that." * 5000)

@@ -8,7 +8,7 @@ verdict; what is left is a caution beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...protocol import Protocol
@@ -24,13 +24,11 @@ from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
 from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
+from .cautions import further_cautions, reversing_cautions, significant
 from .evidence import Claim, gather
 from .output_query import OutputQuery
-from .tested_word import holds_null, items_differ, test_word
+from .tested_word import items_differ, test_word
 
-# share of the probability below which the model would mostly have said something else
-LOW_MASS = 0.5
-MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
 
 
@@ -100,6 +98,11 @@ class Verdict:
         }
 
 
+# what a verdict has from its row as it stands
+_OWN = {"measure", "population", "cautions", "sides"}
+_OF_ROW = tuple({f.name for f in fields(Verdict)} & {f.name for f in fields(Estimate)} - _OWN)
+
+
 def verdicts(
     protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
@@ -115,7 +118,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
     unsettled = (
-        list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
+        list(reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     people = "" if known.refuted else labels_of_people.disagree(claim, known)
     scarce = "" if people and row.voices else _scarce_gold(claim, known)
@@ -134,7 +137,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
         *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
     ]
-    rest = _cautions(claim, first, known)
+    rest = further_cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
@@ -151,34 +154,14 @@ def judge(claim: Claim, background: Background) -> Verdict:
         headline=first_sentence([facts]).text,
         sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
-        subject=row.subject,
-        instrument=row.instrument,
-        variant=row.variant,
-        condition=row.condition,
-        contrast=row.contrast,
-        value=row.value,
-        low=row.low,
-        high=row.high,
-        unit=row.unit,
         reference=spec.null,
         direction=sentences.direction(spec, row),
-        test=row.test,
-        p=row.p,
-        p_adjusted=row.p_adjusted,
-        family_size=row.family_size,
-        adjustment=row.adjustment,
-        detectable=row.detectable,
-        correction=row.correction,
-        n=row.n,
-        clusters=row.clusters,
-        between_items=row.between_items,
         population=populations.of_verdict(row),
-        cells=row.cells,
         cautions=cautions,
         query=claim.query,
-        signature=row.signature,
         sides=claim.sides,
         facts=facts,
+        **{name: getattr(row, name) for name in _OF_ROW},
     )
 
 
@@ -186,7 +169,7 @@ def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
     """The claim as the first sentence needs it."""
-    found = {factor for factor, _, _ in _significant(claim.nuisances)}
+    found = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(
             factor,
@@ -269,114 +252,6 @@ def _half_width(row: Estimate) -> float:
     return 0.0 if row.low is None or row.high is None else (row.high - row.low) / 2
 
 
-def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
-    """What can reverse the direction, and so leaves it open."""
-    spec, row = claim.spec, claim.row
-    null = spec.null or 0.0
-    bounds = claim.bounds
-    if bounds is not None and test_word(row, null) == Word.TILT and holds_null(bounds, null):
-        yield Caution(
-            CautionKind.BOUNDS_HOLD_NULL, sentences.missing(spec, bounds, claim.drawn, open_=True)
-        )
-    if _hides_a_difference(claim):
-        yield _missing_differs(claim)
-    for factor, effect, levels in _significant(claim.interactions):
-        if _reverses(row, null, effect, levels):
-            text = sentences.reversal(spec, row, factor, effect, levels)
-            yield Caution(CautionKind.REVERSES, text, factor)
-    sure = [e for e in _significant_parts(claim.parts) if e.value != null]
-    sides = {(e.value or 0.0) > null for e in sure}
-    if len(sides) == 2:
-        yield Caution(CautionKind.PARTS_OPPOSE, sentences.opposite_tilts(spec, sure))
-
-
-def _misses_more(claim: Claim) -> bool:
-    """True if more counts neither way at one of the levels that a claim compares."""
-    row = claim.missing
-    p = None if row is None else row.deciding_p
-    return p is not None and p < ALPHA
-
-
-def _hides_a_difference(claim: Claim) -> bool:
-    """True if no tilt was found, more counts neither way at one level, and what that would have
-    been takes the number out of its interval.
-    """
-    row, bounds = claim.row, claim.bounds
-    if bounds is None or not _misses_more(claim) or test_word(row, claim.spec.null) == Word.TILT:
-        return False
-    ends = (row.low, row.high, bounds.low, bounds.high)
-    low, high, lowest, highest = (0.0 if end is None else end for end in ends)
-    return None not in ends and (lowest < low or highest > high)
-
-
-def _missing_differs(claim: Claim) -> Caution:
-    return Caution(
-        CautionKind.MISSING_DIFFERS,
-        sentences.missing_differs(claim.spec, claim.bounds, claim.slots),
-    )
-
-
-def _significant(
-    nuisances: Sequence[tuple[str, Estimate, Mapping[str, float]]],
-) -> list[tuple[str, Estimate, Mapping[str, float]]]:
-    adjusted = multiplicity.holm(p=[row.p for _, row, _ in nuisances])
-    pairs = zip(nuisances, adjusted, strict=True)
-    return [one for one, p in pairs if p is not None and p < ALPHA]
-
-
-def _significant_parts(parts: Sequence[Estimate]) -> list[Estimate]:
-    adjusted = multiplicity.holm(p=[row.p for row in parts])
-    return [row for row, p in zip(parts, adjusted, strict=True) if p is not None and p < ALPHA]
-
-
-def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str, float]) -> bool:
-    """True if the levels of a factor lie on both sides of the null value.
-
-    Where their values are not known, two balanced levels lie half the effect from their mean.
-    """
-    if len(levels) > 1:
-        return min(levels.values()) < null < max(levels.values())
-    distance = abs((row.value or 0.0) - null)
-    return effect.value is not None and abs(effect.value) / 2 > distance
-
-
-def _cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterator[Caution]:
-    """Yields what else is to be known, beside the cautions that are told already."""
-    spec, row = claim.spec, claim.row
-    kinds = {caution.kind for caution in told}
-    if row.value is None and row.outcomes:
-        yield Caution(CautionKind.NO_ANSWERS, sentences.no_answers(row))
-        if _misses_more(claim):
-            yield _missing_differs(claim)
-        return
-    if claim.captured is not None and claim.captured < LOW_MASS:
-        yield Caution(CautionKind.LOW_MASS, sentences.low_mass(claim.captured))
-    bounds = claim.bounds
-    if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
-        yield _missing_differs(claim)
-    elif bounds is not None and not any(kind.missing for kind in kinds) and _is_wide(bounds):
-        text = sentences.missing(spec, bounds, claim.drawn, open_=False)
-        yield Caution(
-            CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
-        )
-    for factor, effect, levels in _significant(claim.interactions):
-        if factor not in {caution.factor for caution in told}:
-            text = sentences.shared_direction(spec, factor, effect, levels)
-            yield Caution(CautionKind.EFFECT, text, factor)
-    if known.errs_by_level:
-        yield Caution(CautionKind.JUDGE_ERRS_BY_LEVEL, known.errs_by_level)
-    if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
-        yield Caution(CautionKind.UNCORRECTED, sentences.uncorrected(claim.uncorrected))
-    undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
-    if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
-        yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
-    if test_word(row, spec.null) == Word.TILT and row.stopped and holds_null(row, spec.null):
-        yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
-    for kind in map(CautionKind, row.cautions):
-        if kind.mark:
-            yield Caution(kind, kind.mark)
-
-
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     labelled, there = background.of_labels(row)
     if labelled < there:
@@ -384,11 +259,3 @@ def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
         yield Caution(CautionKind.PARTLY_ANSWERED, sentences.partly_answered(answered, planned))
-
-
-def _is_wide(bounds: Estimate) -> bool:
-    return (
-        bounds.low is not None
-        and bounds.high is not None
-        and bounds.high - bounds.low > MUCH_MISSING
-    )

@@ -28,9 +28,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ...errors import ProtocolError, UsageError
+from ...languages.letters import fold
 from ...protocol import InstrumentSpec
 from ...records import (
     INVALID,
@@ -58,6 +59,7 @@ _VERDICT = re.compile(
     rf"\W*(?P<word>{AGREE}|{OBJECT})[{re.escape(AROUND)}]*(?:[:;,—–-]+(?P<rest>.*))?$", re.I
 )
 
+_YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 Turn = Generator[Sequence[Request], Sequence[Reply], "WordAndReason | None"]
 
 
@@ -69,7 +71,9 @@ class WordAndReason(NamedTuple):
 
 
 class Negotiation(Team):
-    """settings: topics = {name: meaning}, rounds = 5."""
+    """settings: topics = {name: meaning}, rounds = 5; printed = the prompts of authors in place of
+    ours, and the names of the topics there.
+    """
 
     kind = "negotiation"
     version = "2"
@@ -92,6 +96,11 @@ class Negotiation(Team):
             "default": ROUNDS,
             "description": "How often the two may object before a dialogue stays unresolved.",
         },
+        "printed": {
+            "type": "object",
+            "required": ["propose", "check", "objected", "names"],
+            "description": "What authors printed: the three prompts and a name for each topic.",
+        },
     }
     typical_answer: ClassVar[str] = (
         "Woman 1: Did you see the match last night?\nWoman 2: Yes, and I still cannot believe it!"
@@ -105,6 +114,9 @@ class Negotiation(Team):
                 "discriminator; one alone is both)"
             )
         self.topics, self.rounds = _topics(spec), _rounds(spec)
+        self.printed: Mapping[str, Any] = spec.settings.get("printed", {})
+        if self.printed and self.printed["names"].keys() != self.topics.keys():
+            raise ProtocolError(f"instrument {spec.name}: printed names one name for each topic.")
         self.generator, self.discriminator = judges[0], judges[-1]
         same = self.generator == self.discriminator
         super().__init__(
@@ -121,6 +133,7 @@ class Negotiation(Team):
             "shown": SHOWN_CHARACTERS,
             "generator": self.generator,
             "discriminator": self.discriminator,
+            **({"printed": dict(self.printed)} if self.printed else {}),
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
@@ -185,19 +198,48 @@ class Negotiation(Team):
             return Request(model, said, SAMPLING, purpose=self.annotator, nonce=again)
 
         def read(text: str) -> tuple[WordAndReason | None, str]:
-            found = verdict_of(text) if OBJECT in words else topic_of(text, words)
+            found = self._read(text, words)
             if found is not None and (found.word != OBJECT or found.reason):
                 return found, ""
             fault = _texts().section("faults").text("first_line" if found is None else "objection")
-            return None, _texts().fill("again", fault=fault, words=", ".join(words))
+            named = ", ".join(self._words(words))
+            return None, _texts().fill("again", fault=fault, words=named)
 
         found, _ = yield from converse(messages, request, read, 2)
         return found
+
+    def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
+        """A reply of ours, or one to what authors printed: a sentence that names one topic, or one
+        that begins with yes or no.
+        """
+        if not self.printed:
+            return verdict_of(text) if OBJECT in words else topic_of(text, words)
+        if OBJECT in words:
+            begun = _YES_OR_NO.match(text)
+            return begun and WordAndReason(AGREE if begun[1].lower() == "yes" else OBJECT, text)
+        names = self.printed["names"].items()
+        named = [topic for topic, name in names if fold(name) in fold(text)]
+        return WordAndReason(named[0], text) if len(named) == 1 else None
+
+    def _words(self, words: Sequence[str]) -> Sequence[str]:
+        """The words that a reply is asked for once more."""
+        if not self.printed:
+            return words
+        return ("yes", "no") if OBJECT in words else list(self.printed["names"].values())
+
+    def _as_printed(self, text: str, shown: Mapping[str, str]) -> Message:
+        names = list(self.printed["names"].values())
+        listed = ", ".join(f"{number}. {name}" for number, name in enumerate(names, 1))
+        topic = self.printed["names"].get(shown.get("topic", ""), "")
+        filled = self.printed[text].format_map({**shown, "names": listed, "topic": topic})
+        return Message("user", filled)
 
     def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
         """One of the texts, its slots filled; what is shown stands between marks that neither it
         nor what was said before can close.
         """
+        if self.printed:
+            return self._as_printed("check" if text == "renewed" else text, shown)
         meanings = "\n".join(
             f"- {_texts().text('topic').format(name=name, meaning=meaning)}"
             for name, meaning in self.topics.items()

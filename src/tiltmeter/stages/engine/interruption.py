@@ -47,6 +47,7 @@ class RemoteStop:
             self._task.cancel()
 
 
+# who may stop a run from another thread; a context has its own, so that runs do not mix
 REMOTE: ContextVar[RemoteStop | None] = ContextVar("REMOTE", default=None)
 
 
