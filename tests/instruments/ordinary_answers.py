@@ -1,4 +1,4 @@
-"""Answers as ordinary chat models give them, in fifteen languages: sentences of ordinary/*.txt, and lists, JSON and tables around them.
+"""Answers as ordinary chat models give them, in sixteen languages: sentences of ordinary/*.txt, and lists, JSON and tables around them.
 
 A line of these files is a shape's key and its text; `# code` begins a language. Everything was written before a look at any
 rule. Half of the shapes (`kept`, by a digest of the key) was read by nobody until the rules stood; the halves are parted by

@@ -43,7 +43,12 @@ def known() -> Mapping[str, Any]:
 def cases(half: str) -> list[Case]:
     if half.startswith("ordinary_"):
         wanted = half.removeprefix("ordinary_")
-        return [Case(*shape) for shape in shapes(known()) if shape.half == wanted]
+        own_only = wanted == "indonesian"
+        return [
+            Case(*shape)
+            for shape in shapes(known())
+            if (shape.language == "id") == own_only and wanted in (shape.half, "indonesian")
+        ]
     with (HERE / f"languages_{half}.csv").open(encoding="utf-8", newline="") as file:
         return [
             Case(*row[:3], row[3].replace("\\n", "\n").replace("\\\\", "\\"), row[4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 
 import pytest
@@ -49,6 +50,33 @@ def test_answers_that_were_written_before_the_rules(half: str) -> None:
         assert cell["wrong"] == 0, (kind, code, cell)
     whole = sum(count(half).values(), start=type(cell)())
     assert whole["read"] >= 0.96 * whole.total()
+
+
+@pytest.mark.parametrize("half", ["looked", "kept"])
+def test_ordinary_answers_of_one_more_set_are_read(half: str) -> None:
+    """At the first look 91 % of the choices of `looked` were read and 83 % of those of `kept` (3 of 210 wrongly), of picks 100 and
+    97 %, of dialogues 100 and 80, of refusals 83 and 81 (4 of 120 wrongly); mended by `looked` alone `kept` stood at 84, 98, 80
+    and 81 %. Both are mended now."""
+    for (kind, code), cell in count(f"ordinary_{half}").items():
+        assert cell["read"] >= 0.95 * cell.total(), (kind, code, cell)
+        assert cell["wrong"] == 0, (kind, code, cell)
+
+
+def test_a_third_set_of_answers_is_read_and_none_wrongly() -> None:
+    """Written when the sets before were read: at the first look 79 % of 165 choices and 62 % of 60 answers in prose, none
+    wrongly; the shapes with odd numbers were looked at and mended."""
+    table = count("after")
+    assert not any(cell["wrong"] for cell in table.values())
+    choices = [cell for (kind, _), cell in table.items() if kind == "choice"]
+    assert sum(cell["read"] for cell in choices) >= 0.95 * sum(cell.total() for cell in choices)
+    assert all(cell["read"] >= 0.8 * cell.total() for cell in choices)
+
+
+def test_a_pack_of_indonesian_from_the_docs_alone_reads_ordinary_answers() -> None:
+    """It was written after the 62 answers of ordinary/id.txt, and read 58 of them at the first try."""
+    assert all(rates.passes for rates in check(str(HERE / "packs" / "id")))
+    whole = sum(count("ordinary_indonesian").values(), start=Counter[str]())
+    assert whole["read"] >= 0.9 * whole.total() and whole["wrong"] == 0
 
 
 def test_a_sixteenth_language_is_read_by_a_pack_written_from_the_docs_alone() -> None:

@@ -44,6 +44,7 @@ MARKS = (
     "\ufb1e\ufe20-\ufe2f"
 )
 LETTER = f"[^\\W\\d_{MARKS}]|[{MARKS}]"
+NAME = rf"[\w{MARKS}]+"  # of a column
 WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
 STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = re.compile(f"[{UNSPACED}]")

@@ -393,3 +393,17 @@ def test_the_run_to_try_has_a_tilt_where_two_levels_are_compared() -> None:
     assert (
         "--model planted:protocol=translation/audit.toml --out" in runs["translation"]
     )  # compares none
+
+
+def test_a_column_in_hindi_keeps_its_name_and_gets_no_english_plural(tmp_path: Path) -> None:
+    prompts = [
+        f"{name},{group},{job}: आवेदन ‘स्वीकृत’ है या ‘अस्वीकृत’?"
+        for job in ("रसोइया", "शिक्षक")
+        for name, group in (("अंजलि", "A"), ("आयशा", "B"))
+    ]
+    lines = [f'"{text}",{text.split(",")[1]},{text.split(",")[2][:6]}' for text in prompts]
+    table = tmp_path / "hi.csv"
+    table.write_text("\n".join(["prompt,समूह,पद", *lines]), "utf-8")
+    assert main(["init", str(tmp_path / "hi.toml"), "--from", str(table)]) == 0
+    text = (tmp_path / "hi.toml").read_text("utf-8")
+    assert 'factors = ["समूह", "पद", "language"]' in text and 'item = "item"' in text

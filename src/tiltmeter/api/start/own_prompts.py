@@ -13,7 +13,8 @@ from pathlib import Path
 from string import Template
 
 from ...errors import UnknownName, UsageError
-from ...languages.quotes import facts
+from ...languages import letters
+from ...languages.quotes import base, facts
 from ...protocol import EVERY
 from ...row_files import Row, is_delimited, names_of, read_rows
 from .offered import begun_answer, find_offered, language_of_prompts
@@ -24,7 +25,7 @@ CUES = ("group", "gender", "sex", "race", "ethnicity", "cue", "age", "religion",
 ITEMS = ("item", "pair", "pair_id", "template", "template_id", "topic", "scenario", "job")
 MAX_LEVELS = 12  # a column with more values is no cue
 _STARTS = Path(__file__).parents[1] / "starts" / "table"
-_COLUMN = re.compile(r"[^\W\d]\w*")
+_COLUMN = re.compile(rf"[^\W\d]{letters.NAME}|[^\W\d]")
 _CODE = re.compile(r"[a-z]{2,3}(?:-\w+)*")
 _EXACT = """
 [modes.exact]  # the probabilities of the words offered are read, once, where the model gives them
@@ -113,7 +114,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
     _refuse_rows(path.name, rows, (prompt, cue, item))
     named_so = {prompt: "prompt", cue: "cue", item: "item"}
     renamed = {old: new for old, new in named_so.items() if not _COLUMN.fullmatch(old)}
-    if renamed:  # a name with a blank or a combining mark can stand in no slot
+    if renamed:  # a name with a blank can stand in no slot
         rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in rows]
         prompt, cue, item = (renamed.get(name, name) for name in (prompt, cue, item))
     prompts = [row[prompt] for row in rows]
@@ -164,6 +165,8 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
         level=_quote(first if pair else EVERY),
         baseline=_quote(others[0] if pair else first),
         code=code or "und",
+        # a column in another language has no English plural
+        first="" if base(code) in ("", "en") else '\nfirst = { measure = "gap", item = "item" }',
         exact=Template(_EXACT).substitute(begin=_quote(begin)) if begin else "",
         forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in offered),
         counted=_quote_all(offered[:1]),

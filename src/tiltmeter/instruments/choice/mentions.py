@@ -67,6 +67,8 @@ class Marker:
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
         self._compounds = bool(language.data.get("compounds"))
+        written = (form for forms_of_option in forms.values() for form in forms_of_option)
+        self._passing = any(form.casefold() in language.in_passing for form in written)
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
         self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
@@ -219,18 +221,22 @@ class Marker:
 
     def clauses(self, marked: str) -> Iterator[MarkedClause]:
         """The clauses of marked text, but for those that list the options. A condition bars the
-        rest of its sentence.
+        rest of its sentence, but for an option alone behind one that names none ("If it were up to
+        me, tea").
         """
         has, opening = self._language.has, True
         for sentence in re.findall(r"[^.?]+[.?]?", marked):
-            lead, conditional = "", False
+            lead, conditional, conditioned = "", False, False
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
-                    barred = conditional or reason
+                    supposed = conditional and not conditioned and not self._passing
+                    supposed = supposed and "@" in part and not self.content(part)
+                    barred = (conditional and not supposed) or reason
                     if not barred and has(part, "condition", *_BARRING):
                         conditional, barred = has(part, "condition"), True
                     elif reason and not conditional:
                         conditional = has(part, "condition")
+                    conditioned = conditioned or "@" in part
                     if not self._lists_options(lead, part):
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")

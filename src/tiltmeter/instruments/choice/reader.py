@@ -155,6 +155,8 @@ class Reader:
             value = self._options[int(quoted.pop())] if alone else value
         if value == BOTH and self._language.has(canonical, "lacking"):
             value = self._unstated.undecided(canonical) or value
+        if value == BOTH and not self._in_passing:
+            value = self._unstated.outweighs(self._marker.without(canonical, prompt)) or value
         if value == REFUSAL:
             value = self._unstated.called_likely(self._marker.without(canonical, prompt)) or value
         if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
@@ -255,8 +257,7 @@ class Reader:
         stated = self._statements.final(clauses, every)
         if stated and self._statements.is_taken_back(clauses, every):
             return INVALID
-        none = [mention <= {THIRD, NEITHER} for mention in stated]
-        if self._in_passing and NEITHER in union(stated[:1]) and none[0]:
+        if self._in_passing and stated and NEITHER in stated[0] <= {THIRD, NEITHER}:
             stated = stated[:1]  # "Neither he nor she: I would use his name"
         alone = union(m for m in stated if len(m) == 1 or m <= {THIRD, NEITHER})
         options = {self._options[int(value)] for value in alone if value.isdigit()}

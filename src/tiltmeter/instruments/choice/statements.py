@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from ...languages.phrases import DENYING, Language
 from ...records import Json
 from .mentions import MENTION, THIRD, WORDLESS, MarkedClause, Marker, values
 
+LISTED = 3  # statements: two that head a description, and one that is announced
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -42,9 +44,14 @@ class Statements:
         """
         stated = list(every)
         for number, clause in enumerate(clauses):
+            if not clause.question or not stated[number]:
+                continue
             answered = any(not later.question for later in clauses[number + 1 :])
-            if clause.question and answered and not self._agrees(clauses[number + 1]):
+            if answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
+        self._drop_heads(clauses, stated)
+        if sum(map(bool, stated)) < 2:  # nothing comes before or after it
+            return [mention for mentions in stated for mention in mentions]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
         start = max(
             (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
@@ -71,6 +78,27 @@ class Statements:
         ]
         ends = bare == [len(clauses) - 1] and clauses[-1].alone and clauses[-1].closed
         return len(clauses) - 1 if ends and len(saying) > 1 else start
+
+    def _drop_heads(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
+        """Takes back options that only head what is said of them ("Tea: cheap. Coffee: strong.
+        Winner: coffee") if another is announced.
+        """
+        if sum(map(bool, stated)) < LISTED:
+            return
+        pairs = enumerate(pairwise(clauses))
+        heads = [
+            number
+            for number, (clause, after) in pairs
+            if stated[number] and after.lead.strip() == clause.text.strip()
+            if not MENTION.search(after.text)
+        ]
+        announced = any(
+            mentions and clause.lead and not MENTION.search(clause.lead)
+            for clause, mentions in zip(clauses, stated, strict=True)
+        )
+        if len(heads) > 1 and announced:
+            for number in heads:
+                stated[number] = []
 
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if an option is named behind a correction that is the last to say anything: it may

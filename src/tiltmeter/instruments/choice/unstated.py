@@ -16,6 +16,7 @@ from .statements import Statements
 
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
+RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
@@ -110,6 +111,16 @@ class Unstated:
         """
         lacks = self._language.has(canonical, "lacking", *DENYING)
         return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
+
+    def outweighs(self, told: str) -> str:
+        """The option that one or two sentences name, if the others stand in a reservation or are
+        denied ("It sounds like tea, although coffee is not impossible"); "" for none.
+        """
+        marked = self._marker.mark(told)
+        joined = "+" in marked or self._language.has(told, "both")
+        if joined or len(SENTENCE_OF.findall(told.strip())) > RESERVED:
+            return ""
+        return self._named_alone(told, list(self._marker.clauses(marked)))
 
     def called_likely(self, told: str) -> str:
         """The option that an answer calls likely although it has no opinion ("As an AI I …, but it

@@ -21,11 +21,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
+from ...languages.letters import NAME
 from .. import MeasureSpec, Protocol
 from .contrasts import each_contrast
 from .tables import SEVERAL, Row
 
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(rf"\{{({NAME})\}}")
 SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is part of the cue
 
 

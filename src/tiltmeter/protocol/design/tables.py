@@ -18,6 +18,7 @@ from typing import Literal
 from ... import intake
 from ...errors import ProtocolError, UnknownName
 from ...json_text import whole_text
+from ...languages.letters import NAME
 from ...languages.pack import FILES as LANGUAGE_FILES
 from ...row_files import (
     BadTable,
@@ -44,7 +45,7 @@ NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
     "needs",
     "slots",
 )
-_SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
+_SLOT = re.compile(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for braces
 
 
 @dataclass(frozen=True)

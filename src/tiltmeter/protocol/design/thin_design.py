@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from ...languages.letters import NAME
 from ...stats.results import count_of
 from .. import Protocol
 from .tables import MITIGATED, SYSTEM, Row
@@ -14,7 +15,7 @@ MOST_NAME_WORDS = 3
 SHOWN_GROUPS = 3  # that a sentence names
 SHOWN_LETTERS = 40  # of words that it names
 NO_CUE = "The cue is not in the prompt"  # begins a sentence
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(rf"\{{({NAME})\}}")
 _NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
 
 

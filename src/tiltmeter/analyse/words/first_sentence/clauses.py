@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from ....languages.letters import NAME
 from ....protocol import MeasureSpec
 from .. import numerals, populations
 from ..verdict_words import Word
@@ -31,7 +32,7 @@ WORDS = 30  # of a sentence before its exceptions, at most
 NAMED = 3  # models, or places, that are named; of more the range is told
 _NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
 NUMBERS = ("value", "share", "other_share", "times", "points")  # slots that hold one
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(rf"\{{({NAME})\}}")
 _VERB = re.compile(r"(\{subject\}(?:\{slightly\})?,? )(\w+?)(es|s)\b")
 _IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
 
