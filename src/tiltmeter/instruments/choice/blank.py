@@ -29,8 +29,9 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
+from .cases import cases_of
 from .forms import Forms
-from .mentions import MENTION, THIRD, Marker, cases_of, values
+from .mentions import MENTION, THIRD, Marker, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")

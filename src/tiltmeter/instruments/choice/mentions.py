@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ...languages.letters import script
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
+from .cases import cases_of
 from .forms import Forms, merge_forms
 
 LEAD = 24  # characters that a word before a conclusion has at most
@@ -292,13 +293,6 @@ class Marker:
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
         )
-
-
-def cases_of(written: Sequence[str], language: Language) -> list[str]:
-    """The other cases of a pronoun that is among the forms of an option."""
-    folded = {form.casefold() for form in written}
-    lists = (language.pack.list_of(name) for name in ("she", "he"))
-    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
 
 
 def _is_part(found: re.Match[str]) -> bool:
