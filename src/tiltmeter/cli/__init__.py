@@ -256,11 +256,8 @@ def _retyped(arguments: Sequence[str], typed: str) -> str:
     if not typed:
         return ""
     option = typed.partition(" ")[0]
-    again = [
-        word
-        for before, word in zip(("", *arguments), arguments, strict=False)
-        if option not in (before, word) and not word.startswith(f"{option}=")
-    ]
+    pairs = zip(("", *arguments), arguments, strict=False)
+    again = [word for before, word in pairs if option not in (before, word.partition("=")[0])]
     if not typed.startswith("--judge-for"):
         for place, word in enumerate(again[:-1]):
             if word == "--out":
