@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from tiltmeter.errors import TiltmeterError, TransientError
 from tiltmeter.images import Picture
 from tiltmeter.models import FREE, Model, Queued
-from tiltmeter.models.http import posting
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.records import SUBJECT, Label, LabelCall, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages.engine import retries
@@ -106,7 +105,6 @@ def injected(fault: Fault) -> Iterator[None]:
     """All that a run does to disks and sockets passes the fault."""
     connect, fsync, replace = sqlite3.connect, os.fsync, Path.replace
     content, write = Connection._content, Store.write
-    short_body = posting._short_body
     put_blob, describe = Store.put_blob, Store.describe_picture
     drawn: dict[str, str] = {}  # file → prompt
 
@@ -157,7 +155,6 @@ def injected(fault: Fault) -> Iterator[None]:
     sqlite3.connect = faulty  # type: ignore[assignment]
     os.fsync, Path.replace = sync, rename  # type: ignore[assignment, method-assign]
     Connection._content = read  # type: ignore[method-assign]
-    posting._short_body = lambda stream, most: None  # every body is read
     Store.write, Store.put_blob = written, put  # type: ignore[method-assign]
     Store.describe_picture = described  # type: ignore[method-assign]
     try:
@@ -166,7 +163,6 @@ def injected(fault: Fault) -> Iterator[None]:
         sqlite3.connect = connect
         os.fsync, Path.replace = fsync, replace  # type: ignore[method-assign]
         Connection._content = content  # type: ignore[method-assign]
-        posting._short_body = short_body
         Store.write, Store.put_blob = write, put_blob  # type: ignore[method-assign]
         Store.describe_picture = describe  # type: ignore[method-assign]
 

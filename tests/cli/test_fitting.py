@@ -11,7 +11,7 @@ from rich.console import Console
 from tiltmeter.cli import main
 from tiltmeter.cli.fitting import table_lines
 from tiltmeter.display.screen import wrap
-from tiltmeter.report.page_model.page import Column, Table
+from tiltmeter.report.page_model.table import Column, Table
 from tiltmeter.report.render import terminal
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.instruments.dialogue import read
 from tiltmeter.instruments.judges.negotiation import Negotiation
 from tiltmeter.models.kinds import make_model
-from tiltmeter.planted.dialogues import Dialogues, topic_in
+from tiltmeter.planted.dialogues import Dialogues, speakers_of, topic_in
 from tiltmeter.planted.model import Planted, planted
 from tiltmeter.planted.server import start
 from tiltmeter.planted.speech import dialogues, pick
@@ -333,14 +332,27 @@ def copied(folder: Path, file: str, old: str, new: str) -> str:
     return str(folder / "protocol.toml")
 
 
-def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_words(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("first", "second", "called"),
+    [
+        ("a girl", "man", ("Girl", "Man")),
+        (
+            "a non-binary person",
+            "a non-binary person",
+            ("Non-binary person 1", "Non-binary person 2"),
+        ),
+        ("a Black person", "another", ("Black person 1", "Black person 2")),
+        ("a person who uses a wheelchair", "a woman", ("Person 1", "Person 2")),
+        ("woman", "a woman", ("Woman 1", "Woman 2")),
+    ],
+)
+def test_other_speakers_are_called_as_the_table_does(
+    first: str, second: str, called: tuple[str, str]
 ) -> None:
-    girl = copied(tmp_path / "girl", "protocol.toml", 'first = "woman"', 'first = "girl"')
-    with pytest.raises(
-        UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")
-    ):
-        make_model(f"planted:protocol={girl}")
+    assert speakers_of({"first": first, "second": second}) == called
+
+
+def test_a_table_of_ones_own_that_has_other_languages_is_refused_in_words(tmp_path: Path) -> None:
     danish = copied(tmp_path / "danish", "prompts.csv", "\nfr,", "\nda,")
     with pytest.raises(UnknownName, match=r"No language of planted dialogues about \w+ 'da'"):
         tiltmeter.run(

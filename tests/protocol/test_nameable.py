@@ -269,7 +269,8 @@ MEASURES = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+# a change is of a run with mitigations: tests/protocol/design/test_mitigations.py
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"change"}))
 def test_every_measure_finds_what_was_planted(kind: str, run) -> None:
     """Near the truth; and the truth is in its interval, where it has one."""
     for name, measure, condition, truth, tolerance in MEASURES[kind]:

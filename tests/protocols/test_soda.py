@@ -83,7 +83,7 @@ class TestTheDesign:
     def test_the_later_objects_and_latinx_on_request(self) -> None:
         where = {"object": ("*",), "group": ("*",)}
         cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
-        assert len(cells) == 8 * 10 and {"sofa", "clock", "toaster"} <= {c["object"] for c in cells}
+        assert len(cells) == 8 * 11 and {"sofa", "clock", "toaster"} <= {c["object"] for c in cells}
         assert "Latinx" in {c["group"] for c in cells}
 
     @pytest.mark.parametrize(

@@ -21,11 +21,13 @@ from rich.console import Console
 
 from tests.report.conftest import HOSTILE
 from tiltmeter.analyse.words.verdict_words import Word
-from tiltmeter.errors import StoreError
+from tiltmeter.errors import StoreError, UsageError
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report.page_model.page import Column, Content, Table, alone
-from tiltmeter.report.render import html, json_csv, markdown, terminal, terminal_screen
+from tiltmeter.report.page_model.page import Content, alone
+from tiltmeter.report.page_model.table import Column, Table
+from tiltmeter.report.render import html, json_csv, pages, terminal, terminal_screen
+from tiltmeter.report.render.pages.md import markdown
 from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
@@ -178,7 +180,7 @@ def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
 
 
 def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> None:
-    text = markdown.markdown(alone(built))
+    text = markdown(alone(built))
     rows = [line for line in text.splitlines() if line.startswith("| ") and " --- " not in line]
     tables = [table for section in built.sections for table in section.tables]
     assert len(rows) == sum(1 + len(table.rows) for table in tables)
@@ -199,7 +201,7 @@ def test_markdown_has_no_markup_of_a_models_own(built: Content) -> None:
         built.findings[0],
         sentence="<script>x</script> | *b* [l](http://evil.example) `c`\n# heading",
     )
-    text = markdown.markdown(alone(replace(built, findings=(finding,))))
+    text = markdown(alone(replace(built, findings=(finding,))))
     assert r"\<script\>x\</script\> \| \*b\* \[l\](http://evil.example) \`c\` ⏎ \# heading" in text
 
 
@@ -392,7 +394,7 @@ def test_a_protocol_of_ones_own_has_a_report(tmp_path: Path) -> None:
     assert "man" not in reader.tags and "Mine <b>&</b>" in reader.text
     out = io.StringIO()
     terminal.print_table(built, Console(file=out, width=80, force_terminal=False))
-    assert "[0, 0.0500]" in markdown.markdown(alone(built)).replace("\\", "")
+    assert "[0, 0.0500]" in markdown(alone(built)).replace("\\", "")
     assert "0.0213" in out.getvalue() and max(map(len, out.getvalue().splitlines())) <= 80
 
 
@@ -467,3 +469,28 @@ def test_a_page_is_made_where_no_compiled_template_can_be_kept(
         assert "<html" in html.page(alone(built))
     html.template.cache_clear()
     assert not list(folder.iterdir())
+
+
+TEXT = """
+def write(page, path, brief=False):
+    from tiltmeter.report.render.outlines import outline
+    kinds = [type(block).__name__ for block in outline(page)]
+    path.write_text("\\n".join([page.title, *kinds]), "utf-8")
+"""
+
+
+def test_a_new_format_of_pages_is_one_file(
+    built: Content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of four lines, in a folder that is no part of the package."""
+    with pytest.raises(UsageError, match=r"ends in \.html or \.md\."):
+        pages.write_page(alone(built), tmp_path / "page.txt")
+    pages.write_page(alone(built), tmp_path / "page")
+    assert (tmp_path / "page").read_text("utf-8").startswith("<!doctype html>")
+    (tmp_path / "txt.py").write_text(TEXT, "utf-8")
+    monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
+    assert pages.endings() == [".html", ".md", ".txt"]
+    pages.write_page(alone(built), tmp_path / "page.txt")
+    title, *kinds = (tmp_path / "page.txt").read_text("utf-8").splitlines()
+    assert title == built.title
+    assert {*kinds} == {"Heading", "Paragraph", "Bullets", "Listing", "Table"}

@@ -57,9 +57,9 @@ def command(
     named, names = changes.with_names(comparison, dict(labels))
     page = build(named, names, full)
     if out is not None:
-        from ..report.render import runs_page
+        from ..report.render import pages
 
-        runs_page.write_page(page, out)
+        pages.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
         for warning in comparison.warnings:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import click
 
 from ..display import shorten
-from ..display.screen import Part, screen
+from ..display.document import Block, Document
+from ..display.screen import Part, part, screen
 
 ANY_WIDTH = 10_000  # columns
 LEAST_COLUMN = 16  # characters of a first column that are kept
@@ -34,8 +35,24 @@ def table_width(full: bool) -> int:
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 
+def parts_of(document: Document, width: int) -> list[Part]:
+    """The blocks of a document as parts of a screen, tables no wider than `width` if possible."""
+    return [_part(block, width) for block in document.blocks]
+
+
+def _part(block: Block, width: int) -> Part:
+    """A block whole, or the lines that it keeps in brief."""
+    lines = list(block.lines)
+    if block.table:
+        lines = table_lines(block.table, block.words, block.spare, width)
+    heading = ["", block.heading] if block.heading else []
+    brief = [*heading[1:], *(lines[n] for n in block.brief)]
+    noun = block.noun if len(block.brief) < len(lines) else ""
+    return part([*heading, *lines], brief, noun, block.weight)
+
+
 def table_lines(
-    rows: Sequence[tuple[str, ...]], left: int, last: Sequence[str], width: int
+    rows: Sequence[Sequence[str]], left: int, last: Sequence[str], width: int
 ) -> list[str]:
     """Rows under a header, columns as wide as they need; the first `left` columns are words, the
     rest numbers. If the width is too small, columns are left out as `last` names them, and then

@@ -38,13 +38,13 @@ def command(
 
     from .. import api
     from ..analyse.whole_run.signature import RULES
-    from ..report.render import runs_page, terminal_lines
+    from ..report.render import pages, terminal_lines
     from ..report.several_runs import history
 
     history_of_runs = api.history(*run, margin=margin)
     page = history.build(history_of_runs, dict(labels))
     if out is not None:
-        runs_page.write_page(page, out)
+        pages.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
         first = {"headline": page.headline, "lede": list(page.lede), "rules": RULES}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from ..display.screen import part
+from ..display.document import Block
 from ..protocol.design.thin_design import thin_design
-from .fitting import echo_parts, table_width
+from .fitting import echo_parts, parts_of, table_width
 from .json_output import echo_json
 from .options import (
     Printing,
@@ -140,15 +140,14 @@ def command(
 
 def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: bool) -> None:
     """Prints the plan in text, with the chances at a gate if there are any."""
-    from .plan_sections import sections
-
-    parts = list(sections(plan, list(thin_design(declared)), table_width(full)))
+    document = plan.document(list(thin_design(declared)))
     if passing:
         from . import gate_chances
 
         chances = list(gate_chances.lines(passing))
-        parts.append(part(chances, chances, worth=8))
-    echo_parts(parts, full)
+        told = Block(lines=chances, brief=range(len(chances)), weight=8)
+        document = replace(document, blocks=[*document.blocks, told])
+    echo_parts(parts_of(document, table_width(full)), full)
 
 
 def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:

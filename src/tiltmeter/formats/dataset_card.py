@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import __version__
 from ..report.page_model.page import Content
-from ..report.render.markdown import escape
+from ..report.render.pages.md import escape
 from . import citation
 from .evidence import OPEN, findings_table, markdown_table
 

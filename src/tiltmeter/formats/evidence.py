@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ..analyse.whole_run.selection_rates import SMALL, CategoryRate
 from ..report.page_model.figures import Pairs
 from ..report.page_model.page import Content
-from ..report.render.markdown import escape
+from ..report.render.pages.md import escape
 from . import crate
 
 OPEN = f"**{crate.OPEN}**"

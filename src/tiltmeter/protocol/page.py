@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ..display.page import Page
+from ..display.document import Block, Document
 from ..stats.results import count_of
 from . import Mode, Protocol
 
@@ -13,30 +13,29 @@ PROMPTS = 3  # that are shown
 LEVELS = 8  # of a factor that are named
 
 
-def page(protocol: Protocol) -> Page:
+def page(protocol: Protocol) -> Document:
     """The page of a protocol."""
     measures = [("measure", "kind", "what", "headline")]
     measures += [
         (spec.name, spec.kind, spec.text, "yes" if spec.headline else "")
         for spec in protocol.measures
     ]
-    return Page(
+    prompts = [protocol.prompt_text(cell) for cell in islice(protocol.cells, PROMPTS)]
+    return Document(
         f"{protocol.title} ({protocol.name} {protocol.version})",
-        (protocol.question, protocol.citation),
-        {
-            "Design": list(_design(protocol)),
-            "Prompts, for instance": [
-                protocol.prompt_text(cell) for cell in islice(protocol.cells, PROMPTS)
-            ],
-            "Limits": protocol.limits,
-        },
-        {"Measures": measures},
+        [
+            Block(lines=[protocol.question, protocol.citation]),
+            Block(heading="Design", lines=list(_design(protocol))),
+            Block(heading="Prompts, for instance", lines=prompts),
+            Block(heading="Limits", lines=protocol.limits),
+            Block(heading="Measures", table=measures),
+        ],
     )
 
 
 def _design(protocol: Protocol) -> Iterator[str]:
-    yield f"{count_of(len(protocol.cells), 'prompt')} over "
-    f"{count_of(len(protocol.items()), 'item')} ({protocol.item})"
+    items = f"{count_of(len(protocol.items()), 'item')} ({protocol.item})"
+    yield f"{count_of(len(protocol.cells), 'prompt')} over {items}"
     for name, levels in protocol.levels.items():
         shown = ", ".join(level or "–" for level in islice(levels, LEVELS))
         yield f"{name}: {shown}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"

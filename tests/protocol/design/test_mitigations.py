@@ -4,6 +4,7 @@ sentence says of it.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter import registry
+from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.protocol.design.mitigations import FILE, read_mitigations
 from tiltmeter.protocol.specs import MeasureSpec
@@ -199,3 +201,22 @@ def test_the_six_can_be_asked_in_every_audit(name: str) -> None:
     changes: list[MeasureSpec] = [m for m in asked.measures if m.name.endswith("_change")]
     assert {"refusals_change", "neither_change"} <= {spec.name for spec in changes}
     assert all(spec.headline for spec in changes)
+
+
+KEPT = """mitigation,share_she_by_mitigation
+none,".792 [.738, .831]"
+fair,".641 [.583, .689]"
+unlawful,".829 [.786, .857]"
+"""
+
+
+def test_the_file_of_the_page_is_the_kept_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first two commands of docs/how-to/what-helps.md, as they stand there."""
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "what-helps.md"
+    typed = [line[2:] for line in page.read_text("utf-8").splitlines() if line.startswith("$ ")]
+    monkeypatch.chdir(tmp_path)
+    for line in typed[:2]:
+        assert main(shlex.split(line)[1:]) == 0
+    assert (tmp_path / "helps.csv").read_text("utf-8") == KEPT

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...display.page import Page
+from ...display.document import Block, Document
 from ..words import numerals
 from .paired_runs import ComparisonRow
 
 HEADER = ("measure", "group", "runs", "first", "second", "difference", "p adj.", "verdict")
 
 
-def page(rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Sequence[str]) -> Page:
-    """The headline rows, or all where none is one; second less first, intervals over items."""
+def page(
+    rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Sequence[str]
+) -> Document:
+    """The headline rows, or all if there are none; second less first, intervals over items."""
     headlines = [row for row in rows if row.headline and row.estimate.value is not None]
     margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
-    return Page(
+    about = f"Second less first, 95 % intervals over items; equivalent is held against {margin}."
+    said = dict.fromkeys(row.claim.sentence for row in rows if row.claim)
+    return Document(
         "Runs against one another",
-        (
-            f"Second less first, 95 % intervals over items; equivalent is held against {margin}.",
-            *dict.fromkeys(row.claim.sentence for row in rows if row.claim),
-        ),
-        {"To know": warnings, "Not compared": left_out},
-        {"Headline measures": [HEADER, *map(_cells, headlines or rows)]},
+        [
+            Block(lines=[about, *said]),
+            Block(heading="To know", lines=warnings),
+            Block(heading="Not compared", lines=left_out),
+            Block(heading="Headline measures", table=[HEADER, *map(_cells, headlines or rows)]),
+        ],
     )
 
 

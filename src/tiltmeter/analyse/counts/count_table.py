@@ -255,6 +255,9 @@ class CountTable:
         return rows
 
 
+Table = CountTable  # its name in packages of others, which earlier docs gave them
+
+
 def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
     """The labels that are in no denominator, in the order of `items`."""
     every = cut.sum(tuple(cut.values))

@@ -5,24 +5,21 @@ notebook.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ...display.page import Page
+from ...display.document import Document
 from ...protocol.design import prompt_pairs
 from ...records import Json
 from ...stages.planning import cost, other_levels
 from ...stages.steps.connect import KnownModel
 from ...stats.results import count_of
-from ..stopping import sentences
+from .plan_blocks import blocks
 
 if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
     from ...stages.planning import power
     from ..stopping.forecast import StoppingForecast
-
-CALLS = ("model", "part", "mode", "calls", "tokens in", "tokens out at most", "$ about")
-DESIGN = ("measure", "of", "items", "outputs each", "detectable")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,7 +81,11 @@ class Plan:
         return _line(self)
 
     def _repr_html_(self) -> str:
-        return _page(self).html()
+        return self.document().html()
+
+    def document(self, thin: Sequence[str] = ()) -> Document:
+        """The plan in words. thin: how the design is too thin."""
+        return Document(f"Plan of {self.protocol} {self.version}", [*blocks(self, thin)])
 
     def __getitem__(self, name: str) -> Json:
         warnings.warn(
@@ -112,62 +113,3 @@ def _money(plan: Plan) -> str:
         return f"cost unknown (no price for {', '.join(unknown)})"
     how = "up to" if any(line.up_to for line in plan.calls) else "about"
     return f"{how} ${plan.totals['cost']:,.2f}"
-
-
-def _page(plan: Plan) -> Page:
-    """The page of a plan."""
-    return Page(
-        f"Plan of {plan.protocol} {plan.version}",
-        (
-            f"{count_of(plan.trials, 'trial')}, {count_of(plan.totals['calls'], 'call')}, "
-            f"{_money(plan)}.",
-        ),
-        {
-            "To know": [
-                *plan.misfits,
-                *plan.doubts,
-                *plan.waiting,
-                *_ends(plan),
-                *_of_stopping(plan),
-            ]
-        },
-        {
-            "Calls": [CALLS, *_calls(plan)],
-            "Detectable with 80 % power": [DESIGN, *_design(plan)],
-        }
-        | _stopping_table(plan),
-    )
-
-
-def _of_stopping(plan: Plan) -> Iterator[str]:
-    if plan.stopping:
-        yield from sentences.sentences(plan.totals, plan.stopping)
-
-
-def _stopping_table(plan: Plan) -> dict[str, list[tuple[str, ...]]]:
-    if not plan.stopping:
-        return {}
-    title = sentences.heading(plan.stopping).removesuffix(":")
-    return {title: [*sentences.table(plan.totals, plan.wanted, plan.stopping)]}
-
-
-def _ends(plan: Plan) -> Iterator[str]:
-    for model in plan.models:
-        if model["retires_on"]:
-            verb = "was retired" if model["retired"] else "ends"
-            yield f"{model['name']} {verb} on {model['retires_on']}."
-
-
-def _calls(plan: Plan) -> Iterator[tuple[str, ...]]:
-    for one in plan.calls:
-        cost = "?" if one.cost is None else f"{one.cost:,.2f}"
-        tokens = f"{one.prompt_tokens:,}", f"{one.completion_tokens:,}"
-        yield one.model, one.part, one.mode, f"{one.calls:,}", *tokens, cost
-
-
-def _design(plan: Plan) -> Iterator[tuple[str, ...]]:
-    for row in plan.design:
-        place = ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
-        items = "–" if row.clusters is None else f"{row.clusters:,}"
-        value = "–" if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
-        yield row.measure, place, items, f"{row.per_cluster:.3g}", value

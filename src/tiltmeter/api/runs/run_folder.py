@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from ...errors import RunError, UsageError
+from ...errors import RunError
 from ...gold import majority
 from ...protocol import Protocol
 from ...records import Estimate
@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does
     from ...report.render import notebook
     from ...report.tables.cross_tables import CrossTable
     from .frames import Frame
-
-NO_REPORTS = (".pdf", ".tex", ".docx", ".odt", ".png", ".svg", ".csv", ".json")
 
 
 class Run:
@@ -291,15 +289,10 @@ def report(
     no run has. brief: the page that fits one sheet.
     """
     from ...analyse.words.short_model_names import given_names
-    from ...report.render import html, markdown
+    from ...report.render import pages
     from ...report.several_runs import multi_run
 
-    target = Path(path)
-    if target.suffix.lower() in NO_REPORTS:
-        raise UsageError(
-            f"A report is HTML or Markdown, not {target.suffix}: name a file that ends in .html or "
-            ".md. For paper print the page; tables: tiltmeter table, figures: tiltmeter figure"
-        )
+    pages.check_ending(path)
     with ExitStack() as stack:
         runs = [
             multi_run.Analysed(
@@ -309,8 +302,5 @@ def report(
         ]
         known = (row.subject for run in runs for row in run.estimates)
         page = multi_run.report(runs, given_names(labels or {}, known))
-    if target.suffix == ".md":
-        target.write_text(markdown.markdown(page), encoding="utf-8")
-    else:
-        html.write_html(page, target, brief=brief)
-    return target
+    pages.write_page(page, path, brief)
+    return Path(path)

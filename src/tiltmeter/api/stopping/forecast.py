@@ -19,8 +19,8 @@ from ...records import Trial
 from ...stages.planning import plan as planning
 from ...stages.planning.cost import Totals
 from ...stages.planning.plan import Choices
-from ...stages.planning.planned_claims import labels_of
-from ...stages.planning.power import POWER, share_of, sides_of
+from ...stages.planning.planned_claims import labels_of, sides_of
+from ...stages.planning.power import POWER, share_of
 from ...stats.arguments import Floats
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words, sampling_ratio, words_part
 from ...stats.power.design import Design

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ _UNKNOWN = (ImportError, AttributeError, TypeError, KeyError, ValueError)
 @runtime_checkable
 class Receiving(Protocol):
     """A transport of asyncio's. max_size: bytes that it makes room for whenever something comes. Of
-    itself it takes 256 KiB, so much that the system maps and unmaps them for every reply: a tenth
-    of a call.
+    itself it takes 256 KiB, so much that the system maps and unmaps them for every reply: 16 µs of
+    CPU, where a whole call takes 21.
     """
 
     max_size: int
@@ -153,7 +153,7 @@ class Posting:
     ) -> Received | None:
         """Posts the data and returns the reply; None if nothing was sent, and the session has to
         send it, or says what is wrong. Raises what the session would. most: bytes that the reply
-        may have; read: what reads it where it does not come at once.
+        may have; read: what reads it.
         """
         head = self._head(url, headers)
         if head is None:
@@ -172,9 +172,7 @@ class Posting:
             message, stream = await protocol.read()
             while message.code < 200 and message.code != 101:
                 message, stream = await protocol.read()
-            content = _short_body(stream, most)
-            if content is None:
-                content = await read(stream, most)
+            content = await read(stream, most)
             now = self._loop.time()
             if deadline <= now:  # a body without a length may have ended by the abort
                 raise TimeoutError
@@ -266,21 +264,6 @@ class Posting:
                 idle.popleft().wire.close()
             if idle and self._closing is None:
                 self._closing = self._loop.call_later(self._idle_s, self._close_idle)
-
-
-def _short_body(stream: StreamReader, most: int) -> bytes | None:
-    """A body that came at once and whole, taken out of the stream's own buffer: to read it makes
-    aiohttp look for more of it. None where it is to be read.
-    """
-    pieces: Iterable[bytes] | None = getattr(stream, "_buffer", None)
-    if (
-        pieces is None
-        or not stream.is_eof()
-        or stream.total_bytes > min(most, BUFFER_BYTES)  # above, the connection may be paused
-        or stream.exception() is not None
-    ):
-        return None
-    return b"".join(pieces)
 
 
 def _receive_less(transport: asyncio.Transport | Receiving | None) -> None:

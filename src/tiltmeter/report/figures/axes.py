@@ -54,7 +54,7 @@ def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
     if spec.unit in numerals.RATIOS:
         return _log([v for v in seen if v > 0] or [1.0])
     if spec.unit == "share" and not spec.signed and not whole:
-        return _linear([0.0, min(1.0, max([0.05, *seen]))], signed=False, unit="share")
+        return linear([0.0, min(1.0, max([0.05, *seen]))], signed=False, unit="share")
     if spec.unit == "share" and not spec.signed:
         return (
             "linear",
@@ -64,7 +64,7 @@ def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
     if spec.unit == "share":
         end = next(end for end in DIFFERENCES if end == 1 or max(map(abs, seen or [0.0])) <= end)
         return "linear", (-end, end), tuple(_tick(end * n / 2) for n in range(-2, 3))
-    return _linear(seen or [0.0], signed=spec.signed, unit=spec.unit)
+    return linear(seen or [0.0], signed=spec.signed, unit=spec.unit)
 
 
 def _tick(value: float) -> tuple[float, str]:
@@ -73,8 +73,8 @@ def _tick(value: float) -> tuple[float, str]:
     return value, numerals.difference(value, places)
 
 
-def _linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
-    """Symmetric about 0 for a difference, so that both sides have the same room."""
+def linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
+    """A scale with round places; of a difference symmetric about 0, with room on both sides."""
     low, high = min(seen), max(seen)
     if signed:
         high = max(abs(low), abs(high))

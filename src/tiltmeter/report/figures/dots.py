@@ -88,7 +88,6 @@ def dots(
         table=strata.table_id(audit, spec, reading.grouping(rows[0]), name.split("-")[0]),
         note=f"Each dot is one {audit.items(1)}. Thick line: the mean."
         + (" Dashed: no tilt." if null is not None else ""),
-        marks=strata.marks(audit, rows),
         strips=tuple(made),
         axis=axis,
     )

@@ -95,7 +95,6 @@ def dumbbell(
         text=strata.describe_figure(spec, points),
         table=table,
         note=strata.alone(labels) + _note(bool(tests)),
-        marks=strata.marks(audit, estimates),
         series=tuple(f"{factor}: {level}" for level in levels),
         rows=tuple(
             FigureRow(*place, tuple(sorted(points, key=lambda p: p.series)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...analyse.claims.output_query import query_of
-from ...analyse.words import numerals, reading
+from ...analyse.words import reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model import audits, strata
@@ -85,7 +85,6 @@ def forest(
         text=_description(audit, spec, estimates),
         note=strata.alone(labels) + _note(spec, estimates),
         table=table,
-        marks=strata.marks(audit, estimates),
         folded=not spec.headline and len(estimates) > audits.MANY,
         series=tuple(names),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
@@ -122,8 +121,6 @@ def point(
         estimate.high,
         reading.value(estimate, spec, digits),
         reading.interval(estimate, spec, digits),
-        numerals.count(estimate.n),
-        audit.marks.get(estimate.signature, ""),
         null,
         query_of(audit.protocol, estimate).text(),
     )

@@ -8,8 +8,8 @@ stratum. A measure whose groupings have one part only is mapped against the stra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ...analyse.claims.output_query import query_of
 from ...analyse.words import numerals, reading
@@ -28,14 +28,19 @@ Name = Callable[[Estimate], str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What one map shows. across: what the columns are; rows: row → column → estimate; scaled: all
-    that share its colours.
+    """The cells of one map. across: names its columns; rows: row → column → estimate; scaled: all
+    that share its colours; words: the number and the symbol of a row and column, if they are not
+    those of all maps.
     """
 
     across: str
     rows: dict[str, dict[str, Estimate]]
-    shown: list[Estimate]
     scaled: list[Estimate]
+    words: Mapping[tuple[str, str], tuple[str, str]] | None = None
+
+    def shown(self) -> list[Estimate]:
+        """The estimates of its cells."""
+        return [e for row in self.rows.values() for e in row.values()]
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
@@ -57,10 +62,9 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
             title = strata.heading(
                 spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts)
             )
-            table = strata.table_id(audit, spec, reading.grouping(grid.shown[0]), prefix)
-            yield heat(
-                audit, spec, grid, columns, name=name, title=title, table=table, folded=place > OPEN
-            )
+            table = strata.table_id(audit, spec, reading.grouping(grid.shown()[0]), prefix)
+            made = heat(audit, spec, grid, columns)
+            yield replace(made, id=name, title=title, table=table, folded=place > OPEN)
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
@@ -82,8 +86,7 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
             "",
             _grid(
                 strata.differing(audit, found),
-                found,
-                found,
+                (found, found),
                 lambda e: names[reading.stratum(e)],
                 reading.group_label,
             ),
@@ -97,18 +100,18 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
         yield (
             words,
             _grid(
-                column, kept, found, lambda e: reading.group(e)[column], lambda e: _row(e, silent)
+                column, (kept, found), lambda e: reading.group(e)[column], lambda e: _row(e, silent)
             ),
         )
 
 
-def _grid(
-    across: str, shown: list[Estimate], scaled: list[Estimate], column: Name, row: Name
-) -> Grid:
+def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, row: Name) -> Grid:
+    """of: the estimates that are shown, and all that share their scale."""
+    shown, scaled = of
     cells: dict[str, dict[str, Estimate]] = {}
     for e in shown:
         cells.setdefault(row(e) or "all", {})[column(e)] = e
-    return Grid(across, cells, shown, scaled)
+    return Grid(across, cells, scaled)
 
 
 def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
@@ -141,32 +144,24 @@ def heat(
     spec: MeasureSpec,
     grid: Grid,
     columns: Sequence[str],
-    *,
-    name: str,
-    title: str,
-    table: str = "",
-    folded: bool = False,
 ) -> Heat:
     """One map; maps of other strata and columns have the same scale."""
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
-    def cell(e: Estimate | None) -> HeatCell | None:
+    def cell(row: str, column: str) -> HeatCell | None:
+        e = grid.rows[row].get(column)
         if e is None or e.value is None:
             return None
+        number = _words(spec, e.value, signed=reading.is_signed(spec, e))
+        words = grid.words[row, column] if grid.words else (number, _symbol(e, spec, leaders))
         told = spec.null is None or e.p is None or strata.significant(e)
+        query = query_of(audit.protocol, e).text()
         return HeatCell(
-            level(e.value) if told else 0,
-            _words(spec, e.value, signed=reading.is_signed(spec, e)),
-            numerals.count(e.n),
-            _symbol(e, spec, leaders),
-            query_of(audit.protocol, e).text(),
+            level(e.value) if told else 0, words[0], numerals.count(e.n), words[1], query
         )
 
-    cells = {
-        row: tuple(cell(found.get(column)) for column in columns)
-        for row, found in grid.rows.items()
-    }
+    cells = {row: tuple(cell(row, column) for column in columns) for row in grid.rows}
     said = [
         f"{row}, {column}: {one.text}{one.symbol} (n {one.n})"
         if one
@@ -176,13 +171,10 @@ def heat(
     ]
     holes = any(one is None for line in cells.values() for one in line)
     return Heat(
-        id=name,
-        title=title,
+        id="",
+        title="",
         text=strata.describe_figure(spec, said),
-        table=table,
-        folded=folded,
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
-        marks=strata.marks(audit, grid.shown),
         across=grid.across,
         columns=tuple(columns),
         rows=tuple(cells.items()),

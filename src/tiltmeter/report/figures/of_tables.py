@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...analyse.words import numerals, reading
+from ...analyse.words import reading
 from ...protocol import MeasureSpec
+from ...records import Estimate
 from ..page_model import strata
 from ..page_model.audits import Audit, slug
-from ..page_model.figures import FigureRow, Heat, HeatCell, Plot
+from ..page_model.figures import FigureRow, Heat, Plot
 from ..tables.cross_table_axes import Levels
 from ..tables.cross_table_formats import LEADER, OPEN_LEADER
 from ..tables.cross_tables import CrossTable
@@ -46,7 +47,6 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         title=table.title,
         text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
         note=" ".join(table.notes),
-        marks=strata.marks(read, shown),
         series=tuple(_named(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
         axis=axes.axis(spec, shown, whole=False),
@@ -60,35 +60,24 @@ def _named(names: Levels, levels: Levels) -> str:
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """A map with the cells of the table."""
-    spec, shown = _spec(read, table), list(table.estimates.values())
-    level, scale = heat.scale_of(spec, [e.value for e in shown if e.value is not None])
-    rows = []
+    """A map with the cells of the table, marked as they are."""
+    rows: dict[str, dict[str, Estimate]] = {}
+    words: dict[tuple[str, str], tuple[str, str]] = {}
+    spec = _spec(read, table)
     for levels, cells in table.rows:
-        line: list[HeatCell | None] = []
+        row = rows.setdefault(JOIN.join(levels), {})
         for column, text in zip(table.columns, cells, strict=True):
-            e = table.estimates.get((levels, column))
-            if e is None or e.value is None:
-                line.append(None)
+            if (levels, column) not in table.estimates:
                 continue
-            mark = next((m for m in (LEADER, OPEN_LEADER) if text.endswith(m)), "")
+            e = row[JOIN.join(column)] = table.estimates[levels, column]
+            mark = next((one for one in (LEADER, OPEN_LEADER) if text.endswith(one)), "")
             number = reading.value(e, spec, 2)
-            told = spec.null is None or e.p is None or strata.significant(e)
-            line.append(HeatCell(level(e.value) if told else 0, number, numerals.count(e.n), mark))
-        rows.append((JOIN.join(levels), tuple(line)))
-    said = [f"{', '.join(levels)}: {', '.join(cells)}" for levels, cells in table.rows]
-    return Heat(
-        id=slug("table", table.title),
-        title=table.title,
-        text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
-        note=" ".join(table.notes),
-        marks=strata.marks(read, shown),
-        across=JOIN.join(table.column_names),
-        columns=tuple(JOIN.join(column) for column in table.columns),
-        rows=tuple(rows),
-        diverging=spec.null is not None,
-        scale=scale,
-    )
+            words[JOIN.join(levels), JOIN.join(column)] = number, mark
+    shown = list(table.estimates.values())
+    grid = heat.Grid(JOIN.join(table.column_names), rows, shown, words)
+    made = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
+    name, note = slug("table", table.title), " ".join(table.notes)
+    return replace(made, id=name, title=table.title, note=note)
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:

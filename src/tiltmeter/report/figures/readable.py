@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...analyse.words import numerals
@@ -28,11 +28,11 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
             replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
             for row in figure.rows
         )
-        axis = _axis([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
+        axis = axis_over([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
         return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
         seen = [dot.value for strip in figure.strips for dot in strip.dots]
-        axis = _axis(seen, figure.axis, matters, signed=False)
+        axis = axis_over(seen, figure.axis, matters, signed=False)
         strips = tuple(replace(one, number=_per_cent(one.number)) for one in figure.strips)
         return replace(figure, strips=strips, axis=axis)
     return figure
@@ -50,7 +50,7 @@ def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
             )
 
 
-def _axis(seen: list[float], whole: Axis, matters: float, *, signed: bool) -> Axis:
+def axis_over(seen: Sequence[float], whole: Axis, matters: float = 0.0, *, signed: bool) -> Axis:
     """The axis with two ends inside the range of the quantity, and ticks at round places."""
     null = whole.null
     near = [] if null is None else [null - matters, null + matters]

@@ -192,7 +192,6 @@ def stack_bars(
         table=table,
         note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 1, its parts "
         "in the order of the legend." + hatched,
-        marks=strata.marks(audit, [row.estimate for row in rows]),
         parts=parts,
         colours=tuple(_colours(audit, rows, parts)),
         answers=len(answers),

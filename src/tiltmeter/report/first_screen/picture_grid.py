@@ -10,7 +10,7 @@ used) has its place too, with its outcome.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from ... import images
@@ -103,16 +103,3 @@ def source(store: Store, blob: str) -> str:
     except (StoreError, images.Unusable):
         return ""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
-
-
-def words(grids: Sequence[PictureGrid]) -> Iterator[str]:
-    """The grids as lines of text, for reports without pictures."""
-    for grid in grids:
-        yield f"{grid.subject} (columns: {grid.across or 'all'})"
-        for row in grid.rows:
-            cells = (
-                f"{level or 'all'}: {', '.join(shot.label for shot in cell)}"
-                for level, cell in zip(grid.columns, row.cells, strict=True)
-                if cell
-            )
-            yield f"{row.label}: {'; '.join(cells)}"

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
@@ -16,6 +17,7 @@ from ...protocol.design.cue_words import word_measures
 from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 
+K = TypeVar("K")
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
 DEEP = 3  # factors; such a grouping has a table of its own where all rows together are many
 SOME = 6  # likewise where each level is one item only (a word), since those are no groups
@@ -72,18 +74,12 @@ class Audit:
 
     @cached_property
     def _by_measure(self) -> dict[str, list[Estimate]]:
-        found: dict[str, list[Estimate]] = {}
-        for estimate in self.estimates:
-            found.setdefault(estimate.measure, []).append(estimate)
-        return found
+        return grouped(self.estimates, lambda e: e.measure)
 
     @cached_property
     def _wholes(self) -> dict[tuple[str, Stratum], list[Estimate]]:
-        found: dict[tuple[str, Stratum], list[Estimate]] = {}
-        for estimate in self.estimates:
-            if not group(estimate):
-                found.setdefault((estimate.measure, stratum(estimate)), []).append(estimate)
-        return found
+        whole = (e for e in self.estimates if not group(e))
+        return grouped(whole, lambda e: (e.measure, stratum(e)))
 
     @cached_property
     def _differing(self) -> frozenset[int]:
@@ -167,6 +163,14 @@ class Audit:
         return noun if number == 1 else f"{noun}s"
 
 
+def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, list[Estimate]]:
+    """The rows of each key, keys in the order in which they first occur."""
+    found: dict[K, list[Estimate]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
     """An `Audit` of these estimates, its strata in the order in which they first occur."""
     return Audit(
@@ -179,9 +183,7 @@ def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str,
 
 def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
     """Groupings of one measure that have too many levels."""
-    groupings: dict[tuple[str, ...], list[Estimate]] = {}
-    for estimate in rows:
-        groupings.setdefault(grouping(estimate), []).append(estimate)
+    groupings = grouped(rows, grouping)
     whole = sum(map(len, groupings.values()))
     many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
     for by, rows in groupings.items():

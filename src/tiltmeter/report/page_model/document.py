@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...analyse.between_runs.first_words import Pill
 from .figures import Figure
-from .page import Table
+from .table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ScreenBlock:
     """Rows of a table, or lines, of which a terminal with less room shows fewer.
 
     style: of lines; begin: stands before each. noun: names the rows that are left out, "" if they
@@ -40,14 +40,16 @@ class Block:
     weight: int = 0
 
 
-def warnings_block(lines: tuple[str, ...]) -> Block:
+def warnings_block(lines: tuple[str, ...]) -> ScreenBlock:
     """Cautions: three, one or none of them if there is little room."""
     begin, style = "! ", "yellow"
-    return Block(rows=lines, begin=begin, style=style, noun="caution", fewer=(3, 1, 0), weight=1)
+    return ScreenBlock(
+        rows=lines, begin=begin, style=style, noun="caution", fewer=(3, 1, 0), weight=1
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class RunsPage:
     """A comparison or a history of runs. cautions: reasons not to read it as it stands; blocks:
     follow the first words in a terminal; with_line: those words begin with `line` there; end: the
     last line there.
@@ -63,7 +65,7 @@ class Document:
     figure: Figure | None
     tables: tuple[Table, ...]
     cautions: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[ScreenBlock, ...]
     example: Example | None = None
     with_line: bool = False
     end: str = ""

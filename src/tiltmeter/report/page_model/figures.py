@@ -51,8 +51,6 @@ class Point:
     high: float | None
     text: str
     interval: str
-    n: str
-    mark: str
     null: tuple[float, float] | None = None  # where 95 % of values lie if nothing differs
     query: str = ""  # of the outputs that were counted
 
@@ -80,7 +78,6 @@ class Figure:
     text: str
     note: str = ""
     table: str = ""
-    marks: Pairs = ()
     folded: bool = False
 
 

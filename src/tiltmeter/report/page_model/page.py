@@ -1,7 +1,7 @@
 """The data of a report: frozen rows of text and numbers, with no layout. Made by `content.build`.
 
 A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
-stands beside a number for its signature, which is written out in full under the table or figure and
+stands beside a number for its signature, which is written out in full under the table and
 in the list at the end.
 """
 
@@ -13,33 +13,7 @@ from dataclasses import dataclass, field
 from ...analyse.words.verdict_words import Word
 from ...records import Json
 from .figures import Figure, Pairs, Plot
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """kind: text | number | mark. `brief` columns are those that a terminal has room for."""
-
-    name: str
-    kind: str = "text"
-    brief: bool = False
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter,
-    text); `links` has for each row the query of its outputs, or is ().
-    """
-
-    id: str
-    title: str
-    about: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: Pairs = ()
-    marks: Pairs = ()
-    folded: bool = False
-    links: tuple[str, ...] = ()
+from .table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from ...records import Estimate
 from ...stats.results import ALPHA
 from . import audits
 from .audits import Audit
-from .figures import Pairs
 
 SERIES = 6  # in one figure: as many as there are colours and shapes that stay apart
 SAID = 40  # numbers that a description reads out; the rest are in the table
@@ -69,12 +68,6 @@ def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:
             else:
                 found.append(part)
     return found
-
-
-def marks(audit: Audit, estimates: Iterable[Estimate]) -> Pairs:
-    """(mark, signature) of the estimates drawn."""
-    used = {e.signature: audit.marks[e.signature] for e in estimates if e.signature in audit.marks}
-    return tuple((mark, text) for text, mark in used.items())
 
 
 def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:

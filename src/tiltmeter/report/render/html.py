@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ...errors import StoreError
@@ -24,14 +24,14 @@ from ...records import __version__
 from ..figures import draw, plots
 from ..figures.svg import without_links
 from ..page_model.figures import Figure
-from ..page_model.page import Content, Report, Section, Table
+from ..page_model.page import Report, Section
+from ..page_model.table import Table
 from ..tables import drawers as behind
 from . import html_rows
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Template
 
-F = TypeVar("F", bound=Figure)
 # 58 %, +3 points [−26, 31], 0.515: with its unit and its interval, and no confidence nor null value
 _NUMBER = re.compile(
     r"(?<![\w.=:/-])(?>[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))"
@@ -57,7 +57,8 @@ def template(name: str) -> Template:
             return f"{context['p']}{drawers[query]}" if query in drawers else ""
 
         # ElementTree escapes every text in it
-        drawing = without_links(draw(figure, narrow), place)
+        own = replace(figure, id=f"{context['p']}{figure.id}")
+        drawing = without_links(draw(own, narrow), place)
         return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:
@@ -73,9 +74,7 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
         bytecode_cache=_compiled_before(),
     )
-    environment.filters["drawn"] = draw_markup
-    environment.filters["linked"] = link_number
-    environment.filters["beside"] = _beside
+    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _beside}
     environment.filters["rows"] = lambda table, drawers, prefix: Markup(
         html_rows.table_rows(table, drawers, prefix)
     )
@@ -126,10 +125,10 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
     """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: what stands
     before a query in the address of an explorer that can show its outputs, "" for none.
     """
-    runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
+    runs = report.runs
     return template("report.html.j2").render(
         brief=brief,
-        report=replace(report, runs=runs),
+        report=report,
         alone=runs[0].content if len(runs) == 1 else None,
         explorer=explorer if len(runs) == 1 else "",
         n=2,
@@ -163,29 +162,6 @@ def _asset(name: str) -> str:
 def _digest(text: str) -> str:
     """The hash by which the page's content policy allows a text."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _apart(content: Content, prefix: str) -> Content:
-    """The content with the prefix before the id of each table and figure, so that two runs fit on
-    one page.
-    """
-    if not prefix:
-        return content
-
-    def with_prefix(figure: F) -> F:
-        return replace(figure, id=prefix + figure.id, table=figure.table and prefix + figure.table)
-
-    sections = tuple(
-        replace(
-            section,
-            figures=tuple(map(with_prefix, section.figures)),
-            tables=tuple(replace(table, id=prefix + table.id) for table in section.tables),
-        )
-        for section in content.sections
-    )
-    seen = content.screen.figure
-    screen = replace(content.screen, figure=seen and with_prefix(seen))
-    return replace(content, sections=sections, screen=screen)
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:

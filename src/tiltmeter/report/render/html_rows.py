@@ -9,7 +9,7 @@ from html import escape
 
 from ...analyse.words import numerals
 from ..page_model.figures import Pairs
-from ..page_model.page import Table
+from ..page_model.table import Table
 
 LONG = 40  # characters of a cell from which on its text is broken into lines
 MARK, NUMBER = "mark", "number"  # kinds of columns

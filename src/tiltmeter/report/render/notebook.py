@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words.first_sentence.situations import first_sentence
+from ...display.document import Block, Document
 from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.design.tables import SEVERAL
@@ -97,18 +98,14 @@ def summary(
     notes: Sequence[str],
 ) -> str:
     """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
-    lines = [f"{number:,} {name}" for name, number in counts.items()]
-    parts = [
-        f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p>"
-        f"<p>{_text(', '.join(lines))}</p>"
+    said = first_sentence([verdict.facts for verdict in verdicts]).text if verdicts else ""
+    number = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    blocks = [
+        Block(lines=[said], strong=True),
+        Block(lines=[protocol.question, number, *notes]),
+        Block(heading="Verdicts", lines=[verdict.sentence for verdict in verdicts]),
     ]
-    parts += [f"<p>{_text(note)}</p>" for note in notes]
-    if verdicts:
-        said = first_sentence([verdict.facts for verdict in verdicts]).text
-        parts.insert(1, f"<p><b>{_text(said)}</b></p>")
-    lines = [verdict.sentence for verdict in verdicts]
-    parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in lines), "</ul>"] if lines else []
-    return "".join(parts)
+    return Document(protocol.title, blocks).html()
 
 
 def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> audits.Audit:
@@ -155,7 +152,3 @@ def standalone(measure: str, figure: Figure) -> Drawing:
         count=1,
     )
     return Drawing(measure, shown.title, shown.text, svg)
-
-
-def _text(words: str) -> str:
-    return escape(sanitize.visible(words))

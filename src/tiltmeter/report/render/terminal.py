@@ -13,7 +13,8 @@ from rich.text import Text
 from ...analyse.words import numerals
 from ...analyse.words.verdict_words import Word
 from ...display.screen import CutForm, Part, part
-from ..page_model.page import Content, Finding, Table
+from ..page_model.page import Content, Finding
+from ..page_model.table import Table
 from ..tables import judges, taxonomies
 from .terminal_lines import add_column, grid, lines_of, print_parts, width_of
 

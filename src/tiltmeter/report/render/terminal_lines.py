@@ -11,8 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ...display.screen import WIDEST, CutForm, Part, full_rest, screen
-from ..page_model.document import Block, Document
-from ..page_model.page import Table
+from ..page_model.document import RunsPage, ScreenBlock
+from ..page_model.table import Table
 
 TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$")
 LABEL = 11  # columns that a text column needs at least
@@ -54,7 +54,7 @@ def print_parts(
 
 
 def print_document(
-    document: Document, console: Console, full: bool = False, taken: int = 0
+    document: RunsPage, console: Console, full: bool = False, taken: int = 0
 ) -> None:
     """Prints the first words of a document and its blocks; as much as fits the terminal, or all."""
     head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
@@ -70,14 +70,14 @@ def print_document(
     print_parts(parts, console, full, taken, rest)
 
 
-def _part(block: Block, console: Console) -> Part:
+def _part(block: ScreenBlock, console: Console) -> Part:
     """A block with all of its rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
 
 
-def _form(block: Block, most: int, console: Console) -> CutForm:
+def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     places = sorted((block.order or range(len(rows)))[:most])
     left = block.hidden + len(rows) - len(places)

@@ -131,10 +131,8 @@ def _with_page(
 def _by_variant(
     protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]
 ) -> list[audits.Audit]:
-    own: dict[str, list[Estimate]] = {}
-    for estimate in estimates:
-        own.setdefault(estimate.variant, []).append(estimate)
-    return [audits.audit(protocol, rows, marks) for rows in own.values()]
+    variants = audits.grouped(estimates, lambda row: row.variant)
+    return [audits.audit(protocol, rows, marks) for rows in variants.values()]
 
 
 def _judge(

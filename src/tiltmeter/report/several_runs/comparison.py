@@ -11,16 +11,19 @@ from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
 from ...analyse.between_runs.prompt_in_both import PromptInBoth
+from ...analyse.between_runs.set_up import Difference
 from ...analyse.words import numerals
 from ...analyse.words.headlines import amount
 from ...analyse.words.verdict_words import Word
 from ...display import shorten
 from ...stats.results import count_of
+from ..figures import axes
+from ..figures.readable import axis_over
 from ..figures.timeline import Arrow, Arrows
 from ..page_model import sanitize
-from ..page_model.document import Block, Document, Example, warnings_block
+from ..page_model.document import Example, RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Axis
-from ..page_model.page import Column, Table
+from ..page_model.table import Field, Table, number, table_of, words
 from ..tables import judges
 from . import changes
 
@@ -29,7 +32,7 @@ LONGEST_NAME = 16  # characters of a run's name in a terminal; the lines below h
 LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
 
-def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Document:
+def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> RunsPage:
     """The document of a comparison with short names (`changes.with_names`). names: {model: its
     short name}; full: its parts for a terminal have every difference.
     """
@@ -38,13 +41,13 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
     runs = list(dict.fromkeys(run for row in found.rows for run in row.runs))
     named = tuple(f"{name} = {model}" for model, name in names.items())
     warned = warnings_block(tuple(changes.cautions(found)))
-    models = Block(rows=named, style="dim")
+    models = ScreenBlock(rows=named, style="dim")
     blocks = (
         (warned, models, *_every_difference(found))
         if full
         else _blocks(found, headlines, warned, models)
     )
-    document = Document(
+    document = RunsPage(
         kind="compare",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -62,57 +65,53 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Do
 
 
 def _blocks(
-    found: Comparison, rows: Sequence[ComparisonRow], warned: Block, named: Block
-) -> tuple[Block, ...]:
+    found: Comparison, rows: Sequence[ComparisonRow], warned: ScreenBlock, named: ScreenBlock
+) -> tuple[ScreenBlock, ...]:
     """The blocks for a terminal: with less room fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
     others = "difference of other measures and groups"
-    table = Block(
+    table = ScreenBlock(
         rows=_headline_table(rows), noun=f"more {kind}", fewer=(12, 8, 5, 3, 2, 0), weight=2
     )
-    return table, Block(noun=others, hidden=len(found.rows) - len(rows)), warned, named
+    return table, ScreenBlock(noun=others, hidden=len(found.rows) - len(rows)), warned, named
 
 
-def _every_difference(found: Comparison) -> Iterator[Block]:
+def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
     """The differences of all measures and groups, with their notes."""
     table = judges.comparison(found, everything=True)
     _, group, *others = table.columns
     rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
-    yield Block(rows=replace(table, columns=(group, *others), rows=rows))
+    yield ScreenBlock(rows=replace(table, columns=(group, *others), rows=rows))
     notes = (f"{letter}  {text}" for letter, text in table.notes)
-    yield Block(rows=(table.about, *notes), style="dim")
+    yield ScreenBlock(rows=(table.about, *notes), style="dim")
 
 
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
     """One row per difference: the levels that tell it apart, its values and its verdict."""
     several = len({row.runs for row in rows}) > 1
-    columns = (
-        Column("number", brief=True),
-        Column("run", brief=several),
-        Column("values", "number", True),
-        Column("difference", "number", True),
-        Column("p adj.", "number", True),
-        Column("verdict", brief=True),
-    )
-    return Table("differences", "", "", columns, tuple(_headline_cells(row, rows) for row in rows))
 
+    def name(row: ComparisonRow) -> str:
+        own = _levels(row)
+        differ = (n for n in own if any(_levels(o).get(n, "") != own[n] for o in rows))
+        levels = (own[n] for n in differ if n != "run" and own[n])
+        return ", ".join((row.estimate.measure, *levels))
 
-def _headline_cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ...]:
-    measure, _, _, values, difference, p, verdict, _ = judges.comparison_cells(row)
-    levels = [
-        level
-        for name, level in _levels(row).items()
-        if level and name != "run" and any(_levels(o).get(name, "") != level for o in others)
-    ]
-    sign = row.verdict.symbol if row.verdict else "·"
-    return (
-        ", ".join((measure, *levels)),
-        shorten(row.runs[1], LONGEST_NAME),
-        values if numerals.NOTHING not in values else numerals.NOTHING,
-        difference,
-        p,
-        f"{sign} {verdict}",
+    def values(row: ComparisonRow) -> str:
+        told = judges.values(row)
+        return told if numerals.NOTHING not in told else numerals.NOTHING
+
+    def verdict(row: ComparisonRow) -> str:
+        return f"{row.verdict.symbol if row.verdict else '·'} {row.verdict or numerals.NOTHING}"
+
+    fields: tuple[Field[ComparisonRow], ...] = (
+        words("number", name),
+        words("run", lambda row: shorten(row.runs[1], LONGEST_NAME), brief=several),
+        number("values", values),
+        number("difference", judges.difference),
+        number("p adj.", lambda row: numerals.chance(row.estimate.p_adjusted)),
+        words("verdict", verdict),
     )
+    return table_of("differences", "", "", rows, fields)
 
 
 def _levels(row: ComparisonRow) -> dict[str, str]:
@@ -137,9 +136,13 @@ def _example(found: PromptInBoth | None) -> Example | None:
 def _tables(found: Comparison) -> Iterator[Table]:
     yield judges.comparison(found)
     if found.set_up:
-        columns = tuple(Column(name, brief=True) for name in ("what", "before", "after"))
-        rows = tuple((one.what, one.before or "none", one.after or "none") for one in found.set_up)
-        yield Table("set-up", "What else differs between the runs", "", columns, rows)
+        fields: tuple[Field[Difference], ...] = (
+            words("what", lambda one: one.what),
+            words("before", lambda one: one.before or "none"),
+            words("after", lambda one: one.after or "none"),
+        )
+        title = "What else differs between the runs"
+        yield table_of("set-up", title, "", found.set_up, fields)
 
 
 def _cautions(found: Comparison) -> Iterator[str]:
@@ -189,20 +192,7 @@ def _arrow(found: Comparison, row: ComparisonRow) -> Arrow:
 
 
 def _axis(values: Sequence[float], unit: str, signed: bool) -> Axis:
-    """An axis zoomed to the values and no difference, with a few round places on it."""
-    seen = [*values, 0.0] if signed else [*values]
-    low, high = min(seen), max(seen)
-    room = max(0.05 * (high - low), 0.02 if unit == "share" else 1e-6)
-    low, high = low - room, high + room
-    if unit == "share":
-        low, high = max(low, -1.0 if signed else 0.0), min(high, 1.0)
-    steps = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-    step = next((s for s in steps if (high - low) / s <= 6), (high - low) / 4)
-    first = round(low / step + 0.499999)
-    places = [n * step for n in range(first, first + 9) if n * step <= high + 1e-9]
-    ticks = ((p, amount(p, unit, signed) if unit == "share" else f"{p:.3g}") for p in places)
-    return Axis(
-        domain=(low, high),
-        ticks=tuple((p, t.removesuffix(" points").removesuffix(" point")) for p, t in ticks),
-        null=0.0 if signed else None,
-    )
+    """An axis over the values, and over no difference if they can lie on both sides of it."""
+    domain, ticks = axes.linear([0.0, *values] if signed else values, signed=signed, unit=unit)[1:]
+    whole = Axis(domain=domain, ticks=ticks, null=0.0 if signed else None)
+    return axis_over(values, whole, signed=signed) if unit == "share" else whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ...analyse.between_runs.first_words import pills
@@ -19,12 +19,13 @@ from ..figures import axes
 from ..figures.readable import share_tick
 from ..figures.timeline import Link, Timeline, TimelinePanel
 from ..page_model import sanitize
-from ..page_model.document import Block, Document, warnings_block
+from ..page_model.document import RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Point
-from ..page_model.page import Column, Table
+from ..page_model.table import Field, Table, number, table_of, words
 from .history_words import HistoryWords
 
 MOST_PANELS = 6  # of the figure; the tables have every number
+StepVerdict = tuple[HistoryStep, Verdict | None]  # None of a step that was not compared
 NO_STEP, NOT_COMPARED = "no change found", "not compared"
 KEY = (
     "A point is a run with its 95 % interval. A thick line with ▲ or ▼ is a change that was found "
@@ -32,7 +33,7 @@ KEY = (
 )
 
 
-def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
+def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
     """The page of a history. labels: {short name: model}."""
     models = {one.subject for run in found.lines for one in run.values if one}
     words = HistoryWords(found, given_names(labels or {}, sorted(models)))
@@ -41,7 +42,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
     first_words = of_history(found, words.names)
     steps, numbers, runs = _steps(words), _numbers(words), _runs(words)
     cautions = tuple(dict.fromkeys(words.cautions()))
-    document = Document(
+    document = RunsPage(
         kind="history",
         title=found.protocol.title,
         question=found.protocol.question,
@@ -61,22 +62,22 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> Document:
 
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
-) -> tuple[Block, ...]:
+) -> tuple[ScreenBlock, ...]:
     """The blocks for a terminal: with less room the runs are left out first."""
     found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
     order = sorted(range(len(found)), key=lambda place: (not found[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
     changed = tuple(f"{step}: {changes}" for step, _, changes, _ in steps.rows)
     return (
-        Block(
+        ScreenBlock(
             rows=numbers,
             noun="difference",
             fewer=(12, 8, 5, 3, 0),
             order=tuple(order),
             weight=2,
         ),
-        Block(rows=named, noun="run", fewer=(0,)),
-        Block(rows=changed, style="dim", fewer=(0,)),
+        ScreenBlock(rows=named, noun="run", fewer=(0,)),
+        ScreenBlock(rows=changed, style="dim", fewer=(0,)),
         warnings_block(cautions),
     )
 
@@ -123,111 +124,97 @@ def _panel(words: HistoryWords, line: HistoryLine) -> TimelinePanel:
 def _point(row: Estimate, spec: MeasureSpec) -> Point:
     number = reading.value(row, spec, 2)
     ends = reading.interval(row, spec, 2)
-    return Point(0, row.value, row.low, row.high, number, ends, numerals.count(row.n), "")
+    return Point(0, row.value, row.low, row.high, number, ends)
 
 
-def _steps(words: HistoryWords) -> Table:
+def _steps(told: HistoryWords) -> Table:
     """A row a step: what changed between the two runs, and what moved."""
-    return Table(
-        "steps",
-        "What changed, step by step",
-        "",
-        (
-            Column("step", brief=True),
-            Column("until", brief=True),
-            Column("changed", brief=True),
-            Column("moved", brief=True),
-        ),
-        tuple(_step_cells(words, step) for step in words.found.every_step),
+    fields: tuple[Field[HistoryStep], ...] = (
+        words("step", lambda step: _step_name(step, step is told.found.since_first)),
+        words("until", lambda step: told.found.runs[step.second].date[:10] or numerals.NOTHING),
+        words("changed", lambda step: _changes(told, step)),
+        words("moved", lambda step: _outcome(told, step)),
     )
+    return table_of("steps", "What changed, step by step", "", told.found.every_step, fields)
 
 
-def _step_cells(words: HistoryWords, step: HistoryStep) -> tuple[str, ...]:
-    since = step is words.found.since_first
-    changes = "; ".join(
-        f"{one.what}: {_side(words, one.before)} → {_side(words, one.after)}"
-        for one in step.changes
+def _step_name(step: HistoryStep, since_first: bool = False) -> str:
+    return f"{step.first + 1} → {step.second + 1}{' (first to last)' if since_first else ''}"
+
+
+def _changes(told: HistoryWords, step: HistoryStep) -> str:
+    changes = (
+        f"{one.what}: {_side(told, one.before)} → {_side(told, one.after)}" for one in step.changes
     )
-    return (
-        f"{step.first + 1} → {step.second + 1}{' (first to last)' if since else ''}",
-        words.found.runs[step.second].date[:10] or numerals.NOTHING,
-        changes or "nothing",
-        _outcome(words, step),
-    )
+    return "; ".join(changes) or "nothing"
 
 
-def _side(words: HistoryWords, text: str) -> str:
-    return words.names.get(text, text) or "none"
+def _side(told: HistoryWords, text: str) -> str:
+    return told.names.get(text, text) or "none"
 
 
-def _outcome(words: HistoryWords, step: HistoryStep) -> str:
+def _outcome(told: HistoryWords, step: HistoryStep) -> str:
     if not step.verdicts:
         return NOT_COMPARED
     if not step.told:
         return NO_STEP
-    return "; ".join(words.values(step, one) for one in step.told)
+    return "; ".join(told.values(step, one) for one in step.told)
 
 
-def _numbers(words: HistoryWords) -> Table:
+def _numbers(told: HistoryWords) -> Table:
     """A row a difference of a step, with its interval, adjusted p and verdict; a row too for a
     step without any.
     """
-    return Table(
-        "numbers",
-        "Every difference",
-        "later less earlier, 95 % intervals, over the items that both runs have; p adjusted "
-        "over all steps and headline numbers (Holm)",
-        (
-            Column("step", brief=True),
-            Column("changed", brief=True),
-            Column("number", brief=True),
-            Column("values", "number"),
-            Column("difference", "number", True),
-            Column("p adj.", "number", True),
-            Column("verdict", brief=True),
-        ),
-        tuple(row for step in words.found.every_step for row in _number_rows(words, step)),
+
+    def of(
+        read: Callable[[HistoryStep, Verdict], str], nothing: str
+    ) -> Callable[[StepVerdict], str]:
+        return lambda row: nothing if row[1] is None else read(row[0], row[1])
+
+    def values(step: HistoryStep, one: Verdict) -> str:
+        return " → ".join(told.pair(step, one))
+
+    def difference(step: HistoryStep, one: Verdict) -> str:
+        spec = told.spec(one.measure)
+        return reading.number(told.estimate(one), spec and replace(spec, null=0.0))
+
+    def verdict(step: HistoryStep, one: Verdict) -> str:
+        return f"{one.word.symbol} {one.word.value}"
+
+    def changed(row: StepVerdict) -> str:
+        return ", ".join(change.what for change in row[0].changes) or "nothing"
+
+    nothing = numerals.NOTHING
+    fields: tuple[Field[StepVerdict], ...] = (
+        words("step", lambda row: _step_name(row[0])),
+        words("changed", changed),
+        words("number", of(lambda step, one: told.label(one), nothing)),
+        number("values", of(values, nothing), brief=False),
+        number("difference", of(difference, nothing)),
+        number("p adj.", of(lambda step, one: numerals.chance(one.p_adjusted), nothing)),
+        words("verdict", of(verdict, NOT_COMPARED)),
     )
-
-
-def _number_rows(words: HistoryWords, step: HistoryStep) -> Iterator[tuple[str, ...]]:
     about = (
-        f"{step.first + 1} → {step.second + 1}",
-        ", ".join(change.what for change in step.changes) or "nothing",
+        "later less earlier, 95 % intervals, over the items that both runs have; p adjusted "
+        "over all steps and headline numbers (Holm)"
     )
-    for one in step.verdicts:
-        row, spec = words.estimate(one), words.spec(one.measure)
-        before, after = words.pair(step, one)
-        yield (
-            *about,
-            words.label(one),
-            f"{before} → {after}",
-            reading.number(row, spec and replace(spec, null=0.0)),
-            numerals.chance(one.p_adjusted),
-            f"{one.word.symbol} {one.word.value}",
-        )
-    if not step.verdicts:
-        yield (*about, *[numerals.NOTHING] * 4, NOT_COMPARED)
+    rows = ((step, one) for step in told.found.every_step for one in step.verdicts or (None,))
+    return table_of("numbers", "Every difference", about, rows, fields)
 
 
-def _runs(words: HistoryWords) -> Table:
+def _runs(told: HistoryWords) -> Table:
     """A row a run, with what it was made with."""
-    every = dict.fromkeys(name for run in words.found.runs for name in run.made_with)
-    columns = [Column(name) for name in every]
-    return Table(
-        "runs",
-        "The runs",
-        "",
-        (*(Column(name, brief=True) for name in ("run", "name", "date")), *columns),
-        tuple(
-            (str(number), run.name, run.date[:10] or numerals.NOTHING, *_facts(run, [*every]))
-            for number, run in enumerate(words.found.runs, 1)
-        ),
+
+    def made_with(name: str) -> Field[tuple[int, DatedRun]]:
+        return words(name, lambda row: row[1].made_with.get(name, numerals.NOTHING), brief=False)
+
+    fields: tuple[Field[tuple[int, DatedRun]], ...] = (
+        words("run", lambda row: str(row[0])),
+        words("name", lambda row: row[1].name),
+        words("date", lambda row: row[1].date[:10] or numerals.NOTHING),
+        *map(made_with, dict.fromkeys(name for run in told.found.runs for name in run.made_with)),
     )
-
-
-def _facts(run: DatedRun, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(run.made_with.get(name, numerals.NOTHING) for name in names)
+    return table_of("runs", "The runs", "", enumerate(told.found.runs, 1), fields)
 
 
 def _link(step: Verdict | None) -> Link:

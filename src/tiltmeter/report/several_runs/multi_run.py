@@ -21,7 +21,8 @@ from ...store import Store
 from ..first_screen import findings
 from ..first_screen.ranking import Judged
 from ..page_model import audits, sanitize
-from ..page_model.page import Column, Report, Section, Table, ToldRun, alone
+from ..page_model.page import Report, Section, ToldRun, alone
+from ..page_model.table import Column, Table
 from ..run_page import content
 from ..tables import judges
 from . import changes

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...analyse.words import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model.audits import Audit
-from ..page_model.page import Column
+from ..page_model.table import Column, Field
 
 GROUP = Column("group", brief=True)
 MARK = Column("signature", "mark", True, "written out at the end")
@@ -32,13 +31,9 @@ DETECTABLE = Column(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    column: Column
-    read: Callable[[Estimate], str]
-
-
-def fields(audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]) -> Iterator[Field]:
+def fields(
+    audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]
+) -> Iterator[Field[Estimate]]:
     """All columns that a row of an estimate can have, in order. letters: of the notes."""
     spec = audit.spec(rows[0].measure)
     yield from _what(audit, rows[0])
@@ -49,7 +44,7 @@ def fields(audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]) -
     yield from _rest(audit, rows[0].measure, letters)
 
 
-def _what(audit: Audit, row: Estimate) -> Iterator[Field]:
+def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
     """Yields the fields that identify a row: its group, its stratum, its contrast."""
     yield Field(GROUP, lambda e: _row_label(audit, e))
     for place, (part, _) in enumerate(audit.differing_levels(row)):
@@ -59,7 +54,7 @@ def _what(audit: Audit, row: Estimate) -> Iterator[Field]:
     )
 
 
-def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field]:
+def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
     """The number as gold corrects it, and its bounds."""
     bounds, corrected = (
         _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
@@ -81,7 +76,7 @@ def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Fi
     yield Field(BOUNDS, bounds_text)
 
 
-def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field]:
+def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
     """Yields the fields of its size and its tests."""
     clusters = Column(audit.items(), "number", False, "clusters that the interval is over")
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
@@ -94,7 +89,7 @@ def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field]:
     )
 
 
-def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field]:
+def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field[Estimate]]:
     """Outcomes, notes and the signature."""
     corrected = _of_keys(audit, measure + reading.CORRECTED)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)

@@ -81,7 +81,6 @@ def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
         title=told.title,
         text=f"{told.title}. {said}.",
         note=f"Shares of {protocol.item}s; their number behind each bar.",
-        marks=(),
         parts=tuple(levels),
         answers=len(levels),
         bars=bars,

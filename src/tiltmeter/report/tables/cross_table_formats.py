@@ -17,7 +17,7 @@ from ...analyse.words import numerals
 from ...display import visible
 
 if TYPE_CHECKING:  # they bring half of the package
-    from ..page_model.page import Table
+    from ..page_model.table import Table
     from .cross_tables import CrossTable
 
 LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
@@ -187,7 +187,7 @@ def _without_repeats(
 
 def terminal_table(table: CrossTable) -> Table:
     """The same as a report's table, for the terminal."""
-    from ..page_model.page import Column, Table
+    from ..page_model.table import Column, Table
 
     columns = (
         *(Column(name, "text", True) for name in table.row_names),

@@ -15,7 +15,7 @@ from ...stats.results import count_of
 from ..page_model import audits
 from ..page_model.audits import Audit
 from ..page_model.figures import Pairs
-from ..page_model.page import Column, Table
+from ..page_model.table import Column, Table
 from . import columns as table_fields
 from .columns import MARK
 from .drawers import links

@@ -5,21 +5,24 @@ agreement, differences of runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
 from ...analyse.between_runs.paired_runs import ComparisonRow
 from ...analyse.words import headlines, numerals
 from ...gold.agreement import Agreement
+from ...gold.classes import ClassShare
 from ...gold.review import MarkShare
 from ...gold.validation import GoldGroup, ReportCard, Validation
 from ...stats.results import Interval, count_of
 from ..page_model import audits
-from ..page_model.page import Column, Section, Table
+from ..page_model.page import Section
+from ..page_model.table import Column, Field, Table, number, table_of, words
 from . import checked_labels
+from .checked_labels import rate_text
 
-NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
+RATES = ("sensitivity", "specificity", "precision", "F1")
+UNKNOWN = Interval(None, None, None, "none")
 POINTS = " points"  # for which a column has no room
 VALIDATION = "validation"  # in the place of a variant
 WIDE = 8  # answers that a matrix has at most to be shown
@@ -66,47 +69,45 @@ def tables(found: Validation) -> Iterator[Table]:
         yield _reviews(found.reviews)
 
 
+def _rate(name: str, place: int) -> Field[ClassRow]:
+    return number(name, lambda row: rate_text(row[3][place]))
+
+
+ClassRow = tuple[str, str, float, tuple[Interval, ...]]  # group, class, labels, rates
+CARD: tuple[Field[ClassRow], ...] = (
+    words("group", lambda row: row[0]),
+    words("class", lambda row: row[1]),
+    number("gold", lambda row: numerals.count(row[2])),
+    *(_rate(name, place) for place, name in enumerate(RATES)),
+)
+
+
 def _card(card: ReportCard, place: int) -> Table:
-    columns = (
-        Column("group", brief=True),
-        Column("class", brief=True),
-        *(Column(name, "number", True) for name in NUMBER),
-    )
-    rows = []
-    for group in card.groups:
-        about = f"{group.factor}: {group.level}" if group.factor else "all"
-        for value, quality in group.classes.items():
-            if quality.labels:
-                rates = (quality.sensitivity, quality.specificity, quality.precision, quality.f1)
-                rows.append((about, value, numerals.count(quality.labels), *map(rate_text, rates)))
-        weighted = (group.weighted_recall, group.weighted_precision, group.weighted_f1)
-        recall, precision, f1 = map(rate_text, weighted)
-        number = numerals.count(group.labels)
-        rows.append((about, "by gold", number, recall, numerals.NOTHING, precision, f1))
-        rows.append(
-            (
-                about,
-                "any",
-                numerals.count(group.labels),
-                rate_text(group.accuracy),
-                numerals.NOTHING,
-                numerals.NOTHING,
-                rate_text(group.macro_f1),
-            )
-        )
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
     about = (
         f"gold {how} · 95 % intervals over items; recall is the sensitivity; 'by gold': "
         "the mean of the classes, each weighted by its gold; 'any': accuracy under sensitivity, "
         "macro F1 under F1"
     )
-    return Table(
-        audits.slug("card", place),
-        f"{card.annotator}: {card.attribute} against people",
-        about,
-        columns,
-        tuple(rows),
-    )
+    title = f"{card.annotator}: {card.attribute} against people"
+    rows = (row for group in card.groups for row in _class_rows(group))
+    return table_of(audits.slug("card", place), title, about, rows, CARD)
+
+
+def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
+    """Each class of a group, then the classes together."""
+    about = f"{group.factor}: {group.level}" if group.factor else "all"
+    for value, one in group.classes.items():
+        if one.labels:
+            yield (
+                about,
+                value,
+                one.labels,
+                (one.sensitivity, one.specificity, one.precision, one.f1),
+            )
+    weighted = group.weighted_recall, UNKNOWN, group.weighted_precision, group.weighted_f1
+    yield about, "by gold", group.labels, weighted
+    yield about, "any", group.labels, (group.accuracy, UNKNOWN, UNKNOWN, group.macro_f1)
 
 
 def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
@@ -118,35 +119,23 @@ def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
     )
     if len(answers) > WIDE:
         return
-    columns = (Column("people", brief=True), *(Column(name, "number", True) for name in answers))
-    rows = tuple(
-        (truth, *(numerals.count(float(row.get(said, 0))) for said in answers))
-        for truth, row in group.matrix.items()
-    )
-    title = f"{card.annotator}: {card.attribute}, which label it gave"
-    yield Table(
+    yield table_of(
         audits.slug("matrix", place),
-        title,
+        f"{card.annotator}: {card.attribute}, which label it gave",
         "rows: people; columns: the annotator",
-        columns,
-        rows,
+        group.matrix.items(),
+        (words("people", lambda row: row[0]), *map(_said, answers)),
     )
+
+
+def _said(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
+    return number(answer, lambda row: numerals.count(row[1].get(answer, 0)))
 
 
 def _shares(card: ReportCard, place: int) -> Table:
     """Every class of the attribute as the annotator said it, and corrected by its confusion
     matrix.
     """
-    columns = (
-        Column("model", brief=True),
-        Column("class", brief=True),
-        Column("as labelled", "number", True),
-        Column("corrected", "number", True),
-    )
-    rows = tuple(
-        (one.subject, one.value, rate_text(one.said), rate_text(one.corrected))
-        for one in card.shares
-    )
     reasons = dict.fromkeys(
         one.corrected.note
         for one in card.shares
@@ -157,73 +146,44 @@ def _shares(card: ReportCard, place: int) -> Table:
         "· 95 % intervals over items"
     )
     about += "".join(f" · not corrected: {reason}" for reason in reasons)
-    return Table(
-        audits.slug("shares", place),
-        f"{card.annotator}: shares of {card.attribute}",
-        about,
-        columns,
-        rows,
+    fields: tuple[Field[ClassShare], ...] = (
+        words("model", lambda one: one.subject),
+        words("class", lambda one: one.value),
+        number("as labelled", lambda one: rate_text(one.said)),
+        number("corrected", lambda one: rate_text(one.corrected)),
     )
+    title = f"{card.annotator}: shares of {card.attribute}"
+    return table_of(audits.slug("shares", place), title, about, card.shares, fields)
 
 
 def _reviews(found: tuple[MarkShare, ...]) -> Table:
     """Tabulates people's marks of the attributes' values that a model made."""
-    columns = (
-        Column("who", brief=True),
-        Column("mark", brief=True),
-        Column("values", "number", True),
-        Column("share", "number", True),
-    )
-    rows = tuple(
-        (one.annotator, one.mark, numerals.count(one.number), rate_text(one.share)) for one in found
+    fields: tuple[Field[MarkShare], ...] = (
+        words("who", lambda one: one.annotator),
+        words("mark", lambda one: one.mark),
+        number("values", lambda one: numerals.count(one.number)),
+        number("share", lambda one: rate_text(one.share)),
     )
     about = "each value of each attribute that a model found; 95 % intervals over attributes"
-    return Table("taxonomy-review", "The taxonomy, reviewed by people", about, columns, rows)
+    title = "The taxonomy, reviewed by people"
+    return table_of("taxonomy-review", title, about, found, fields)
 
 
 def _agreement(found: tuple[Agreement, ...]) -> Table:
-    names = ("who", "attribute", "coefficient")
-    columns = (
-        *(Column(name, brief=True) for name in names),
-        Column("annotators", "number", True),
-        Column("value", "number", True),
-        Column("items", "number", True),
-    )
-    rows = tuple(
-        (
-            one.who,
-            one.attribute,
-            one.coefficient,
-            str(one.raters),
-            _coefficient(one.found),
-            numerals.count(one.found.clusters),
-        )
-        for one in found
+    def coefficient(value: float) -> str:  # it may lie below 0
+        return numerals.fixed_decimals(value, 2)
+
+    fields: tuple[Field[Agreement], ...] = (
+        words("who", lambda one: one.who),
+        words("attribute", lambda one: one.attribute),
+        words("coefficient", lambda one: one.coefficient),
+        number("annotators", lambda one: str(one.raters)),
+        number("value", lambda one: rate_text(one.found, coefficient)),
+        number("items", lambda one: numerals.count(one.found.clusters)),
     )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
-    return Table("agreement", "Agreement", about, columns, rows, folded=len(rows) > audits.MANY)
-
-
-def _coefficient(found: Interval) -> str:
-    """As `rate_text`, of what may lie below 0."""
-    if found.value is None:
-        return numerals.NOTHING
-    if found.low is None or found.high is None:
-        return numerals.fixed_decimals(found.value, 2)
-    return (
-        f"{numerals.fixed_decimals(found.value, 2)} [{numerals.fixed_decimals(found.low, 2)}, "
-        f"{numerals.fixed_decimals(found.high, 2)}]"
-    )
-
-
-def rate_text(found: Interval) -> str:
-    """`.91 [.85, .95]`; a dash where there is nothing to divide by."""
-    if found.value is None:
-        return numerals.NOTHING
-    ends = (
-        numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
-    )
-    return f"{numerals.share(found.value, 2)} {ends}".strip()
+    many = len(found) > audits.MANY
+    return table_of("agreement", "Agreement", about, found, fields, folded=many)
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
@@ -234,22 +194,21 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
     several = len({row.estimate.instrument for row in kept}) > 1
-    letters = {
-        note: chr(ord("a") + n % 26)
-        for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept))
-        if note
-    }
-    columns = (
-        Column("measure", brief=True),
-        Column("group", brief=True),
-        Column("run", brief=True),
-        Column("values", "number", True),
-        Column("difference", "number", True),
-        Column("p adj.", "number", True),
-        Column("verdict", brief=True),
-        Column("note", "letter", True),
+    notes = dict.fromkeys(row.estimate.note for row in kept if row.estimate.note)
+    letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(notes)}
+    fields: tuple[Field[ComparisonRow], ...] = (
+        words("measure", lambda row: row.estimate.measure),
+        words("group", lambda row: _group(row, several)),
+        words("run", lambda row: (row.estimate.contrast or {})["run"]),
+        number("values", values),
+        number("difference", difference),
+        number("p adj.", lambda row: numerals.chance(row.estimate.p_adjusted)),
+        words("verdict", lambda row: row.verdict or numerals.NOTHING),
+        Field(
+            Column("note", "letter", True),
+            lambda row: letters.get(row.estimate.note, numerals.NOTHING),
+        ),
     )
-    rows = tuple(comparison_cells(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
         "second less first, 95 % intervals over items (of groups that are one item, over outputs, "
@@ -258,48 +217,31 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         f"verdict: different (adjusted p and interval), equivalent (the 90 % interval lies within "
         f"{margin} of 0), no difference found at this n, or undecided"
     )
-    return Table(
-        "comparison",
-        "Runs against one another",
-        about,
-        columns,
-        rows,
-        tuple((letter, note) for note, letter in letters.items()),
-    )
+    told = tuple((letter, note) for note, letter in letters.items())
+    return table_of("comparison", "Runs against one another", about, kept, fields, told)
 
 
-def comparison_cells(
-    row: ComparisonRow, letters: Mapping[str, str] = MappingProxyType({}), several: bool = False
-) -> tuple[str, ...]:
-    """The cells of a difference: measure, group, runs, values, difference, adjusted p, verdict, and
-    the letter of its note. several: with the instrument in the group.
-    """
+def _group(row: ComparisonRow, several: bool) -> str:
+    """The levels of a difference; with its instrument if there are several."""
     e = row.estimate
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
+    against = (level if numerals.MINUS in level else f"against {level}" for level in held)
     by = [e.instrument.partition("@")[0]] if several else []
-    group = ", ".join(
-        [
-            *by,
-            *(level for level in e.condition.values() if level),
-            *(level if numerals.MINUS in level else f"against {level}" for level in held),
-        ]
-    )
-    values = (
-        f"{headlines.amount(row.first, 'share', bool(held))} → "
-        f"{headlines.amount(row.second, 'share', bool(held))}"
-    ).replace(POINTS, "")
-    difference = numerals.NOTHING
-    if e.value is not None and e.unit != "share":
-        difference = numerals.quantity(e.value, e.unit)
-    elif e.value is not None:
-        difference = first_words.difference(e.value, e.low, e.high, e.unit).replace(POINTS, "")
-    return (
-        e.measure,
-        group,
-        (e.contrast or {})["run"],
-        values,
-        difference,
-        numerals.chance(e.p_adjusted),
-        row.verdict or numerals.NOTHING,
-        letters.get(e.note, numerals.NOTHING),
-    )
+    return ", ".join([*by, *filter(None, e.condition.values()), *against])
+
+
+def values(row: ComparisonRow) -> str:
+    """The number of both runs, the earlier one first."""
+    signed = any(name != "run" for name in row.estimate.contrast or {})
+    both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
+    return " → ".join(both).replace(POINTS, "")
+
+
+def difference(row: ComparisonRow) -> str:
+    """The second less the first, with its interval."""
+    e = row.estimate
+    if e.value is None:
+        return numerals.NOTHING
+    if e.unit != "share":
+        return numerals.quantity(e.value, e.unit)
+    return first_words.difference(e.value, e.low, e.high, e.unit).replace(POINTS, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...analyse.stopping.plan import PlannedClaim
@@ -14,7 +14,8 @@ from ...protocol import Protocol, wording
 from ...store import Store
 from ..page_model import audits
 from ..page_model.figures import Axis, FigureRow, Plot, Point
-from ..page_model.page import Column, Section, Table
+from ..page_model.page import Section
+from ..page_model.table import Field, Table, number, table_of, words
 
 if TYPE_CHECKING:
     from ...stats.stopping.decision import StoppingDecision
@@ -122,40 +123,38 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
 
 
 def _point(one: StoppingDecision) -> Point:
-    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "", "", "")
+    return Point(one.look - 1, max(one.p, LEAST_P), None, None, numerals.chance(one.p), "")
 
 
 def _table(found: StoppingProgress, rows: Sequence[Row]) -> Table:
-    columns = (
-        Column("measure"),
-        Column("claim", brief=True),
-        Column("what became of it", brief=True),
-        Column("at look", "number", brief=True),
-        Column("after round", "number"),
-        Column("p", "number", brief=True),
-        Column("p of the look", "number"),
-        Column("level", "number"),
-        Column("chance of a tilt by the last look", "number"),
-    )
     plan = found.plan
-    cells = tuple(
-        (
-            claim.measure,
-            label,
-            _state_words(path),
-            str(path[-1].look),
-            f"{plan.looks[path[-1].look - 1]} of {plan.looks[-1]}",
-            numerals.chance(path[-1].p),
-            numerals.chance(path[-1].q),
-            numerals.chance(path[-1].level),
-            numerals.NOTHING if path[-1].chance is None else numerals.share(path[-1].chance, 2),
-        )
-        for claim, label, path in rows
+
+    def chance(
+        name: str, read: Callable[[StoppingDecision], float], brief: bool = False
+    ) -> Field[Row]:
+        return number(name, lambda row: numerals.chance(read(row[2][-1])), brief)
+
+    def round_of(row: Row) -> str:
+        return f"{plan.looks[row[2][-1].look - 1]} of {plan.looks[-1]}"
+
+    def later(row: Row) -> str:
+        found = row[2][-1].chance
+        return numerals.NOTHING if found is None else numerals.share(found, 2)
+
+    fields: tuple[Field[Row], ...] = (
+        words("measure", lambda row: row[0].measure, brief=False),
+        words("claim", lambda row: row[1]),
+        words("what became of it", lambda row: _state_words(row[2])),
+        number("at look", lambda row: str(row[2][-1].look)),
+        number("after round", round_of, brief=False),
+        chance("p", lambda last: last.p, brief=True),
+        chance("p of the look", lambda last: last.q),
+        chance("level", lambda last: last.level),
+        number("chance of a tilt by the last look", later, brief=False),
     )
     about = (
         f"α {plan.alpha:g}; weights of the looks {', '.join(f'{w:g}' for w in plan.weights)}; "
         f"futility below {', '.join(f'{f:g}' for f in plan.futility)}; plan {plan.hash[:12]}"
     )
-    return Table(
-        audits.slug(LOOKS), "Each claim at the look that decided it", about, columns, cells
-    )
+    title = "Each claim at the look that decided it"
+    return table_of(audits.slug(LOOKS), title, about, rows, fields)

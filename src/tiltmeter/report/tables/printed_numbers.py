@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...analyse.whole_run.printed_beside import PrintedBeside, sentence, survivors
-from ..page_model.page import Badge, Column, Section, Table
+from ..page_model.page import Badge, Section
+from ..page_model.table import Field, number, table_of, words
 
 NAME = "published-beside-ours"
 _ABOUT = (
@@ -19,40 +20,30 @@ def badge(numbers: Sequence[PrintedBeside]) -> Badge:
     return Badge("plain", f"published numbers {sentence(numbers)}", f"#{NAME}-section")
 
 
+FIELDS: tuple[Field[PrintedBeside], ...] = (
+    words("published as", lambda n: " · ".join((n.printed.measure, *n.printed.condition.values()))),
+    number("printed", lambda n: n.printed.text.replace("-", "−")),
+    number("computed as published", lambda n: _text(n, n.as_published) + ("" if n.equal else " ✗")),
+    number("ours", lambda n: _text(n, n.row.value)),
+    number("95 % interval", lambda n: _interval(n), brief=False),
+    words(
+        "verdict", lambda n: f"{n.verdict.word.symbol} {n.verdict.word.value}" if n.verdict else ""
+    ),
+    words("why they part", lambda n: n.why, brief=False),
+    words("source", lambda n: n.printed.source, brief=False),
+)
+
+
 def section(numbers: Sequence[PrintedBeside]) -> Section:
     """Returns the section with a row per printed number."""
-    columns = (
-        Column("published as", brief=True),
-        Column("printed", "number", brief=True),
-        Column("computed as published", "number", brief=True),
-        Column("ours", "number", brief=True),
-        Column("95 % interval", "number"),
-        Column("verdict", brief=True),
-        Column("why they part"),
-        Column("source"),
-    )
-    title = "Published beside ours"
-    claims = survivors(numbers)
+    title, claims = "Published beside ours", survivors(numbers)
     text = f"{sentence(numbers).capitalize()}{f'; {claims}' if claims else ''}. {_ABOUT}"
-    rows = tuple(map(_row, numbers))
-    return Section(NAME, title, text, (), (Table(NAME, title, "", columns, rows),))
+    return Section(NAME, title, text, (), (table_of(NAME, title, "", numbers, FIELDS),))
 
 
-def _row(number: PrintedBeside) -> tuple[str, ...]:
-    printed, row, verdict = number.printed, number.row, number.verdict
-    parts = (printed.measure, *printed.condition.values())
-    ends = (row.low, row.high)
-    interval = " to ".join(_text(number, end) for end in ends if end is not None)
-    return (
-        " · ".join(parts),
-        printed.text.replace("-", "−"),
-        _text(number, number.as_published) + ("" if number.equal else " ✗"),
-        _text(number, row.value),
-        interval,
-        f"{verdict.word.symbol} {verdict.word.value}" if verdict else "",
-        number.why,
-        printed.source,
-    )
+def _interval(number: PrintedBeside) -> str:
+    ends = (number.row.low, number.row.high)
+    return " to ".join(_text(number, end) for end in ends if end is not None)
 
 
 def _text(number: PrintedBeside, value: float | None) -> str:

@@ -11,7 +11,8 @@ from ...instruments.images.taxonomy import Attribute
 from ...protocol import Protocol
 from ...store import Store
 from ..page_model import audits
-from ..page_model.page import Column, Section, Table
+from ..page_model.page import Section
+from ..page_model.table import Field, Table, table_of, words
 
 TAXONOMY = "taxonomy"  # in the place of a variant
 EVERYTHING = "all"  # what an attribute without a set of its own is of
@@ -32,30 +33,35 @@ def section(store: Store, protocol: Protocol) -> Section | None:
 
 def _by_set(attributes: Sequence[Attribute]) -> Table:
     """Rows: sets (model and object); columns: parts (of the product, of the background)."""
-    parts = list(dict.fromkeys(one.part for one in attributes))
-    sets: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for one in attributes:
-        cells = sets.setdefault(_set(one, attributes), {})
-        cells.setdefault(one.part, []).append(one.name)
-    columns = (
-        *(Column(name, brief=True) for name in _keys(attributes)),
-        *(Column(f"of the {part}", brief=True) for part in parts),
+    sets = dict.fromkeys(_set(one, attributes) for one in attributes)
+
+    def of(part: str) -> Field[tuple[str, ...]]:
+        def names(row: tuple[str, ...]) -> str:
+            own = (one for one in attributes if _set(one, attributes) == row and one.part == part)
+            return ", ".join(one.name for one in own)
+
+        return words(f"of the {part}", names)
+
+    fields = (
+        *(_level(name, place) for place, name in enumerate(_keys(attributes))),
+        *map(of, dict.fromkeys(one.part for one in attributes)),
     )
-    rows = tuple(
-        (*key, *(", ".join(cells.get(part, ())) for part in parts)) for key, cells in sets.items()
-    )
-    return Table(audits.slug(TAXONOMY), "Chosen attributes", "", columns, rows)
+    return table_of(audits.slug(TAXONOMY), "Chosen attributes", "", sets, fields)
+
+
+def _level(name: str, place: int) -> Field[tuple[str, ...]]:
+    return words(name, lambda row: row[place])
 
 
 def _lists(attributes: Sequence[Attribute]) -> Table:
-    columns = (
-        *(Column(name, brief=True) for name in _keys(attributes)),
-        Column("attribute", brief=True),
-        Column("values"),
+    keys = _keys(attributes)
+    rows = [(*_set(one, attributes), one.name, ", ".join(one.values)) for one in attributes]
+    fields = (
+        *(_level(name, place) for place, name in enumerate((*keys, "attribute"))),
+        words("values", lambda row: row[-1], brief=False),
     )
-    rows = tuple((*_set(one, attributes), one.name, ", ".join(one.values)) for one in attributes)
     title = "Every attribute with its values"
-    return Table(audits.slug(TAXONOMY, "values"), title, "", columns, rows, folded=True)
+    return table_of(audits.slug(TAXONOMY, "values"), title, "", rows, fields, folded=True)
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:

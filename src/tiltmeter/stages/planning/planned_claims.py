@@ -187,3 +187,35 @@ def _groups(
         )
         if len({cell[protocol.item] for cell in groups[key]}) > 1 or each or not by:
             yield dict(zip(by, key, strict=True)), groups[key], len(groups)
+
+
+def sides_of(measure: MeasureSpec) -> int:
+    """Counts the conditions of an item that a measure compares."""
+    contrast = measure.contrast or {}
+    if "controls" in contrast and measure.kind == "joint_effect":
+        return 1 + len(contrast["controls"].split(SEVERAL))
+    return 2 if "controls" in contrast or "level" in contrast else 1
+
+
+def compared_cells(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
+    """2 where a level is held against a baseline over the same items, 3 and more where it is
+    against all controls together, else 1; and the cells of these sides together.
+
+    Of a measure with controls as many cells in each as are tested, whether or not items share them.
+    """
+    contrast, sides = dict(measure.contrast or {}), sides_of(measure)
+    if contrast.get("level") == EVERY:  # of all levels one: each is asked as often
+        factor, base = contrast["factor"], contrast["baseline"]
+        levels = dict.fromkeys(level for cell in cells for level in cell[factor].split(SEVERAL))
+        contrast["baseline"] = next(iter(levels), "") if base == EVERY else base
+        others = (level for level in levels if level != contrast["baseline"])
+        contrast["level"] = next(others, contrast["baseline"])
+    if "controls" in contrast:
+        controls = contrast["controls"].split(SEVERAL)
+        return sides, sides * [c for c in cells if c[contrast["factor"]] not in controls]
+    if "level" not in contrast:
+        return 1, cells
+    compared = {contrast["level"], contrast["baseline"]}
+    return 2, [
+        cell for cell in cells if compared & set(cell[contrast["factor"]].split(SEVERAL))
+    ] or cells

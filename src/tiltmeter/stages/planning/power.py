@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import UsageError
-from ...protocol import EVERY, MeasureSpec, Protocol, few_items
-from ...protocol.design.tables import SEVERAL, Row
+from ...protocol import MeasureSpec, Protocol, few_items
+from ...protocol.design.tables import Row
 from ...protocol.instrument_kinds import Labels
 from ...protocol.measures import measure_kind
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
@@ -35,9 +35,11 @@ from .plan import Choices
 from .planned_claims import (
     SUPPOSED_VALUES,
     PlannedGroup,
+    compared_cells,
     counts_every_value,
     family_size,
     planned_groups,
+    sides_of,
     tests_of,
 )
 
@@ -119,41 +121,9 @@ def detectable(
     return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
 
 
-def sides_of(measure: MeasureSpec) -> int:
-    """Counts the conditions of an item that a measure compares."""
-    contrast = measure.contrast or {}
-    if "controls" in contrast and measure.kind == "joint_effect":
-        return 1 + len(contrast["controls"].split(SEVERAL))
-    return 2 if "controls" in contrast or "level" in contrast else 1
-
-
-def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
-    """2 where a level is held against a baseline over the same items, 3 and more where it is
-    against all controls together, else 1; and the cells of these sides together.
-
-    Of a measure with controls as many cells in each as are tested, whether or not items share them.
-    """
-    contrast, sides = dict(measure.contrast or {}), sides_of(measure)
-    if contrast.get("level") == EVERY:  # of all levels one: each is asked as often
-        factor, base = contrast["factor"], contrast["baseline"]
-        levels = dict.fromkeys(level for cell in cells for level in cell[factor].split(SEVERAL))
-        contrast["baseline"] = next(iter(levels), "") if base == EVERY else base
-        others = (level for level in levels if level != contrast["baseline"])
-        contrast["level"] = next(others, contrast["baseline"])
-    if "controls" in contrast:
-        controls = contrast["controls"].split(SEVERAL)
-        return sides, sides * [c for c in cells if c[contrast["factor"]] not in controls]
-    if "level" not in contrast:
-        return 1, cells
-    compared = {contrast["level"], contrast["baseline"]}
-    return 2, [
-        cell for cell in cells if compared & set(cell[contrast["factor"]].split(SEVERAL))
-    ] or cells
-
-
 def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
     protocol, measure, mode = asked.protocol, part.measure, part.mode
-    sides, cells = _sides(measure, part.cells)
+    sides, cells = compared_cells(measure, part.cells)
     items = len({cell[protocol.item] for cell in cells})
     samples = 1 if mode.logprobs else asked.choices.samples or mode.samples
     each = len(cells) / items / sides * samples * (1 if mode.logprobs else part.labels.an_output)

@@ -88,7 +88,7 @@ class _Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class EstimateFrame:
+class Basis:
     """The constant parts of a corrected estimate: the judge's own row, the method, the possible
     range, the remarks.
 
@@ -171,7 +171,7 @@ def rogan_gladen(
         (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
     )
     method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
-    frame = EstimateFrame(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
+    frame = Basis(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
     return _fieller(frame, top, bottom, sp.floor, error)
 
 
@@ -210,9 +210,7 @@ def rogan_gladen_difference(
     )
     method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
     clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
-    return linear_result(
-        EstimateFrame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error
-    )
+    return linear_result(Basis(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
 
 
 def _sides(
@@ -248,9 +246,7 @@ def _delta(judged: _Judged) -> Linear:
     return Linear(t, influence, (p.floor + t * t * se.floor + (1 - t) ** 2 * sp.floor) / j**2)
 
 
-def _fieller(
-    frame: EstimateFrame, top: Linear, bottom: Linear, common: float, error: Linear
-) -> Corrected:
+def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
     """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance
     brings it.
     """
@@ -269,7 +265,7 @@ def _fieller(
     return _result(frame, error, ((b - root) / a, (b + root) / a))
 
 
-def linear_result(frame: EstimateFrame, error: Linear) -> Corrected:
+def linear_result(frame: Basis, error: Linear) -> Corrected:
     """The value ± t·√v; without two items there is a value and no interval."""
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
@@ -284,7 +280,7 @@ def linear_result(frame: EstimateFrame, error: Linear) -> Corrected:
 
 
 def _result(
-    frame: EstimateFrame, error: Linear, limits: tuple[float, float], note: str | None = None
+    frame: Basis, error: Linear, limits: tuple[float, float], note: str | None = None
 ) -> Corrected:
     """Cuts value and limits at what is possible, and says so."""
     low, value, high = (
@@ -306,7 +302,7 @@ def _result(
     return Corrected(with_cautions(row, frame.few, few), frame.plain, clipped, frame.youden)
 
 
-def _blank(frame: EstimateFrame) -> Interval:
+def _blank(frame: Basis) -> Interval:
     own = frame.plain
     return Interval(None, None, None, frame.method, own.confidence, n=own.n, clusters=own.clusters)
 

@@ -13,7 +13,7 @@ from tiltmeter.stats.judges.confusion import Confusion
 from tiltmeter.stats.judges.correction import (
     LEAST_YOUDEN,
     ROUNDING,
-    EstimateFrame,
+    Basis,
     Linear,
     few_gold,
     is_weighted,
@@ -87,7 +87,7 @@ def corrected_shares(
     rows, clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
     for share, error, old in zip(shares, errors, plain, strict=True):
         row = linear_result(
-            EstimateFrame(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
+            Basis(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
         ).corrected
         rows.append(_moved_to(row, float(share), error.value if clipped else None))
     return CorrectedShares(tuple(rows), plain, clipped, resolved)

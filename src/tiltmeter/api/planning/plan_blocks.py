@@ -1,50 +1,65 @@
-"""A plan as printed text, part by part."""
+"""A plan as a document: its parts in words, for a terminal and for a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..display.screen import Part, part
-from ..stats.results import count_of
-from .fitting import table_lines
+from ...display.document import Block
+from ...stats.results import count_of
+from ..stopping import sentences
 
 if TYPE_CHECKING:
-    from ..api import Plan
-    from ..stages.planning.cost import CostLine
-    from ..stages.planning.power import Detectable
-    from ..stages.steps.connect import KnownModel
+    from ...stages.planning.cost import CostLine
+    from ...stages.planning.power import Detectable
+    from ...stages.steps.connect import KnownModel
+    from .plan_page import Plan
 
 HEADER_OF_CALLS = (
-    *("model", "part", "mode", "calls", "tokens in", "tokens out ≤", "$ about", "$ most"),
+    "model",
+    "part",
+    "mode",
+    "calls",
+    "tokens in",
+    "tokens out ≤",
+    "$ about",
+    "$ most",
 )
 CALLS_LAST = ("tokens out ≤", "tokens in", "mode", "part")  # what a narrow terminal does without
 DESIGN_LAST = ("2 × samples", "2 × items", "outputs each", "tests")
 FEW_ROWS = 4  # of detectable differences, with their header, that a small screen has
 
 
-def sections(plan: Plan, thin: Sequence[str], width: int) -> Iterator[Part]:
-    """Yields the parts of a printed plan, in tables no wider than so many columns if possible."""
-    trials = list(_trials(plan))
-    yield part(trials, trials[:1], "prompts" if trials[1:] else "", 3)
-    money = list(_money_lines(plan))
-    yield part(money, money, worth=9)
-    calls = table_lines(
-        [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)], 3, CALLS_LAST, width
+def blocks(plan: Plan, thin: Sequence[str] = ()) -> Iterator[Block]:
+    """Yields the parts of a plan. thin: how the design is too thin, in words."""
+    yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
+    yield _whole(_money_lines(plan))
+    calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
+    yield Block(
+        table=calls,
+        words=3,
+        spare=CALLS_LAST,
+        brief=(0, -1),
+        noun="calls of each model",
+        weight=6,
     )
-    yield part(calls, [calls[0], calls[-1]], "calls of each model", 6)
-    notes = [*_notes_of_calls(plan)]
-    yield part(notes, (), "how calls are estimated" if notes else "", 1)
-    models = list(_models(plan.models))
-    yield part(models, (), "models" if models else "", 4)
-    warnings = [
-        *(f"warning: a run is refused: {line}" for line in plan.misfits),
-        *(f"warning: {line}" for line in (*plan.doubts, *thin)),
-        *(f"waiting: {line}" for line in plan.waiting),
-    ]
-    yield part(warnings, warnings, worth=9)
-    yield from _design(plan, width)
-    yield from _stopping(plan, width)
+    yield Block(lines=[*_notes_of_calls(plan)], noun="how calls are estimated", weight=1)
+    yield Block(lines=[*_models(plan.models)], noun="models", weight=4)
+    yield _whole(
+        (
+            *(f"warning: a run is refused: {line}" for line in plan.misfits),
+            *(f"warning: {line}" for line in (*plan.doubts, *thin)),
+            *(f"waiting: {line}" for line in plan.waiting),
+        )
+    )
+    yield from _design(plan)
+    yield from _stopping(plan)
+
+
+def _whole(lines: Iterable[str]) -> Block:
+    """Lines that no screen goes without."""
+    told = [*lines]
+    return Block(lines=told, brief=range(len(told)), weight=9)
 
 
 def _trials(plan: Plan) -> Iterator[str]:
@@ -148,47 +163,50 @@ def _models(models: Iterable[KnownModel]) -> Iterator[str]:
             yield f"{model['name']}: price as of {model['price_date']}, {model['price_source']}"
 
 
-def _design(plan: Plan, width: int) -> Iterator[Part]:
+def _design(plan: Plan) -> Iterator[Block]:
     """The table of detectable differences, and what to know to read it."""
     if not plan.design:
-        line = (
-            f"{plan.protocol} has no headline measure, so no detectable difference is worked out."
+        yield _whole(
+            [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
         )
-        yield part([line], [line])
         return
-    head = (
-        "",
-        "Detectable with 80 % power at .05 over the tests that are adjusted together (items as "
-        f"clusters, intra-item correlation {plan.icc:g} assumed, {plan.correlation:g} between the "
-        "sides of an item):",
-    )
     wanted = plan.wanted
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
     twice = ("2 × items", "2 × samples")
     header = ("measure", "of", "items", "outputs each", "tests", "detectable", *twice, *more)
     rows = [_design_cells(row, with_needed=bool(wanted)) for row in plan.design]
-    table = table_lines([header, *rows], 2, DESIGN_LAST, width)
-    few = table[:FEW_ROWS]
-    left = len(table) - len(few)
-    yield part(
-        [*head, *table], [*head[1:], *few], f"{left} more detectable differences" if left else "", 5
+    left = len(rows) + 1 - FEW_ROWS
+    yield Block(
+        heading="Detectable with 80 % power at .05 over the tests that are adjusted together "
+        f"(items as clusters, intra-item correlation {plan.icc:g} assumed, "
+        f"{plan.correlation:g} between the sides of an item):",
+        table=[header, *rows],
+        words=2,
+        spare=DESIGN_LAST,
+        brief=range(min(FEW_ROWS, len(rows) + 1)),
+        noun=f"{left} more detectable differences",
+        weight=5,
     )
     notes = list(_design_notes(plan))
-    warnings = [line for line in notes if line.startswith("warning")]
-    yield part(notes, warnings, "how to read them" if len(notes) > len(warnings) else "", 2)
+    warnings = [place for place, line in enumerate(notes) if line.startswith("warning")]
+    yield Block(lines=notes, brief=warnings, noun="how to read them", weight=2)
 
 
-def _stopping(plan: Plan, width: int) -> Iterator[Part]:
+def _stopping(plan: Plan) -> Iterator[Block]:
     """Yields the calls and findings of a run that stops early."""
-    from ..api.stopping import sentences
-
-    if plan.stopping is not None:
-        head = sentences.heading(plan.stopping)
-        rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]
-        table = table_lines(rows, 1, rows[0][-1:], width)
-        told = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
-        yield part(["", head, *table], [head], "what stopping early saves", 7)
-        yield part(told, told[:1], "more on stopping early" if told[1:] else "", 2)
+    if plan.stopping is None:
+        return
+    rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]
+    yield Block(
+        heading=sentences.heading(plan.stopping),
+        table=rows,
+        words=1,
+        spare=rows[0][-1:],
+        noun="what stopping early saves",
+        weight=7,
+    )
+    told = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
+    yield Block(lines=told, brief=(0,), noun="more on stopping early", weight=2)
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
@@ -216,7 +234,7 @@ def _place(row: Detectable) -> str:
 
 
 def _design_notes(plan: Plan) -> Iterator[str]:
-    from ..protocol import FEW_OUTPUTS
+    from ...protocol import FEW_OUTPUTS
 
     for row in plan.design:
         if row.note and (row.detectable is None or row.clusters is None):

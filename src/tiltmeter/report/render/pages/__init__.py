@@ -1,0 +1,39 @@
+"""Pages as files: a module per ending, which `write`s a page to a path. A further format is one
+further file here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from ....errors import UsageError
+from ...page_model.document import RunsPage
+from ...page_model.page import Report
+
+
+def endings() -> list[str]:
+    """The endings of files that a page can be written to: `.html`, `.md`."""
+    return sorted(f".{module.name}" for module in iter_modules(__path__))
+
+
+def check_ending(path: Path | str) -> str:
+    """The ending of a path, `.html` if it has none. Raises UsageError if no page can be written to
+    it.
+    """
+    ending = Path(path).suffix.lower() or ".html"
+    if ending not in endings():
+        raise UsageError(
+            f"A report is HTML or Markdown, not {ending}: name a file that ends in "
+            f"{' or '.join(endings())}. For paper print the page; tables: tiltmeter table, "
+            "figures: tiltmeter figure"
+        )
+    return ending
+
+
+def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
+    """Writes a page whole or not at all, in the format of the path's ending. brief: only the part
+    that fits a sheet of paper, if the format has one.
+    """
+    import_module(f".{check_ending(path)[1:]}", __name__).write(page, Path(path), brief)
