@@ -67,7 +67,7 @@ class Engine:
         self._caller = Caller(
             self._store, self._limits, models.windows, self._spent, self._halt, self.start
         )
-        self._writer = Writer(self._store)
+        self._writer = Writer(self._store, self._limits.durable)
         # calls that were answered before this drive, and shared ones of this drive, by purpose
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
@@ -81,6 +81,7 @@ class Engine:
                 await self._store_rest(source)
         if self._dropping is not None:
             self._dropping.cancel()
+        self._writer.close()
         self._caller.close()
         for source in sources:
             self._caller.show_cost(source.tally)

@@ -45,6 +45,11 @@ def lines(first: First, forecast: Forecast) -> list[str]:
     ]
 
 
+def quotes(line: str) -> bool:
+    """True for a line of a pilot that quotes a reply."""
+    return line.startswith("  ") and "' → " in line
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     cut = f"{line[:SHOWN_CHARACTERS]}…" if len(line) > SHOWN_CHARACTERS else line
