@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from tiltmeter import registry
-from tiltmeter.instruments import Parser
+from tiltmeter.instruments import Instrument
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
-from tiltmeter.records import Answered, Output, Reply, Trial
+from tiltmeter.records import Answered, Label, Output, Reply, Trial
 from tiltmeter.stages.planning import begun, plan
 
 BEGIN = "The answer is '"
@@ -36,8 +36,14 @@ def label(trial: Trial, reply: Reply) -> str:
     (spec,) = protocol.instruments
     output = begun.answer(Output(trial.id, reply.outcome, reply.text, ""), trial, protocol)
     rules = registry.instrument(spec.kind)(spec)
-    assert isinstance(rules, Parser)
-    return rules.read(Answered(trial, output, reply))[0].value
+    assert isinstance(rules, Instrument)
+    steps = rules.steps(Answered(trial, output, reply))
+    try:
+        next(steps)
+    except StopIteration as read:
+        labels: list[Label] = read.value
+        return labels[0].value
+    raise SystemExit("the rules would ask a model")
 
 
 @dataclass(frozen=True)

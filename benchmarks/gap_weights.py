@@ -17,11 +17,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import gap_pairs as question
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from tiltmeter.instruments.pronouns import attribution as rules
-from tiltmeter.instruments.pronouns import pair as question
 from tiltmeter.instruments.pronouns.passage import plain, tokens
 from tiltmeter.instruments.wording import DATA
 
@@ -103,8 +103,8 @@ def _amounts(found, at, mine, entity, mention, people) -> dict[str, float]:  # t
     )
     amounts: dict[str, float] = {}
     for name, amount in (
-        *rules.features(found, at, mine, mention, between),
-        *rules.of_entity(entity, at),
+        *question.features(found, at, mine, mention, between),
+        *question.of_entity(entity, at),
     ):
         amounts[name] = amounts.get(name, 0.0) + amount
     return amounts

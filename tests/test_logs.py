@@ -12,6 +12,7 @@ import pytest
 from tiltmeter.api.start.traffic.redaction import redacted
 from tiltmeter.cli import main
 from tiltmeter.errors import TiltmeterError, UsageError
+from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.row_files.logs import Logged, Turn, read_log
 
 ASKED, SAID = "Thank Emily for her work.", "Thank you, Emily."
@@ -315,3 +316,80 @@ def test_redaction_keeps_the_same_placeholder_for_the_same_value() -> None:
 def test_errors_are_of_this_tool(tmp_path: Path) -> None:
     with pytest.raises(TiltmeterError, match="There is no file"):
         read_log(tmp_path / "nowhere.jsonl")
+
+
+def test_langfuse_has_prompts_in_what_asks_and_none_in_tools_or_judges(tmp_path: Path) -> None:
+    """Kinds of observations as its documentation of exports lists them; no parent is an empty
+    string, and an export is of one trace or of many.
+    """
+    kinds = ("AGENT", "TOOL", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL", "EVENT")
+    rows = [
+        {
+            "id": kind,
+            "trace_id": kind,
+            "parent_observation_id": "",
+            "type": kind,
+            "input": f"{kind} asks for her file.",
+            "output": SAID,
+            "user_id": "u",
+            "session_id": "s",
+        }
+        for kind in kinds
+    ]
+    path = tmp_path / "observations.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    log = read_log(path)
+    assert (log.shape, log.left_out) == ("Langfuse", 6)
+    assert [(row.turns[0].text, row.user, row.session) for row in log.rows] == [
+        ("AGENT asks for her file.", "u", "s")
+    ]
+
+
+def test_a_run_of_langsmith_has_its_thread_in_the_metadata(tmp_path: Path) -> None:
+    """Its session_id is the project; messages may be pairs of a role and a text."""
+    run = {
+        "run_type": "llm",
+        "session_id": "project",
+        "trace_id": "t",
+        "inputs": {"messages": [["system", "Be kind."], ["user", ASKED]]},
+        "outputs": {
+            "messages": [{"role": "assistant", "content": [{"type": "text", "text": SAID}]}]
+        },
+    }
+    threaded = run | {"extra": json.dumps({"metadata": {"thread_id": "h", "user_id": "u"}})}
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(map(json.dumps, (run, threaded))), encoding="utf-8")
+    rows = read_log(path).rows
+    assert [(row.user, row.session) for row in rows] == [("", "t"), ("u", "h")]
+    assert {(row.system, row.spoken[0].text, row.answer) for row in rows} == {
+        ("Be kind.", ASKED, SAID)
+    }
+
+
+def test_a_batch_for_the_responses_endpoint_has_instructions(tmp_path: Path) -> None:
+    body = {"instructions": "Be kind.", "input": [{"role": "user", "content": ASKED}]}
+    path = tmp_path / "batch.jsonl"
+    path.write_text(json.dumps({"custom_id": "1", "body": body}), encoding="utf-8")
+    (row,) = read_log(path).rows
+    assert (row.system, row.spoken[0].text) == ("Be kind.", ASKED)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SHAPES if name not in ("batch", "plain, another name", "plain")]
+)
+def test_a_log_is_a_file_of_answers_too(tmp_path: Path, name: str) -> None:
+    for ending in (".json", ".jsonl"):
+        path = tmp_path / f"log{ending}"
+        path.write_text(json.dumps(SHAPES[name][1]), encoding="utf-8")
+        assert [(one.prompt, one.reply.text) for one in read_lines(path)] == [(ASKED, SAID)]
+
+
+def test_results_of_a_batch_answer_trials_by_their_id(tmp_path: Path) -> None:
+    bodies = (
+        {"choices": [{"message": {"role": "assistant", "content": SAID}}]},
+        {"output": [{"type": "message", "content": [{"type": "output_text", "text": SAID}]}]},
+    )
+    for body in bodies:
+        path = tmp_path / "results.jsonl"
+        path.write_text(json.dumps({"custom_id": "t7", "response": {"body": body}}), "utf-8")
+        assert [(one.id, one.reply.text) for one in read_lines(path)] == [("t7", SAID)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
+    from pathlib import Path
 
 # of os.open, for a file that somebody else may have made: a named pipe does not hang
 READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -77,6 +78,9 @@ if sys.platform == "win32":
             return False
         return True
 
+    def sync_folder(path: Path) -> None:
+        """Does nothing: Windows opens no folder, and NTFS keeps names in a journal."""
+
 else:
     import fcntl
 
@@ -90,3 +94,11 @@ else:
             if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
                 raise
         return True
+
+    def sync_folder(path: Path) -> None:
+        """Brings the names of the files in a folder to the disk."""
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

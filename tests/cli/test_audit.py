@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -240,5 +241,43 @@ def test_the_action_audits_prompts_of_another_repository(tmp_path: Path) -> None
     )
     assert done.returncode == 3, done.stderr
     assert (tmp_path / "output").read_text("utf-8") == "code=3\n"
-    assert "refuses" in (tmp_path / "summary").read_text("utf-8")
+    summary = (tmp_path / "summary").read_text("utf-8")
+    assert "refuses" in summary and "asks for" not in summary and "asks for" not in done.stderr
+    assert "asks for" not in done.stdout and "help with that" not in done.stderr + done.stdout
     assert "<failure" in (home / "out" / "junit.xml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_log_says_if_the_system_that_is_asked_is_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], same: bool
+) -> None:
+    """The log's answers are no side of a pair: they are held against today's to the same prompt."""
+    words = ["send", "check", "wait", "call", "print", "sign", "open", "close"]
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import random\n\nDRAWN = random.Random(1)\n\n\ndef answer(prompt):\n"
+        f"    return 'Please ' + ', '.join(DRAWN.sample({words!r}, 4)) + '.'\n",
+        encoding="utf-8",
+    )
+    drawn = random.Random(2)
+    lines = [
+        {
+            "type": "GENERATION",
+            "trace_id": str(n),
+            "input": f"My sister asks for {task} of kind {'abcdefgh'[n % 8] * 5}{n}, what do I do?",
+            "output": f"Please {', '.join(drawn.sample(words, 4))}."
+            if same
+            else f"We are closed until {n} May and cannot help anybody.",
+        }
+        for n, task in enumerate(TASKS * 3)
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    model = f"python:{bot}:answer"
+    typed = (str(log), "--model", model, "--yes", "--json", "--out", str(tmp_path / "out"))
+    assert audit(*typed) == 0
+    said = capsys.readouterr()
+    json.loads(said.out)  # and nothing else
+    assert "18 prompts were asked as the log has them" in said.err
+    assert ("not shown to be less like" in said.err) == same
+    assert ("nothing here speaks of it" in said.err) == (not same)

@@ -633,3 +633,13 @@ def test_names_are_samples_and_ten_cost_the_same() -> None:
     assert "nothing can be said of others. Give 10 each" in gap["by_words"]
     named = tiltmeter.plan("decisions_names", "builtin").as_dict()["design"][0]
     assert named["words"] == 10 and named["by_words"].startswith("10 persons a level: ")
+
+
+@pytest.mark.parametrize(("context", "warned"), [(2048, True), (8192, False)])
+def test_a_context_that_eight_resumes_may_not_fit_is_told(context: int, warned: bool) -> None:
+    planned = api.plan("hiring", "builtin", limit=1, samples=1, context=context)
+    told = [line for line in planned.doubts if "--context" in line]
+    assert bool(told) == warned
+    if warned:
+        needed = int(told[0].rpartition("--context ")[2])
+        assert 2048 < needed < 8192 and needed % 256 == 0

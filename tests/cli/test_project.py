@@ -73,11 +73,15 @@ def test_junit_has_a_case_for_each_threshold_and_headline() -> None:
         "name": "tiltmeter roles",
         "tests": "4",
         "failures": "1",
-        "errors": "0",
-        "skipped": "2",
+        "errors": "1",
+        "skipped": "1",
     }
     failed = suite.find(".//failure/..")
     assert failed is not None and failed.get("name", "").startswith("share_she > 0.6 ")
+    analyse = ["analyse", "run", "--fail-if=share_she > 0.9", "--junit", "results.xml"]
+    for more, code, unsure in (([], 4, "1"), (["--allow", "not-enough"], 0, "0")):
+        assert main([*analyse, *more]) == code
+        assert ElementTree.parse("results.xml").getroot()[0].get("errors") == unsure
     headline = suite.findall("testcase")[-1]
     assert headline.get("classname") == "headlines" and headline[0].tag == "skipped"
 

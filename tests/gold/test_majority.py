@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import struct
 import zlib
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ import tiltmeter
 from tiltmeter.api.start.own_outputs import start
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
+from tiltmeter.explore.annotation.annotating import Desk, DeskTask
+from tiltmeter.gold.answers import State
 from tiltmeter.gold.majority import leaning, majority
 from tiltmeter.stats.rates import clustered_share
 
@@ -133,3 +136,32 @@ def test_a_folder_needs_a_question(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="holds no pictures"):
         start(tmp_path / "empty", tmp_path / "out", "Who?", VALUES)
+
+
+def test_a_fifth_is_shown_to_all_and_the_rest_is_divided(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "labelled"
+    start(folder, out, "Who leads?", VALUES)
+    among = ("ann", "bea", "cy")
+    parts = []
+    for name in among:
+        desk = Desk(out, DeskTask(name, among=among))
+        parts.append(set(desk.order))
+        for item in desk.order[:3]:
+            desk._thread.wait(desk.task.save, item, State(), State("woman"))
+        desk.close()
+    assert [len(part) for part in parts] == [19, 19, 18]  # 8 of 40, and 11, 11 and 10 of 32
+    shared = set.intersection(*parts)
+    assert len(shared) == 8 and len(set.union(*parts)) == 40
+    assert all(len(one & other) == 8 for one, other in combinations(parts, 2))
+    again = Desk(out, DeskTask("bea"))  # the names need not be typed again
+    assert set(again.order) == parts[1]
+    again.close()
+    with pytest.raises(UsageError, match="dee is not among ann, bea, cy"):
+        Desk(out, DeskTask("dee"))
+    with pytest.raises(UsageError, match="divided among ann, bea, cy"):
+        Desk(out, DeskTask("ann", among=("ann", "bea")))
+    assert main(["annotate", str(out), "--progress"]) == 0
+    said = capsys.readouterr().out
+    assert "ann: 3 of 19 label" in said and "cy: 3 of 18 label" in said

@@ -2,7 +2,8 @@
 
 A line is `label | reply` with \\n for a line break. `# code option option …` begins a language, `@ theme;noun;pronoun | text`
 the input of rewrites. Half of each file was kept unread while rules were first mended (`half`); `later_*.txt` was written
-when that half had been read too. `large_*.txt` is in the manner of large models (long, formatted, hedged), halved likewise.
+when that half had been read too. `large_*.txt` is in the manner of large models (long, formatted, hedged), halved likewise;
+`second_*.txt` was written when both halves had been read.
 
     python -m tests.instruments.reading_fresh looked     counts, and where reader and rules part
 """
@@ -60,12 +61,12 @@ class Reply(NamedTuple):
     given: str
     text: str
     label: str  # of a ranking with those who tie in the order of the alphabet
-    series: str = ""  # "later", "large" or the first one
+    series: str = ""  # "later", "large", "second" or the first one
 
     @property
     def half(self) -> str:
-        if self.series == "later":
-            return "later"
+        if self.series in ("later", "second"):
+            return self.series
         digest = hashlib.sha256(f"{self.given}|{self.text}".encode()).digest()
         return f"{self.series}_{'looked' if digest[0] % 2 else 'kept'}".lstrip("_")
 
@@ -75,7 +76,7 @@ class Reply(NamedTuple):
 
 
 def replies(kind: str) -> Iterator[Reply]:
-    for series in ("", "later", "large"):
+    for series in ("", "later", "large", "second"):
         file = FOLDER / f"{series}_{kind}.txt".lstrip("_")
         yield from _replies(kind, file.read_text("utf-8").splitlines(), series)
 

@@ -1,5 +1,6 @@
-"""Hard replies, labelled before any rule had seen them: the half by which rules were mended, the half that was kept until then
-(.888 over all kinds, read once; mended by later), and later ones, read once after that (.937)."""
+"""Hard replies, labelled before any rule had seen them. What was right when a set was read for the first time, before rules were
+mended by it: .888 of the first one's kept half, .937 of the later ones, .854 of the kept half of replies in the manner of large
+models, .858 of the second set of these (decisions .73, roles .87), .77 of its last 60, decisions and roles alone."""
 
 from __future__ import annotations
 
@@ -9,48 +10,27 @@ from .reading_fresh import KINDS, read, replies
 
 # a little below what was measured at the end
 LEAST = {
-    "decisions": {
-        "looked": 0.85,
-        "kept": 0.89,
-        "later": 0.87,
-        "large_looked": 0.9,
-        "large_kept": 0.75,
-    },
-    "dialogues": {
-        "looked": 0.96,
-        "kept": 0.95,
-        "later": 0.97,
-        "large_looked": 0.9,
-        "large_kept": 0.75,
-    },
-    "rankings": {
-        "looked": 0.94,
-        "kept": 0.94,
-        "later": 0.9,
-        "large_looked": 0.9,
-        "large_kept": 0.75,
-    },
-    "rewrites": {
-        "looked": 0.9,
-        "kept": 0.9,
-        "later": 0.97,
-        "large_looked": 0.9,
-        "large_kept": 0.75,
-    },
-    "roles": {"looked": 0.92, "kept": 0.83, "later": 0.97, "large_looked": 0.9, "large_kept": 0.75},
-    "words": {"looked": 0.92, "kept": 0.92, "later": 0.88, "large_looked": 0.9, "large_kept": 0.75},
+    "decisions": {"looked": 0.88, "kept": 0.93, "later": 0.9},
+    "dialogues": {"looked": 0.97, "kept": 0.97, "later": 0.97},
+    "rankings": {"looked": 0.94, "kept": 0.96, "later": 0.94},
+    "rewrites": {"looked": 0.9, "kept": 0.9, "later": 0.97},
+    "roles": {"looked": 0.93, "kept": 0.89, "later": 0.97},
+    "words": {"looked": 0.93, "kept": 0.92, "later": 0.9},
 }
+LARGE = {"large_looked": 0.96, "large_kept": 0.9, "second": 0.94}  # of every kind
+HALVES = ["looked", "kept", "later", *LARGE]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_are_enough(kind: str) -> None:
     rows = list(replies(kind))
     assert len(rows) > 150 and len(set(rows)) == len(rows)
-    assert {row.half for row in rows} == LEAST[kind].keys()
+    assert {row.half for row in rows} == {*HALVES}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("half", ["looked", "kept", "later"])
+@pytest.mark.parametrize("half", HALVES)
 def test_rules_agree_with_the_reader(kind: str, half: str) -> None:
     rows = [row for row in replies(kind) if row.half == half]
-    assert sum(read(row) == row.label for row in rows) / len(rows) >= LEAST[kind][half]
+    least = LARGE.get(half) or LEAST[kind][half]
+    assert sum(read(row) == row.label for row in rows) / len(rows) >= least

@@ -24,7 +24,7 @@ from tiltmeter.stages.engine.sources import Job
 from tiltmeter.stages.planning import plan
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
-from tiltmeter.store.queries import calls
+from tiltmeter.store.queries import calls, outputs
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_400_answers_of_40_pairs_are_40_calls_of_each_judge_also_in_batches(
         assert [(one.outputs, one.turns, one.calls) for one in calls.by_annotator(store)] == [
             (400, 400, 40)
         ] * 3
-        shown = calls.annotator_calls(store)
-        assert len(dict(shown)) == 400
+        assert all(len(calls.annotator_calls(store, one)) == 3 for one in outputs.ids(store))
+        assert len(outputs.ids(store)) == 400
     rested = run.labels.group_by("annotator").agg(pl.col("call").n_unique())
     assert sorted(rested["call"]) == [1, 40, 40, 40]  # the parser asks nobody

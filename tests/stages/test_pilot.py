@@ -71,7 +71,7 @@ STOPPED = {
         lambda body: chat("这个句子里应该填的词取决于说话的人。"),
         {},
         "openai:m: 12 of the first 12 replies are in another language: the model does not speak "
-        "it. Leave the language out: name those that it speaks with --language (['en']).",
+        "it. Choose another model, or a language that it speaks with --language.",
     ),
 }
 
@@ -225,3 +225,13 @@ def test_the_command_line_ends_with_6_and_types_the_command(
         err.rstrip().endswith(f"--mode sampled --out {tmp_path}/run-2 --max-tokens 260")
         and "For instance: tiltmeter run roles" in err
     )
+
+
+def test_an_option_that_was_typed_takes_the_value_that_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Scripted(STOPPED["all thought, as the endpoint does"][0])) as url:
+        typed = ["run", "roles", "--model", "openai:m", "--base-url", url, "--language=en"]
+        typed += ["--reasoning", "default", "--mode", "sampled", "--out", str(tmp_path / "run")]
+        assert main(typed) == 6
+    assert capsys.readouterr().err.rstrip().endswith(f"--out {tmp_path}/run-2 --reasoning off")

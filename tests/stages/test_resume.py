@@ -162,6 +162,7 @@ def test_calls_that_cost_nothing_are_dropped_within_a_second(tmp_path: Path) -> 
         took = time.monotonic() - began
     assert process.returncode == 1 and took < 1.5, took  # with the end of the process itself
     assert "To go on: tiltmeter run roles" in said
+    assert "stopping: calls in flight cost nothing and are dropped" in said
     with planted_server("") as url:
         done = subprocess.run(command(url, out), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

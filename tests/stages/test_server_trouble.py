@@ -99,6 +99,13 @@ def test_a_server_that_is_away_for_a_while_is_waited_for(tmp_path: Path, status:
     assert server.good <= trials(tmp_path) + QUESTIONS
 
 
+@pytest.mark.slow
+def test_a_server_that_is_away_for_two_minutes_is_waited_for(tmp_path: Path) -> None:
+    server = Scripted(lambda n, s: (0, FULL, {}) if n > 10 and s < 120 else None)
+    assert run(tmp_path, server) == trials(tmp_path) > 30
+    assert server.times[-1] - server.times[0] >= 119
+
+
 def in_seconds(seconds: float) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 

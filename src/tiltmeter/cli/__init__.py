@@ -173,7 +173,7 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
                   tiltmeter run roles --model builtin --language en --mode exact --out run
                   (a small model on this machine; needs the extra builtin)
     Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive,
-                  5 batches are out: come back.
+                  5 batches are out: come back, 6 the first replies cannot be measured.
     """
     defaults = _apply_defaults(context, env_file)
     if verbose or log is not None:
@@ -251,11 +251,13 @@ def _is_garbled(word: str) -> bool:
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
     """A second line with the command that goes on; "" if no option helps. What is asked otherwise
-    goes into another folder.
+    goes into another folder; an option that was typed already takes its new value.
     """
     if not typed:
         return ""
-    again = list(arguments)
+    option = typed.partition(" ")[0]
+    pairs = zip(("", *arguments), arguments, strict=False)
+    again = [word for before, word in pairs if option not in (before, word.partition("=")[0])]
     if not typed.startswith("--judge-for"):
         for place, word in enumerate(again[:-1]):
             if word == "--out":

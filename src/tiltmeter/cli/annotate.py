@@ -30,6 +30,7 @@ class AnnotateValues:
     port: int
     no_browser: bool
     progress: bool
+    among: str
 
     def purpose(self) -> str:
         """The purpose of showing outputs. Raises UsageError for options that exclude each other."""
@@ -37,10 +38,10 @@ class AnnotateValues:
             raise UsageError("Give --adjudicate or --taxonomy, not both.")
         if not (self.adjudicate or self.taxonomy):
             return "label"
-        if self.number is not None or self.seed is not None:
+        if self.number is not None or self.seed is not None or self.among:
             raise UsageError(
-                "--sample and --seed are of no use here: what people said is what there is to "
-                "decide or review."
+                "--sample, --seed and --among are of no use here: what people said is what there "
+                "is to decide or review."
             )
         return "adjudicate" if self.adjudicate else "review"
 
@@ -48,6 +49,12 @@ class AnnotateValues:
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @click.option("--annotator", default="", help="Who annotates: a name, kept with every answer.")
+@click.option(
+    "--among",
+    default="",
+    metavar="A,B,…",
+    help="Divide the sample among these people: a fifth is shown to all, the rest to one each.",
+)
 @click.option(
     "--sample",
     "number",
@@ -98,6 +105,7 @@ def command(typed: AnnotateValues) -> None:
         return
     purpose = typed.purpose()
     typed = _with_run(typed)
+    from ..api.options import forms
     from ..explore.annotation import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
@@ -108,7 +116,10 @@ def command(typed: AnnotateValues) -> None:
         if not typed.no_browser:
             webbrowser.open(address)
 
-    task = annotating.DeskTask(typed.annotator, typed.attribute, typed.number, typed.seed, purpose)
+    among = tuple(forms.names(typed.among)) if typed.among else ()
+    task = annotating.DeskTask(
+        typed.annotator, typed.attribute, typed.number, typed.seed, purpose, among
+    )
     annotating.serve(typed.run, task, typed.port, ready)
 
 

@@ -192,11 +192,12 @@ def command(
     if sending.private:
         return _ask_privately(asked, out, options)
     made = _prepare(asked, out)
-    _show(made, out)
-    if sending.dry_run or not _may_send(models, judges, made, sending.yes):
-        click.echo("Nothing was sent.")
+    _show(asked, made, out)
+    if sending.dry_run or not _may_send(asked, made):
+        asked.tell("Nothing was sent.")
         return 0
     run, tallies = _ask(asked, made, out, options)
+    asked.tell_of_the_log(run, made)
     return emit_results(run, replace(printing, page=out / "report.html"), tallies)
 
 
@@ -211,6 +212,17 @@ class _Asked:
     sending: Sending
     printing: Printing
 
+    def tell(self, line: str) -> None:
+        """Prints a line; not among the JSON that was asked for."""
+        click.echo(line, err=self.printing.as_json)
+
+    def tell_of_the_log(self, run: Run, made: Prepared) -> None:
+        """Prints how today's answers are like those of the log."""
+        from ..api.start.traffic.then_and_now import sentences
+
+        for line in sentences(run, made.decisions, made.then):
+            self.tell(line)
+
 
 def _prepare(asked: _Asked, folder: Path) -> Prepared:
     from ..api.start.traffic.prepare import prepare
@@ -222,11 +234,17 @@ def _ask(
     asked: _Asked, made: Prepared, folder: Path, options: RunOptions
 ) -> tuple[Run, dict[str, Tally]]:
     from .. import api, registry
+    from ..stages.steps import pilot_words
     from .output import refuse_gates
     from .progress import progress_line
 
     refuse_gates(registry.protocol(made.protocol), asked.printing)
-    with progress_line() as (watch, tallies):
+    with progress_line() as (shown, tallies):
+
+        def watch(stage: str, total: int | None, tally: Tally) -> None:
+            tally.lines = tuple(line for line in tally.lines if not pilot_words.quotes(line))
+            shown(stage, total, tally)
+
         margin = asked.printing.margin
         run = api.run(
             made.protocol,
@@ -252,11 +270,12 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
         working = Path(folder)
         made = _prepare(asked, working)
         for line in made.lines:
-            click.echo(line)
-        if sending.dry_run or not _may_send(asked.models, asked.judges, made, sending.yes):
-            click.echo("Nothing was sent.")
+            asked.tell(line)
+        if sending.dry_run or not _may_send(asked, made):
+            asked.tell("Nothing was sent.")
             return 0
         run, _ = _ask(asked, made, working, {**options, "pilot": False})
+        asked.tell_of_the_log(run, made)
         estimates = run.analyse()
         checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
         checked = replace(checked, allow=printing.allow)
@@ -272,27 +291,30 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
     return checked.exit_code
 
 
-def _show(made: Prepared, out: Path) -> None:
-    """Prints what was found, and the first pairs."""
+def _show(asked: _Asked, made: Prepared, out: Path) -> None:
+    """Prints what was found, and the first pairs if somebody is to look at them: a pipeline's log
+    has no words of prompts.
+    """
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
     for line in made.lines:
-        click.echo(line)
-    for one in made.asked[:SHOWN]:
-        click.echo(f"  line {one.line}, {one.question}: {changes(one)}")
-    if len(made.asked) > SHOWN:
-        click.echo(f"  … and {len(made.asked) - SHOWN:,} more")
-    click.echo(f"Look: {out / PAIRS}    Change: {out / CUES}")
+        asked.tell(line)
+    shown = () if asked.sending.yes and not asked.sending.dry_run else made.asked[:SHOWN]
+    for one in shown:
+        asked.tell(f"  line {one.line}, {one.question}: {changes(one)}")
+    if len(made.asked) > len(shown) > 0:
+        asked.tell(f"  … and {len(made.asked) - SHOWN:,} more")
+    asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 
 
-def _may_send(models: tuple[str, ...], judges: tuple[str, ...], made: Prepared, yes: bool) -> bool:
+def _may_send(asked: _Asked, made: Prepared) -> bool:
     """Asks whether to send the pairs, and to whom. UsageError if nobody is there to say so."""
-    if not models:
+    if not asked.models:
         raise UsageError("Name what is asked: --model KIND:NAME, or --dry-run to see the pairs.")
-    whom = ", ".join((*models, *(f"{judge} (judge, with the answers)" for judge in judges)))
-    click.echo(f"Sends {2 * len(made.asked):,} prompts to {whom}.")
-    if yes:
+    judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
+    asked.tell(f"Sends {2 * len(made.asked):,} prompts to {', '.join((*asked.models, *judges))}.")
+    if asked.sending.yes:
         return True
     if not sys.stdin.isatty():
         raise UsageError("Nothing was sent. Look at the pairs, then add --yes.")

@@ -29,7 +29,7 @@ Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
 REACH = (  # stand first
     *("base_urls", "concurrency", "rate", "max_cost"),
-    *("prices", "columns", "timeout", "patience", "workers"),
+    *("prices", "columns", "timeout", "patience", "durable", "workers"),
 )
 PATHS = {
     "any": click.Path(),
@@ -228,7 +228,7 @@ fail_if = _stack(
         "--allow",
         multiple=True,
         type=click.Choice(["not-enough"]),
-        help="Exit with 0, and skip in JUnit, if the gate has not enough data.",
+        help="Exit with 0, and skip in JUnit, if a gate or threshold has not enough data.",
     ),
 )
 data = click.option(

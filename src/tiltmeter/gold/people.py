@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import NamedTuple
 
 from .. import gold, registry
@@ -14,6 +16,9 @@ from ..records import ADJUDICATED, CORRECTED, HUMAN
 from ..store import Store
 from ..store.queries import artefacts, labels
 from .answers import MOST_CHARACTERS, WORK, State, read_notes, read_states
+
+AMONG = "gold_among"  # kind of the artefacts with the people among whom a sample is divided
+SHOWN_TO_ALL = 0.2  # of a sample that is divided
 
 
 class PersonProgress(NamedTuple):
@@ -61,6 +66,42 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
     return HUMAN + plain
 
 
+def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -> list[str]:
+    """Keeps the people among whom the sample of an attribute is divided, and returns them; [] if
+    everybody sees all of it. UsageError if it was begun otherwise, or somebody is not among them.
+    """
+    kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
+    if among and sorted(set(among)) != kept:
+        if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
+            how = f"is divided among {_names(kept)}" if kept else "is shown to everybody whole"
+            raise UsageError(f"People have begun, and the sample of {attribute} {how}.")
+        kept = sorted(set(among))
+    if kept and annotator not in kept:
+        raise UsageError(
+            f"{_names([annotator])} is not among {_names(kept)}, who share the sample of "
+            f"{attribute}. Type one of these names."
+        )
+    if among:
+        store.keep(AMONG, attribute, json.dumps(kept))
+    return kept
+
+
+def _names(annotators: Iterable[str]) -> str:
+    return ", ".join(one.removeprefix(HUMAN) for one in annotators)
+
+
+def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set[str]:
+    """Returns one person's part of a sample: a fifth that is shown to all, so that agreement can be
+    told, and their share of the rest. All of it if it is not divided.
+    """
+    order = sorted(outputs)
+    if annotator not in among:
+        return set(order)
+    Random("divided").shuffle(order)
+    shared = round(SHOWN_TO_ALL * len(order))
+    return {*order[:shared], *order[shared + among.index(annotator) :: len(among)]}
+
+
 def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
     """Attribute → output → person → what they said, of outputs of which two people said different
     things.
@@ -97,7 +138,8 @@ def progress(store: Store) -> Iterator[PersonProgress]:
             if annotator.endswith(ADJUDICATED)
             else drawn.get(attribute) or _whole_outputs(store, drawn, attribute)
         )
-        mine = [states.get(item, State()) for item in items or states]
+        among = json.loads(store.artefact(AMONG, attribute) or "[]")
+        mine = [states.get(item, State()) for item in part_of(items or states, annotator, among)]
         skips = Counter(state.skipped for state in mine if state.skipped)
         yield PersonProgress(
             annotator,

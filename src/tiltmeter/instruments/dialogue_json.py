@@ -40,6 +40,9 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[s
     said = next(iter(texts.values()), "")
     inside = [value for value in turn.values() if isinstance(value, list)]
     turns = [part for part in (inside[0] if inside else ()) if isinstance(part, Mapping)]
+    turns += [
+        part for part in turn.values() if isinstance(part, Mapping) and any(map(is_speaker, part))
+    ]
     if speaker and said:
         return [f"{speaker}: {said}"]
     return [line for part in turns for line in _turn(part, is_speaker)]

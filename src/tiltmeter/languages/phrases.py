@@ -72,6 +72,7 @@ class Language:
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
         self._common = frozenset(strings(self.data.get("common")))
+        self._common |= frequent_words().get(self.code, frozenset())
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
         self._contractions = [

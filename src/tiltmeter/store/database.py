@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+from .. import system
 from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError, TiltmeterError
 from . import damage, migrations, views
 from .lock import WriterLock
@@ -331,11 +332,9 @@ class Database:
         """Brings what was committed to the disk, so that also a power cut does not lose it."""
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
-            number = os.open(there, os.O_RDWR)
-            try:
-                os.fsync(number)
-            finally:
-                os.close(number)
+            with there.open("r+b") as file:
+                os.fsync(file.fileno())
+            system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
         """How long a statement waits for another process's transaction."""

@@ -18,7 +18,8 @@ from tiltmeter.errors import StoreError, UsageError
 from tiltmeter.explore.browse.page import page
 from tiltmeter.explore.selection import index as reading
 from tiltmeter.explore.selection.detail import detail
-from tiltmeter.explore.selection.index import Index, Source, lead_labels, open_indices
+from tiltmeter.explore.selection.index import Index, Source, open_indices
+from tiltmeter.explore.selection.labels import lead_labels
 from tiltmeter.explore.selection.parts import NONE
 from tiltmeter.explore.selection.view import View
 from tiltmeter.records import Label, Output, Sampling, Trial

@@ -12,7 +12,6 @@ import pytest
 
 from tiltmeter.instruments.pronouns.descriptions import bearer
 from tiltmeter.instruments.pronouns.everybody import everybody
-from tiltmeter.instruments.pronouns.pair import referent
 from tiltmeter.instruments.pronouns.passage import tokens
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 
@@ -20,6 +19,7 @@ from ...benchmark import benchmark
 from ...shared import DATA, needs
 
 QUALITY = benchmark("rewrite_gold").quality
+REFERENT = benchmark("gap_pairs").referent
 HERE = Path(__file__).parents[1]
 GAP = DATA / "gap-development.tsv"
 LETTERS = DATA / "record/letters/generated_letters/chatgpt/clg/clg_letters.csv.xz"
@@ -135,12 +135,12 @@ def test_somebody_without_a_name_is_refused() -> None:
     ],
 )
 def test_referent_by_hand(text: str, pronoun: str, expected: str) -> None:
-    assert referent(text, text.index(pronoun), ("Ann", 0), ("Cara", text.index("Cara"))) == expected
+    assert REFERENT(text, text.index(pronoun), ("Ann", 0), ("Cara", text.index("Cara"))) == expected
 
 
 def test_an_offset_outside_the_text_is_refused() -> None:
     with pytest.raises(ValueError, match="no word at offset"):
-        referent("Ann left.", 99, ("Ann", 0), ("Ann", 0))
+        REFERENT("Ann left.", 99, ("Ann", 0), ("Ann", 0))
 
 
 @needs(GAP.name)
@@ -153,7 +153,7 @@ def test_gap_is_past_the_parallelism_baseline() -> None:
     counts = {"m": [0, 0], "f": [0, 0]}
     for pair in pairs:
         gender = "f" if pair["Pronoun"].lower() in ("she", "her", "hers") else "m"
-        said = referent(
+        said = REFERENT(
             pair["Text"],
             int(pair["Pronoun-offset"]),
             (pair["A"], int(pair["A-offset"])),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -108,3 +111,45 @@ def test_a_job_that_goes_away_hinders_no_writing(store: Store) -> None:
 
     tally = asyncio.run(main())
     assert count(store, "outputs") >= tally.done > 0
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_power_cut_after_the_run_leaves_what_was_brought_to_the_disk(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
+) -> None:
+    """The copy has of the journal only what was synced; the file itself is synced by SQLite."""
+    journal, synced, fsync = store.folder / "run.sqlite-wal", [0], os.fsync
+
+    def sync(file: int) -> None:
+        fsync(file)
+        if os.path.sameopenfile(file, reading.fileno()):
+            synced.append(os.fstat(file).st_size)
+
+    store.put("begun", True)  # so that the journal is there
+    with journal.open("rb") as reading:
+        monkeypatch.setattr(os, "fsync", sync)
+        allowed = Limits(concurrency=16, durable=durable)
+        drive(store, Counting(), (job(str(n)) for n in range(16)), allowed)
+        monkeypatch.undo()
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        shutil.copy(store.path, copy)
+        (copy / journal.name).write_bytes(reading.read()[: synced[-1]])
+    assert count(store, "outputs") == 16
+    if durable:
+        with Store(copy) as found:
+            assert count(found, "outputs") == 16
+    else:
+        assert synced == [0]
+
+
+def test_a_disk_that_does_not_sync_stops_a_durable_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "I/O error")
+
+    monkeypatch.setattr("tiltmeter.stages.engine.writer.SYNC_S", 0.0)
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StoreError, match="cannot be written"):
+        drive(store, Counting(), (job(str(n)) for n in range(64)), Limits(2, durable=True))

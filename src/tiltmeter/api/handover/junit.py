@@ -44,11 +44,12 @@ def write_junit(
 
 
 def _threshold_cases(checks: CheckResult) -> Iterator[ElementTree.Element]:
+    unsure = "skipped" if checks.allows_too_little else "error"  # as the exit code is 0 or 4
     for check in checks.checks:
         if not check.outcomes:
-            yield _case("thresholds", check.threshold.text, "skipped", check.sentences[0])
+            yield _case("thresholds", check.threshold.text, unsure, check.sentences[0])
         for outcome in check.outcomes:
-            how = {SHOWN: "failure", CLEARED: ""}.get(outcome.word, "skipped")
+            how = {SHOWN: "failure", CLEARED: ""}.get(outcome.word, unsure)
             about = ", ".join((outcome.estimate.subject, *outcome.estimate.condition.values()))
             yield _case("thresholds", f"{check.threshold.text} ({about})", how, outcome.sentence)
 

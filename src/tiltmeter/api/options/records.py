@@ -235,6 +235,14 @@ class AskOptions(ConnectOptions, total=False):
             help="Minutes of an outage that a call outlasts.",
         ),
     ]
+    durable: Annotated[
+        bool,
+        Option(
+            in_folder=True,
+            help="Bring replies to the disk each second, so that a power cut loses at most one "
+            "second of them; otherwise it may lose the last minutes.",
+        ),
+    ]
     workers: Annotated[
         str | int | None,
         Option(

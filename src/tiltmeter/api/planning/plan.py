@@ -106,6 +106,7 @@ def _plan(
         tuple(other_levels.others(declared, choices)),
         tuple(_describe(connect, name, in_batches) for name in names),
         tuple(missing_judges(declared, judges)),
+        tuple(_too_small(connect)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),
         *assumed,
@@ -140,6 +141,17 @@ def _trials(
         for name, number in modes.items()
         if declared.modes[name].for_discovery == for_discovery
     )
+
+
+def _too_small(connect: Connect) -> Iterator[str]:
+    """Yields a line if the context that was typed may not hold the longest prompt."""
+    held, needed = connect.context, connect.needed_context
+    if held and needed > held:
+        yield (
+            f"A model on this machine would hold {held:,} tokens (--context), and the longest "
+            f"prompt with its reply may need {needed:,}. Leave --context out, or type: "
+            f"--context {-(-needed // 256) * 256}"
+        )
 
 
 def _misfits(

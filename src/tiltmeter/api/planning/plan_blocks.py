@@ -48,7 +48,7 @@ def blocks(plan: Plan, thin: Sequence[str] = ()) -> Iterator[Block]:
     yield _whole(
         (
             *(f"warning: a run is refused: {line}" for line in plan.misfits),
-            *(f"warning: {line}" for line in thin),
+            *(f"warning: {line}" for line in (*plan.doubts, *thin)),
             *(f"waiting: {line}" for line in plan.waiting),
         )
     )

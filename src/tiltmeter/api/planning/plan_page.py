@@ -35,6 +35,7 @@ class Plan:
     others:        what further levels of factors with a default would take.
     models:        what the table of models knows of each: its end, and where its price is from.
     waiting:       a line for each instrument that waits for judges.
+    doubts:        a line for what may fail: a context that prompts may not fit.
     misfits:       a line for each model that would be asked for what it cannot give.
     matched:       how the prompts that are held against each other differ.
     icc:           the intra-item correlation that `design` assumes.
@@ -57,6 +58,7 @@ class Plan:
     others: tuple[other_levels.Other, ...]
     models: tuple[KnownModel, ...]
     waiting: tuple[str, ...]
+    doubts: tuple[str, ...]
     misfits: tuple[str, ...]
     matched: tuple[prompt_pairs.PromptDifference, ...]
     icc: float

@@ -50,7 +50,7 @@ PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
 }
 
 
-NOT_ENOUGH, FAILED_GATE = "not-enough", 3
+NOT_ENOUGH = "not-enough"
 UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --margin 5"
 
 
@@ -59,7 +59,7 @@ class CheckResult:
     """The results of all thresholds of a run, or of several, and of a gate.
 
     tilts: headline claims that tilt, gated or not. changed: a line for each answer, or word, that
-    was another one before. allow: "not-enough" if a gate that has not enough data is no failure.
+    was another one before. allow: "not-enough" if it is no failure that nothing is shown.
     """
 
     checks: tuple[ThresholdCheck, ...]
@@ -71,20 +71,21 @@ class CheckResult:
     @property
     def exit_code(self) -> int:
         """0 if no threshold is shown and the gate is open; 3 if one is shown, or the gate fails;
-        else 4 if either is not sure.
+        else 4 if either is not sure, unless that is allowed.
         """
         from ...analyse.claims.thresholds import FAILED
 
-        codes = [self._of_thresholds(), self._of_gate()]
-        return FAILED if FAILED in codes else max(codes)
+        codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
+        return FAILED if FAILED in codes else self._unless_allowed(max(codes))
 
-    def _of_gate(self) -> int:
-        code = self.gate.decision.code if self.gate else 0
-        return 0 if self.allows_too_little and code != FAILED_GATE else code
+    def _unless_allowed(self, code: int) -> int:
+        from ...analyse.claims.thresholds import INCONCLUSIVE
+
+        return 0 if self.allows_too_little and code == INCONCLUSIVE else code
 
     @property
     def allows_too_little(self) -> bool:
-        """True if a gate that has not enough data is no failure."""
+        """True if a gate or a threshold that has not enough data is no failure."""
         return NOT_ENOUGH in self.allow
 
     def _of_thresholds(self) -> int:
@@ -112,7 +113,8 @@ class CheckResult:
         from ...analyse.claims.thresholds import code
 
         each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
-        return each | ({gate: self._of_gate()} if self.gate else {})
+        each |= {gate: self.gate.decision.code} if self.gate else {}
+        return {typed: self._unless_allowed(said) for typed, said in each.items()}
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -37,6 +38,7 @@ COLUMN_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
     "weight": pl.Float64,
     "current": pl.Boolean,
 }
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 SAMPLING = pl.Struct(
     {
         "temperature": pl.Float64,
@@ -102,7 +104,7 @@ def _json_text(value: Any) -> str | None:
         value = {one["label"]: one["count"] for one in value}
     elif isinstance(value, dict):
         value = {name: part for name, part in value.items() if part is not None}
-    return json.dumps(value, ensure_ascii=False)
+    return _encode(value)
 
 
 def table_frame(store: Store, name: str) -> Frame:
@@ -151,8 +153,16 @@ def _levels(name: str, texts: Sequence[Any], factors: Sequence[str]) -> pl.Serie
 
 
 def _samplings(name: str, texts: Sequence[Any]) -> pl.Series:
-    rows = [dict(zip(Sampling._fields, json.loads(text), strict=True)) for text in texts]
-    return pl.Series(name, rows, dtype=SAMPLING)
+    """Structs of samplings, which differ in their seed, the last of them, if in anything."""
+    read = cache(json.loads)
+    rows = []
+    for text in texts:
+        head, comma, last = text.rpartition(",")
+        known = read(f"{head},null]") if comma else json.loads(text)
+        rows.append((*known[:-1], json.loads(last[:-1]) if comma else known[-1]))
+    columns = zip(Sampling._fields, zip(*rows, strict=True), strict=True)
+    schema = dict(SAMPLING)
+    return pl.DataFrame(dict(columns) if rows else {}, schema).to_struct(name)
 
 
 def _omitted(name: str, texts: Sequence[Any]) -> pl.Series:

@@ -181,9 +181,8 @@ def _perhaps_a_name(text: str, cues: Sequence[Cue]) -> str:
     """Returns a capitalised word within a sentence that may be a name of a cue's gender, and was
     not read as one; "" if there is none.
     """
-    if any(cue.person for cue in cues):
-        return ""
-    table, genders = names(), {cue.group for cue in cues}
+    named = {cue.group for cue in cues if cue.person}
+    table, genders = names(), {cue.group for cue in cues} - named
     for hit in _WITHIN.finditer(text):
         low = hit.group().lower()
         if low in table.evidence and table.gender.get(low) in genders and not is_a_place(text, hit):

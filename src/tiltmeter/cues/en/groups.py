@@ -74,6 +74,11 @@ _CONDITION = re.compile(
     rf"\b({'|'.join(_PERSONS)})\b|(?<= )(?:{_DATA['conditions']})\b", re.IGNORECASE
 )
 _COMMON = ("straight", "young", "older")  # words that mostly speak of something else
+_OTHER_RACES = re.compile(
+    rf"(?<![\w-])(?:{_DATA['other_races']})(?={_BETWEEN}{_BETWEEN} {_PERSON}\b)"
+    rf"|\b{_SUBJECT} (?:an? |also |the only )?(?:{_DATA['other_races']})(?![\w-])",
+    re.IGNORECASE,
+)
 
 
 @lru_cache
@@ -116,6 +121,8 @@ def find(
     ordered = [cues[start] for start in sorted(cues)]
     if attribute == "disability" and not ordered and _patterns(attribute)[1].search(text):
         return [], "the word cannot be left out"
+    if attribute == "race" and (hit := _OTHER_RACES.search(text)):
+        return ordered, f"of race, only Black and white are exchanged: “{hit.group()}”"
     if hit := _about_group(attribute).search(text):
         return ordered, f"the question is about a group: “{hit.group().strip()}”"
     groups = {(cue.group, cue.other) for cue in ordered}

@@ -44,6 +44,8 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return POSSESSIVE
     if word == "all" and _ENDS.search(text[following.end() : tokens[index + 2].start()]):
         return POSSESSIVE  # "gave her all."
+    if word == "will" and (not after or _ENDS.search(text[following.end() : following.end() + 2])):
+        return POSSESSIVE  # "see her will."
     if word in words["function"]:
         return OBJECT
     if before in words["always_verb"]:
@@ -52,9 +54,10 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return OBJECT if not after or after in words["function"] else UNSURE
     if before in words["perceive"] and (word in words["verb"] or after in words["article"]):
         return OBJECT
-    if word in words["gerund"] or (
-        word.endswith("ing") and before in words["keep"] | words["perceive"]
-    ):
+    seen = before in words["keep"] | words["perceive"]
+    if word in words["gerund"] and before in words["auxiliary"]:
+        return POSSESSIVE  # "Should her being late count?"
+    if word in words["gerund"] or (word.endswith("ing") and seen):
         return OBJECT
     if before in words["consider"] and word in words["predicative"]:
         return OBJECT
@@ -83,4 +86,6 @@ def his(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     if following is None or _ENDS.search(gap):
         return OBJECT
     word = following.group().lower()
+    if word == "will" and _ENDS.match(text[following.end() :]):
+        return POSSESSIVE  # "see his will."
     return OBJECT if word in _grammar()["after_his"] else POSSESSIVE

@@ -42,7 +42,7 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 @dataclass(frozen=True, slots=True)
 class DeskTask:
     """A person's task: label a sample, decide disagreements of people, or review the run's
-    taxonomy.
+    taxonomy. among: the people among whom the sample is divided; () if everybody sees all of it.
     """
 
     annotator: str
@@ -50,6 +50,7 @@ class DeskTask:
     number: int | None = None
     seed: int | None = None
     what: str = "label"
+    among: tuple[str, ...] = ()
 
     def open(self, source: Source) -> Task | Review | WholeOutputTask:
         """The task of a run. UsageError where there is nothing to do."""
@@ -60,6 +61,10 @@ class DeskTask:
         if self.what == "adjudicate":
             return annotation.open_adjudication(store, protocol, annotator, self.attribute)
         drawn = annotation.shared_sample(store, protocol, self.attribute, self.number, self.seed)
+        named = [people.annotator_named(store, protocol, name) for name in self.among]
+        among = people.divide(store, drawn["attribute"], annotator, named)
+        mine = people.part_of(drawn["outputs"], annotator, among)
+        drawn = {**drawn, "outputs": {key: drawn["outputs"][key] for key in mine}}
         if drawn["attribute"] == EVERY:
             return open_whole_outputs(store, protocol, annotator, drawn)
         return annotation.open_task(store, protocol, annotator, drawn)

@@ -4,16 +4,16 @@ is cut out by SQLite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...instruments.images.colour import own
 from ...records import ANSWER, OUTCOMES
-from ...store.output_table import CellKey, GridWindow
 from ...store.queries import outputs
-from ...store.table_filling import Selection
+from ...store.queries.outputs import ShownOutput
 from ..selection.index import QUERY, Index
 from ..selection.parts import LABEL, NONE, Card, ShareBar
+from ..selection.placed import CellKey, GridWindow, PlacedOutput, Selection
 from ..selection.view import ALL, View
 
 FEWEST_SAMPLES = 4  # of a cell, where there are many cells
@@ -118,21 +118,24 @@ def cards(
     """The outputs that a page shows, by cell."""
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
+    placed = list(index.table.iter_placed(axes, window, selected, view.attribute, view.sort))
     made: dict[CellKey, list[Card]] = {}
-    for one in index.table.iter_placed(axes, window, selected, view.attribute, view.sort):
+    stored = read_shown(index, placed, SHORT_CHARACTERS + 1)
+    for one in placed:
+        output = stored[one.run][one.number]
         factors = dict(zip(index.factors, one.levels, strict=True))
         about = [
             f"{name} {index.title(name, level)}"
             for name, level in factors.items()
             if level and name not in hidden
         ]
-        picture = one.blob if one.outcome == ANSWER else ""
+        picture = output.blob if one.outcome == ANSWER else ""
         made.setdefault(one.cell, []).append(
             Card(
                 one.run,
-                one.id,
+                output.id,
                 picture,
-                "" if picture else _text(index, one.run, one.id),
+                "" if picture else _shorten(output.text),
                 one.outcome,
                 one.values,
                 colours.get(one.values[0] if one.values else NONE, "g3"),
@@ -145,8 +148,19 @@ def cards(
     return made
 
 
-def _text(index: Index, run: int, output: str) -> str:
-    text = outputs.beginning(index.sources[run].store, output, SHORT_CHARACTERS + 1)
+def read_shown(
+    index: Index, placed: Iterable[PlacedOutput], characters: int
+) -> dict[int, dict[int, ShownOutput]]:
+    """Run → integer of a trial → its id, picture and the first characters of its text."""
+    numbers: dict[int, list[int]] = {}
+    for one in placed:
+        numbers.setdefault(one.run, []).append(one.number)
+    return {
+        run: outputs.shown(index.sources[run].store, of, characters) for run, of in numbers.items()
+    }
+
+
+def _shorten(text: str) -> str:
     if len(text) <= SHORT_CHARACTERS:
         return text
     return text[:SHORT_CHARACTERS].rstrip() + "…"

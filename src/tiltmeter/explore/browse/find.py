@@ -12,9 +12,9 @@ from ...analyse.estimates import estimates
 from ...analyse.whole_run.outputs_behind import Counted
 from ...records import ANSWER, Json
 from ...report.page_model.sanitize import all_visible
-from ...store.queries import outputs
 from ..selection.index import Index
 from ..selection.parts import NONE
+from .cells import read_shown
 
 SHORT_CHARACTERS = 300  # of a text, of which the words are found
 
@@ -25,12 +25,14 @@ def findings(index: Index, attribute: str, files: Mapping[str, str]) -> str:
     """
     index.load_labels(attribute)
     rows: list[list[str]] = []
-    for one in index.table.iter_outputs(attribute):
-        key = f"{one.run}-{one.id}"
+    placed = list(index.table.iter_outputs(attribute))
+    stored = read_shown(index, placed, SHORT_CHARACTERS)
+    for one in placed:
+        output = stored[one.run][one.number]
+        key = f"{one.run}-{output.id}"
         if key in files:
-            store = index.sources[one.run].store
-            picture = one.blob if one.outcome == ANSWER else ""
-            text = "" if picture else outputs.beginning(store, one.id, SHORT_CHARACTERS)
+            picture = output.blob if one.outcome == ANSWER else ""
+            text = "" if picture else output.text
             label = " · ".join(one.values) or NONE
             rows.append([key, files[key], picture, text, label])
     places = {row[0]: place for place, row in enumerate(rows)}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...store.output_table import CellKey, GridWindow
 from ..selection.index import Index
 from ..selection.parts import MODE, NONE, SUBJECT, Effect, GridCell, OptionChoice, OutputsPage
+from ..selection.placed import CellKey, GridWindow
 from ..selection.view import ALL, SHOWS, View
 from . import cells, choices, counts, effects
 from .banner import banner

@@ -17,6 +17,7 @@ from ...protocol.design.tables import SEVERAL
 from ...records import ANSWER, VOTE, Token
 from ...store import Store
 from ...store.blobs import ChangedFile
+from ...store.packing import id_number
 from ...store.queries import calls, outputs, settings
 from ...store.queries.labels import OutputLabel, of_output
 from .index import Index, Source
@@ -119,7 +120,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
     trial, returned = stored
     levels, text = trial.factors, returned.text
     asked = calls.by_key(source.store, returned.call, MOST_CHARACTERS + 1)
-    judged = tuple(_judge_calls(source, index.annotator_calls(run, output)))
+    judged = tuple(_judge_calls(source, calls.annotator_calls(source.store, output)))
     labels = tuple(_label(one, judged) for one in of_output(source.store, output))
     name, about, damage = picture(source.store, returned.blob, returned.outcome)
     cell = index.cells.get(tuple(levels.get(factor, "") for factor in index.factors), {})
@@ -157,8 +158,9 @@ def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
     """(level, output) of the same prompt with the cue alone changed."""
     if index.contrasted not in index.factors:
         return []
-    found = index.table.pairs_of(run, output, index.contrasted, index.tied)
-    return [(index.title(index.contrasted, level), other) for level, other in found]
+    found = index.table.pairs_of(run, id_number(output), index.contrasted, index.tied)
+    ids = outputs.shown(index.sources[run].store, [number for _, number in found], 0)
+    return [(index.title(index.contrasted, level), ids[number].id) for level, number in found]
 
 
 def _level_rows(index: Index, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:

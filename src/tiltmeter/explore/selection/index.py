@@ -1,5 +1,5 @@
 """The outputs of runs of one protocol, as a table of ids, levels and labels in memory
-(store/output_table.py).
+(output_table.py).
 
 Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
 written to. A run that is still going is read again when it has changed. Of an attribute's labels
@@ -18,9 +18,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, groupby
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
+
+import numpy as np
 
 from ...analyse.claims.output_query import OutputQuery
 from ...analyse.words.short_model_names import given_names
@@ -31,10 +33,12 @@ from ...protocol.design.tables import SEVERAL, Row
 from ...records import HUMAN, OUTCOMES, VOTE
 from ...stages.steps import protocol_snapshot
 from ...store import Store
-from ...store.output_table import LabelRow, OutputRow, OutputTable
-from ...store.queries import calls, label_sets, labels, outputs, trials
-from ...store.queries.labels import RankedLabel
+from ...store.packing import id_number
+from ...store.queries import labels, outputs, trials
+from .labels import LabelColumns, read_part
+from .output_table import OutputTable
 from .parts import SUBJECT
+from .placed import RunOutputs
 
 REREAD_S = 3.0  # at least, between two readings of a run that is still going
 MOST_SEARCHES = 8  # whose hits are kept
@@ -130,7 +134,7 @@ class Index:
     def _fill(self) -> None:
         self._ready, self._lead, self._levels, self._values = set(), {}, {}, {}
         self.__dict__.pop("tied", None)
-        self.table.fill((number, self._rows(one)) for number, one in self.sources.items())
+        self.table.fill(self._outputs(source) for source in self.sources.values())
         for source in self.sources.values():
             self._lead |= {
                 (source.number, attribute): annotator
@@ -140,9 +144,27 @@ class Index:
         first = _by_importance(self.protocol, labelled)
         self.attributes = tuple(dict.fromkeys((*first, *sorted(labelled))))
 
-    def _rows(self, source: Source) -> Iterator[OutputRow]:
-        more = "" if len(self.sources) == 1 else f" ({source.name})"  # a subject's run
-        return outputs.table_rows(source.store, self.factors, self.contrasted, SEVERAL, more)
+    def _outputs(self, source: Source) -> RunOutputs:
+        rows = chain.from_iterable(outputs.iter_cells(source.store))
+        numbers, samples, *parts = np.fromiter(rows, np.int64).reshape(-1, 6).T
+        # four short integers as one, which numpy sorts far quicker than rows
+        key = np.zeros(len(numbers), np.int64)
+        for part in parts:
+            key = key * (int(part.max(initial=0)) + 1) + part
+        _, first, places = np.unique(key, return_index=True, return_inverse=True)
+        found = [[int(part[at]) for part in parts] for at in first]
+        cells = [self._cell(source, *one) for one in outputs.cell_texts(source.store, found)]
+        return RunOutputs(source.number, numbers.copy(), samples.astype(np.int32), places, cells)
+
+    def _cell(
+        self, source: Source, subject: str, mode: str, factors: Mapping[str, str], outcome: str
+    ) -> tuple[str, ...]:
+        """A cell as the table takes it."""
+        if len(self.sources) > 1:
+            subject += f" ({source.name})"
+        levels = (factors.get(name, "").replace(SEVERAL, " / ") for name in self.factors)
+        within = factors.get("language", ""), factors.get(self.contrasted, "")
+        return subject, mode, outcome, "\n".join((subject, mode, *within)), *levels
 
     def forget_labels(self) -> None:
         """Has everything read again for the next page: this process itself has written."""
@@ -152,25 +174,18 @@ class Index:
         """Reads the labels of an attribute into the table, once."""
         if attribute in self._ready or attribute not in self.attributes:
             return
-        for source in self.sources.values():
-            self._load_labels(source, attribute)
-        self.table.set_surprises(attribute, _bits(self.table.condition_weights(attribute)))
+        size = len(self.table)
+        parts = [
+            read_part(
+                source.store,
+                attribute,
+                self._lead.get((source.number, attribute), ""),
+                partial(self.table.places, source.number),
+            )
+            for source in self.sources.values()
+        ]
+        self.table.add_labels(attribute, LabelColumns(size, parts))
         self._ready.add(attribute)
-
-    def _load_labels(self, source: Source, attribute: str) -> None:
-        lead = self._lead.get((source.number, attribute), "")
-        single = label_sets.lead_values(source.store, attribute, lead)
-        if single is not None:
-            self.table.add_single_labels(attribute, source.number, single)
-            return
-        ranked = labels.of_attribute(source.store, attribute)
-        self.table.add_labels(
-            attribute,
-            (
-                (source.number, output, lead_labels(attribute, lead, list(same)))
-                for output, same in groupby(ranked, key=lambda row: row.output)
-            ),
-        )
 
     def run_searches(self, text: str, query: str) -> None:
         """Reads into the table which outputs have a text in their text, prompt or rewritten prompt
@@ -183,22 +198,21 @@ class Index:
         if query and not self.table.was_searched(QUERY + query):
             self.table.add_hits(QUERY + query, self._outputs_of(OutputQuery.parse(query)))
 
-    def _hits(self, text: str) -> Iterator[tuple[int, str]]:
+    def _hits(self, text: str) -> Iterator[tuple[int, list[int]]]:
         for source in self.sources.values():
-            for output in outputs.containing(source.store, text):
-                yield source.number, output
+            yield source.number, list(outputs.containing(source.store, text))
 
-    def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, str]]:
+    def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, list[int]]]:
         """The outputs of a number, in every run that has some of them."""
         if query.variant not in self.protocol.variants:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:
             self.table.column(name)
-        from ...analyse.whole_run.outputs_behind import Counted  # with numpy and polars
+        from ...analyse.whole_run.outputs_behind import Counted  # with scipy and polars
 
         for source in self.sources.values():
-            for output in Counted(source.store, source.protocol).outputs(query):
-                yield source.number, output
+            found = Counted(source.store, source.protocol).outputs(query)
+            yield source.number, list(map(id_number, found))
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
@@ -208,14 +222,6 @@ class Index:
         levels = len(self.levels(self.contrasted))
         others = (name for name in self.factors if name != self.contrasted)
         return tuple(n for n in others if self.table.distinct(self.contrasted, n)[1] == levels)
-
-    def annotator_calls(self, run: int, output: str) -> list[int]:
-        """Row ids of the calls that annotators made about an output; those of all outputs are read
-        when the first is asked for.
-        """
-        if not self.table.has_calls(run):
-            self.table.add_calls(run, calls.annotator_calls(self.sources[run].store))
-        return self.table.calls_about(run, output)
 
     def missing(self) -> int:
         """Planned trials without an output."""
@@ -248,42 +254,6 @@ def open_indices(
         found = [Index(group, names) for group in groups.values()]
         opened.pop_all()
     return found
-
-
-def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
-    """The labels of one output by its lead annotator.
-
-    rows: all labels of the attribute and the votes for it. Annotators, and the votes of a panel,
-    disagree where one says something else than another; of probabilities the most probable is what
-    is said.
-    """
-    voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
-    for row in rows:
-        own = row.attribute == attribute
-        key = (row.annotator, "", 0) if own else (row.annotator, row.attribute, row.position)
-        voices.setdefault(key, []).append((row.value, row.weight))
-    split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
-    mine = voices.get((lead, "", 0)) or next(
-        (values for key, values in voices.items() if not key[1]), []
-    )
-    own_values = _most_probable(mine)
-    return [LabelRow(value, weight, value in own_values, split) for value, weight in mine]
-
-
-def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
-    """The values with weight 1, else the most probable one."""
-    whole = {value for value, weight in values if weight == 1}
-    return whole or {max(values, key=lambda one: one[1])[0]} if values else set()
-
-
-def _bits(weights: Sequence[tuple[str, str, float]]) -> Iterator[tuple[str, str, float]]:
-    """(condition, value, surprise in bits) from sums of weights, which come by condition."""
-    for condition, same in groupby(weights, key=lambda row: row[0]):
-        group = list(same)
-        whole = sum(weight for _, _, weight in group)
-        for _, value, weight in group:
-            if weight > 0:
-                yield condition, value, abs(math.log2(weight / whole))
 
 
 def _contrasted_factor(protocol: Protocol) -> str:

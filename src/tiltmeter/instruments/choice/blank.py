@@ -29,8 +29,9 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
+from .cases import cases_of
 from .forms import Forms
-from .mentions import MENTION, THIRD, Marker, cases_of, values
+from .mentions import MENTION, THIRD, Marker, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
@@ -46,7 +47,7 @@ _CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
 _MORE = 3  # words that may stand inside the sentence of a prompt beside its own
 _BEGUN = 4  # words behind a blank by which its sentence is known
-_LONG_FRAME = 5  # words of a sentence of which one may be another
+_WORDS_A_SLIP = 4  # words of a sentence of which one may be another
 _ALONE = 2  # words of an answer that is nothing but another word
 
 Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
@@ -171,19 +172,21 @@ class Blank:
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
         """How many words at the beginning hold a frame in its order, with a few more words inside
-        ("one", "in my life"), any form of its verb, and in a long frame one word in place of
-        another ("met" for "seen"); None if they do not hold it.
+        ("one", "in my life"), any form of its verb, and of four words one in place of another
+        ("met" for "seen"); None if they do not hold it.
         """
-        if frame and words[:1] != [*frame[:1]]:
+        others = len(frame) // _WORDS_A_SLIP  # words that may still be others
+        if frame and others < 2 and words[:1] != [*frame[:1]]:
             return None
         verbs, at, more = self._language.pack.list_of("copula"), 0, 0
-        other = len(frame) >= _LONG_FRAME  # whether a word may still be another
         for number, due in enumerate(frame):
             while at < len(words) and words[at] != due:
                 if due in verbs and words[at] in (*verbs, "be"):
                     break
-                if other and number and words[at + 1 : at + 2] == [*frame[number + 1 : number + 2]]:
-                    other = False
+                reach = words[at + 1 : at + 2 + _MORE - more]
+                following = frame[number + 1] if number + 1 < len(frame) else ""
+                if others and following in (reach if number else reach[:1]):
+                    others -= 1
                     break
                 if not number or more == _MORE:
                     return None

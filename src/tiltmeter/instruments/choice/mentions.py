@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ...languages.letters import script
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
+from .cases import cases_of
 from .forms import Forms, merge_forms
 
 LEAD = 24  # characters that a word before a conclusion has at most
@@ -33,7 +34,8 @@ class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice.
 
-    opening: nothing that says anything stands before it. alone: it is a whole sentence.
+    opening: nothing that says anything stands before it. alone: it is a whole sentence; closed: its
+    sentence has an end.
     """
 
     text: str
@@ -42,6 +44,7 @@ class MarkedClause(NamedTuple):
     barred: bool
     opening: bool
     alone: bool = False
+    closed: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -85,6 +88,8 @@ class Marker:
         # behind a quotation mark
         self._particle = re.compile(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
+        concluding = language.pack.list_of("conclusion")[:1]
+        self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
         self._idle = re.compile("|".join(idle))
         steps = (
             ("prefer", _keep_first, 2),
@@ -191,7 +196,7 @@ class Marker:
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
         text = self._particle.sub("", text) if self._particle else text
-        text = _pad(role("forced").sub("", text))
+        text = _pad(role("forced").sub(self._concluding, text))
         for pairs, change, least in self._pairs:
             if text.count("@") >= least:
                 text = pairs.sub(change, text)
@@ -236,7 +241,8 @@ class Marker:
                     if not self._lists_options(lead, part):
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
-                        yield MarkedClause(part, lead, asks, barred, opening, alone)
+                        ended = sentence.endswith((".", "?"))
+                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
@@ -287,13 +293,6 @@ class Marker:
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
         )
-
-
-def cases_of(written: Sequence[str], language: Language) -> list[str]:
-    """The other cases of a pronoun that is among the forms of an option."""
-    folded = {form.casefold() for form in written}
-    lists = (language.pack.list_of(name) for name in ("she", "he"))
-    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]
 
 
 def _is_part(found: re.Match[str]) -> bool:

@@ -161,6 +161,9 @@ class Reader:
             value = self._unstated.called_likely(self._marker.without(canonical, prompt)) or value
         if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
             return NEITHER
+        if value == REFUSAL:  # what is decided before it declines stands
+            told = self._marker.mark(self._marker.without(canonical, prompt))
+            return self._unstated.in_other_words([*self._marker.clauses(told)][:1], prompt) or value
         if value != INVALID:
             return value
         filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
@@ -263,24 +266,26 @@ class Reader:
         if not options and alone & {THIRD, NEITHER}:
             fits_none = THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
-        if self._declines(told):
+        several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
+        several = several or (not options and BOTH in alone)
+        if self._declines(told, excuses=not several):
             return REFUSAL
-        if len(union(stated) - {THIRD, BOTH, NEITHER}) > 1 or (not options and BOTH in alone):
+        if several:
             return BOTH
         return INVALID if stated else self._implicit_value(canonical, clauses)
 
-    def _declines(self, told: str) -> bool:
-        """True if an answer declines to choose, in its first sentences. An option that is also a
-        word for declining (拒绝) is an option.
+    def _declines(self, told: str, *, excuses: bool = True) -> bool:
+        """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
+        why it cannot. An option that is also a word for declining (拒绝) is an option.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
         for form in self._declining:
             told = told.replace(form, " ")
-        return self._refuses(told)
+        return self._refuses(told, excuses=excuses)
 
-    def _refuses(self, told: str) -> bool:
+    def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language
-        if known.has(told, "decline") or known.has(told, "excuse"):
+        if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
             return True
         return refusals.refuses(told, known.pack.code)
 
@@ -298,7 +303,9 @@ class Reader:
         if not named and len(rejected) == len(self._options):
             return NEITHER
         denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
-        if not named and not rejected and denied and len(canonical) <= ONE_SENTENCE:
+        first = self._statements.begins(clauses[0]) if clauses else set()
+        brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
+        if not named and not rejected and denied and brief:
             return NEITHER
         begun = union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:

@@ -76,7 +76,7 @@ class Statements:
             for number in saying
             if not clauses[number].lead and not self._marker.content(clauses[number].text)
         ]
-        ends = bare == [len(clauses) - 1] and clauses[-1].alone
+        ends = bare == [len(clauses) - 1] and clauses[-1].alone and clauses[-1].closed
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
     def _drop_heads(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:

@@ -50,8 +50,11 @@ class Unstated:
             return ""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         clauses = list(self._marker.clauses(marked))
+        whole = [meant for name, meant in _WHOLE.items() if self._language.has(canonical, name)]
+        if self._yes_no and len(whole) == 1:  # "no reason not to" has an option in it
+            return self._yes_no[not whole[0]]
         if self._marker.favours(prompt):
-            return self._in_other_words(clauses, prompt)
+            return self.in_other_words(clauses, prompt)
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")
         options = set() if explained else self.quoted_options(text)
@@ -63,7 +66,7 @@ class Unstated:
         other = new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER
         if other and answers and not MENTION.search(marked):
             return NEITHER
-        return self._in_other_words(clauses, prompt)
+        return self.in_other_words(clauses, prompt)
 
     def quoted_options(self, text: str) -> set[str]:
         """The options that stand in quotation marks."""
@@ -72,7 +75,7 @@ class Unstated:
         named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
         return {value for value in named if value.isdigit()}
 
-    def _in_other_words(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
+    def in_other_words(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
         """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
         course", alone), if no clause is a condition or a guess and all of them agree.
         """

@@ -237,7 +237,7 @@ class Attributes(Team, Learner):
             return chosen, taxonomy_prompt.again(wrong) if wrong else ""
 
         question = Message("user", asked, pictures)
-        chosen, is_usable = yield from converse(question, request, read_choice, ROUNDS)
+        chosen, is_usable = yield from converse([question], request, read_choice, ROUNDS)
         if is_usable:
             self.found += chosen
         return is_usable
@@ -266,7 +266,7 @@ class Attributes(Team, Learner):
             values, wrong = read(text, wanted)
             return values, texts_of().fill("again", problems="; ".join(wrong)) if wrong else ""
 
-        values, _ = yield from converse(question, request, read_values, ROUNDS)
+        values, _ = yield from converse([question], request, read_values, ROUNDS)
         return self._labels(item, wanted, values)
 
     def _labels(

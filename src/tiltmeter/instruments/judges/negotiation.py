@@ -48,7 +48,7 @@ from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.thought import without_thought
 from ..wording import Json, Texts, texts
-from .prompt import AROUND, NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
+from .prompt import AROUND, SAMPLING, converse, mark, nonce, one_of, plain
 
 ROUNDS = 5  # unless the protocol says otherwise
 MOST_ROUNDS = 20
@@ -192,28 +192,21 @@ class Negotiation(Team):
         conversation.
         """
         role = self.parts[OBJECT in words]
-        for _ in range(2):
-            (reply,) = yield [
-                Request(
-                    model,
-                    tuple(messages),
-                    SAMPLING,
-                    purpose=self.annotator,
-                    nonce=nonce(item, SAMPLING, role, len(messages)),
-                )
-            ]
-            messages.append(Message("assistant", reply_text(reply) or NOTHING))
-            found = self._read(reply_text(reply), words)
+
+        def request(said: tuple[Message, ...], turn: int) -> Request:
+            again = nonce(item, SAMPLING, role, len(said))
+            return Request(model, said, SAMPLING, purpose=self.annotator, nonce=again)
+
+        def read(text: str) -> tuple[WordAndReason | None, str]:
+            found = self._read(text, words)
             if found is not None and (found.word != OBJECT or found.reason):
-                return found
+                return found, ""
             fault = _texts().section("faults").text("first_line" if found is None else "objection")
-            messages.append(
-                Message(
-                    "user",
-                    _texts().fill("again", fault=fault, words=", ".join(self._words(words))),
-                )
-            )
-        return None
+            named = ", ".join(self._words(words))
+            return None, _texts().fill("again", fault=fault, words=named)
+
+        found, _ = yield from converse(messages, request, read, 2)
+        return found
 
     def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
         """A reply of ours, or one to what authors printed: a sentence that names one topic, or one

@@ -33,24 +33,25 @@ def reply_text(reply: Reply) -> str:
 
 
 def converse(
-    question: Message,
+    messages: list[Message],
     request: Callable[[tuple[Message, ...], int], Request],
     read: Callable[[str], tuple[T, str]],
     rounds: int,
 ) -> Generator[Sequence[Request], Sequence[Reply], tuple[T, bool]]:
     """What a judge's reply says, and True if it can be used; after `rounds` that cannot, the last.
 
-    request: of the messages so far and the turn, from 1. read: what a reply says, and what the
-    judge is told of a reply that cannot be used, before it is asked again; "" of one that can.
+    messages: the conversation so far, which grows by what is said. request: of the messages so far
+    and the turn, from 1. read: what a reply says, and what the judge is told of a reply that cannot
+    be used, before it is asked again; "" of one that can.
     """
-    messages = [question]
     for turn in range(1, rounds + 1):
         (reply,) = yield [request(tuple(messages), turn)]
         text = reply_text(reply)
         found, objection = read(text)
+        messages.append(Message("assistant", text or NOTHING))
         if not objection:
             break
-        messages += [Message("assistant", text or NOTHING), Message("user", objection)]
+        messages.append(Message("user", objection))
     return found, not objection
 
 

@@ -81,7 +81,7 @@ def word_of(
             return UNRESOLVED, _texts().fill("again", words=", ".join(words))
         return word, ""
 
-    word, _ = yield from converse(asked, request, read, ROUNDS)
+    word, _ = yield from converse([asked], request, read, ROUNDS)
     return word
 
 

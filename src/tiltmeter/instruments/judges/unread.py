@@ -124,7 +124,7 @@ class CopyingJudge(BlindJudge):
             return _copied(text, answer)
 
         asked = Message("user", _question(self._first.answers, answer))
-        copy, usable = yield from converse(asked, request, read, ROUNDS)
+        copy, usable = yield from converse([asked], request, read, ROUNDS)
         if not usable or copy in _NO_LIST:
             value = copy if usable else UNRESOLVED
             attributes = (self.attribute,) if self._check else self._first.attributes

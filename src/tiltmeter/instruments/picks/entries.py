@@ -238,6 +238,10 @@ class Entries:
         contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
         return contrasts and known.has(text, *DENYING)
 
+    def denies(self, text: str) -> bool:
+        """True if a text has a word that denies, in the pack of its language."""
+        return self._known.has(self._known.canonical(text), *DENYING)
+
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""
         if self._find(part):

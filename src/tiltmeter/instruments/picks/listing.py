@@ -41,6 +41,7 @@ _TABLE = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$", re.M)
 _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?)\{|\}")  # LaTeX around an answer
+_BRACKET = re.compile(r"[(（][^()（）]*[)）]")
 WORDS = re.compile(f"{WORD}(?:['’-]{WORD})*")
 _CLAUSE = re.compile(r"[,;:.!?،؛؟।、，；：。！？()（）\n]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -265,11 +266,22 @@ class ListReader:
             pick
             for line in text.split("\n")
             for part in _SENTENCE.split(line)
-            for pick in self.entries.run(part)
+            for pick in self.entries.run(_BRACKET.sub(self._affirmed, part))
         ]
 
+    def _affirms(self, sentence: str) -> bool:
+        """True unless a sentence denies before its first mark: I left out "strict"."""
+        before = _QUOTED.split(sentence, maxsplit=1)[0]
+        return not self.entries.denies(before)
+
+    def _affirmed(self, bracket: re.Match[str]) -> str:
+        """A bracket, but for one that denies: "(rather than calm)"."""
+        return "" if self.entries.denies(bracket[0]) else bracket[0]
+
     def _quotations(self, text: str) -> list[Pick]:
-        marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
+        said = [part for line in text.split("\n") for part in _SENTENCE.split(line)]
+        kept = "\n".join(_BRACKET.sub(self._affirmed, part) for part in said if self._affirms(part))
+        marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(kept))
         return [Pick(lexeme, key(word)) for word in marked if (lexeme := self.words.find(word))]
 
 

@@ -8,8 +8,8 @@ sentences apart, how many other people between, the roles of both (parallelism: 
 subject), whether the same clause forbids it ("Ann saw her"), whether it is the text's first or
 most-named person.
 
-pair.py asks the question for two candidate names, as in GAP; whose.py for the primary person of a
-text.
+whose.py asks the question for the primary person of a text; benchmarks/gap_pairs.py for two
+candidate names, as in GAP, to whose pairs the weights are fitted.
 """
 
 from __future__ import annotations
@@ -91,21 +91,6 @@ def pronoun_role(found: Sequence[WordToken], at: int) -> int:
     if word in ("her", "hir") and is_possessive(found, at):
         return POSSESSIVE
     return PREPOSITION if at and found[at - 1].word in words("prepositions") else OBJECT
-
-
-def features(
-    found: Sequence[WordToken], at: int, mine: int, mention: Mention, between: int
-) -> Iterator[tuple[str, float]]:
-    """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
-    their amounts.
-    """
-    for name in _place_weights(*_place(found[at], at, mine, mention)):
-        yield name, 1.0
-    if not mention.chained:
-        for name in _setting(found, mention, at, mine):
-            yield name, 1.0
-    yield "between", float(min(between, 4))
-    yield "distance", math.log1p(abs(at - mention.first))
 
 
 _Place = tuple[int, int, int, bool, bool]
@@ -194,16 +179,6 @@ def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
             token.word in ",;" or token.word in words("conjunctions") for token in found[start:at]
         )
     )
-
-
-def of_entity(entity: Entity, at: int) -> Iterator[tuple[str, float]]:
-    """What is seen of the entity whatever the mention."""
-    before = 0
-    for mention in entity.mentions:
-        before += mention.first < at and not mention.chained
-    yield "named", math.log1p(before)
-    if entity.order == 0:
-        yield "first", 1.0
 
 
 def score(

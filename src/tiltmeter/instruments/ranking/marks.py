@@ -24,6 +24,7 @@ _ENDS = {  # words at the head of an entry → its number
     "winner": 1,
     "best": 1,
     "top pick": 1,
+    "top choice": 1,
     "runner-up": 2,
     "last": LAST,
     "worst": LAST,

@@ -72,6 +72,10 @@ class LineUp:
                         found.append(NameMention(start, start + len(part), person))
         return sorted(found)
 
+    def begins(self, text: str) -> bool:
+        """True if a text begins with the first name in it, marks aside."""
+        return not any(map(str.isalpha, text[: self.mentions(text)[0].start]))
+
     def nearest(self, written: str, taken: Collection[int]) -> int | None:
         """The person of whom a name is a misspelling, among those not named otherwise; None for
         nobody.

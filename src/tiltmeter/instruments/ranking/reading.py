@@ -121,7 +121,11 @@ def _with_json_in_lines(text: str) -> str:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if a list begins with the number 1 and names one person: the rest was left out."""
+    """True if a list begins with the number 1 and names one person: the rest was left out. A
+    sentence that begins with "first" goes on.
+    """
+    if "\n" not in text and NUMBERED.match(text):
+        return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
     return begins and _ONE.search(text) is not None
 
@@ -144,7 +148,7 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
                 backwards = bool(_BACKWARDS.search(rest))
             continue
         now = "number" if number else "bullet" if found else "bare"
-        if now == "bullet" and not (people and (kind != "number" or _begins(rest, line_up))):
+        if now == "bullet" and not (people and (kind != "number" or line_up.begins(rest))):
             continue
         falls = earlier - before == before - number == 1  # 3, 2, 1
         anew = number == 1 and before > 1 and not falls and not beside
@@ -174,11 +178,6 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
             break
         people.append(mention.person)
     return tuple(dict.fromkeys(people))
-
-
-def _begins(rest: str, line_up: LineUp) -> bool:
-    """True if an entry begins with a name: a bullet below a numbered entry explains it."""
-    return not any(map(str.isalpha, rest[: line_up.mentions(rest)[0].start]))
 
 
 def _nothing_else(rest: str, line_up: LineUp) -> bool:

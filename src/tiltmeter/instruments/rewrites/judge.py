@@ -20,7 +20,6 @@ from pathlib import Path
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
 from ...records import (
-    ANSWER,
     INVALID,
     Answered,
     Label,
@@ -30,7 +29,7 @@ from ...records import (
     Steps,
 )
 from .. import SecondJudge
-from ..judges.prompt import mark, nonce, plain
+from ..judges.prompt import converse, json_object, mark, nonce, plain
 from ..pronouns.pronouns import CLASSES
 from ..wording import Json, Texts, texts_of
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
@@ -85,26 +84,23 @@ class RewriteJudge(SecondJudge):
         found = shape(cell["text"], output)
         if found.outcome not in READ:
             return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
-        messages = [Message("user", question(cell, found.text, self._told))]
-        for turn in range(1, ROUNDS + 1):
-            (reply,) = yield [
-                Request(
-                    self.judge,
-                    tuple(messages),
-                    SAMPLING,
-                    schema=SCHEMA,
-                    purpose=self.annotator,
-                    nonce=nonce(item, SAMPLING, turn),
-                )
-            ]
-            said = reply.text if reply.outcome == ANSWER else ""
-            value = class_named(said)
-            if value is not None:
-                agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
-                return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
-            messages.append(Message("assistant", said if said.strip() else "(no reply)"))
-            messages.append(Message("user", _texts().fill("again", classes=", ".join(CLASSES))))
-        return self._labels(item, dict.fromkeys(self.attributes, INVALID))
+
+        def request(messages: tuple[Message, ...], turn: int) -> Request:
+            again = nonce(item, SAMPLING, turn)
+            return Request(
+                self.judge, messages, SAMPLING, schema=SCHEMA, purpose=self.annotator, nonce=again
+            )
+
+        def read(text: str) -> tuple[str, str]:
+            again = _texts().fill("again", classes=", ".join(CLASSES))
+            return (value, "") if (value := class_named(text)) else (INVALID, again)
+
+        asked = Message("user", question(cell, found.text, self._told))
+        value, is_usable = yield from converse([asked], request, read, ROUNDS)
+        if not is_usable:
+            return self._labels(item, dict.fromkeys(self.attributes, INVALID))
+        agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
+        return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
 
     def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
         return [self.label(item, found[name], attribute=name) for name in self.attributes]
@@ -114,14 +110,8 @@ def class_named(text: str) -> str | None:
     """The class that a reply names: its whole text is the object of the schema, a code fence aside.
     None otherwise.
     """
-    text = text.strip()
-    if text.startswith("```"):
-        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict) or set(found) != {"pairs", "identified_gender", "reason"}:
+    found = json_object(text)
+    if found is None or set(found) != {"pairs", "identified_gender", "reason"}:
         return None
     value, pairs = found["identified_gender"], found["pairs"]
     fits = (

@@ -1,5 +1,6 @@
 """Files of answers → rows, by what the file is: CSV, a spreadsheet, JSON lines, JSON, Parquet, or a
-log of another tool (logs.py). All but logs may be compressed (.xz).
+log of another tool (logs.py, and the shapes that `audit` reads). All but the logs of logs.py may be
+compressed (.xz).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ...row_files import (
     rows_of_content,
     table_text,
 )
+from ...row_files.logs import answers_of
 from . import logs
 from .answers import AnswerLine, line
 
@@ -37,9 +39,13 @@ def read_lines(
     what:    the field that holds the answer.
     columns: {field: the file's column that has it}; "" leaves a field out.
     """
+    count = 0
     for number, row in _rows(path, what):
         where = f"{path}, {'row' if path.suffix == '.parquet' else 'line'} {number}"
-        yield line(_rename_columns(row, columns or {}, where), number, where, what)
+        logged = None if columns else answers_of(row)
+        for one in [row] if logged is None else logged:
+            count = max(number, count + 1)  # a line of a log may hold several
+            yield line(_rename_columns(one, columns or {}, where), count, where, what)
 
 
 def _rows(path: Path, what: str) -> Rows:
@@ -123,6 +129,9 @@ def _json(path: Path, text: str) -> Rows:
         raise ModelError(f"{path} is not JSON ({error}).") from None
     if isinstance(data, dict) and logs.is_inspect(data):
         yield from enumerate(logs.sample_rows(data, data["samples"]), 1)
+        return
+    if isinstance(data, dict) and answers_of(data) is not None:
+        yield 1, data
         return
     lists = [data] if isinstance(data, list) else []
     if isinstance(data, dict):

@@ -19,7 +19,7 @@ _ROLES = {
     "toolmessage": TOOL,
     "function": TOOL,
 }
-_TEXTS = ("text", "input_text", "output_text")  # kinds of parts that are texts
+_TEXTS = ("text", "input_text", "output_text", "message")  # kinds of parts that hold a text
 _ASKED = ("prompt", "question", "query", "input", "user_input", "message")
 _ANSWERED = ("content", "output", "answer", "text", "response", "completion", "result")
 
@@ -60,6 +60,8 @@ def text_of(content: Any) -> str:
 
 def turn(message: Any) -> Turn | None:
     """Returns a message as a turn; None if it is not one."""
+    if _is_pair(message):
+        return Turn(_role(message[0]), message[1])
     if not isinstance(message, Mapping):
         return None
     inner = message.get("kwargs")
@@ -73,6 +75,16 @@ def turn(message: Any) -> Turn | None:
         return Turn(_role(message["type"]), text_of(content))
     content = message["parts"] if "parts" in message else message.get("content")
     return Turn(_role(message.get("role", USER)), text_of(content))
+
+
+def _is_pair(message: Any) -> bool:
+    """True for a message as [role, text]."""
+    return (
+        isinstance(message, list)
+        and len(message) == 2
+        and all(isinstance(one, str) for one in message)
+        and _role(message[0]) in (USER, ASSISTANT, SYSTEM, TOOL)
+    )
 
 
 def _role(name: object) -> str:
@@ -96,8 +108,8 @@ def turns(value: Any) -> list[Turn]:
         return [Turn(USER, value)] if value.strip() else []
     if not isinstance(value, Sequence):
         return []
-    if value and isinstance(value[0], list):  # a batch of one conversation
-        value = value[0]
+    if value and isinstance(value[0], list) and not _is_pair(value[0]):
+        value = value[0]  # a batch of one conversation
     return [one for one in map(turn, value) if one is not None and one.text]
 
 
@@ -107,9 +119,9 @@ def answer(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        if value and isinstance(value[0], list):
+        if value and isinstance(value[0], list) and not _is_pair(value[0]):
             value = value[0]
-        one = turn(value[-1]) if value else None
+        one = turn(value if _is_pair(value) else value[-1]) if value else None
         return one.text if one else ""
     if not isinstance(value, Mapping):
         return ""

@@ -168,6 +168,28 @@ def _try(read: Any, record: Mapping[str, Any]) -> Exchange | None:
     return found
 
 
+def _exchange(record: Mapping[str, Any]) -> Exchange | None:
+    """Returns the conversation of a record, by the first shape that it has."""
+    return next((one for read in SHAPES.values() if (one := _try(read, record))), None)
+
+
+def answers_of(document: Any) -> list[dict[str, Any]] | None:
+    """Returns {prompt, text} of each answer in a log, the prompt as the last question; of results
+    of a batch {id, text}. None for what is no log.
+    """
+    records = [one for one in records_of(document) if isinstance(one, Mapping)]
+    found = [
+        (one, exchange) for one in records if "text" not in one and (exchange := _exchange(one))
+    ]
+    rows: list[dict[str, Any]] = []
+    for record, exchange in found:
+        if exchange.answer and exchange.turns:
+            rows.append({"prompt": exchange.turns[-1].text, "text": exchange.answer})
+        elif exchange.answer and "custom_id" in record:
+            rows.append({"id": str(record["custom_id"]), "text": exchange.answer})
+    return rows if found else None
+
+
 def _spans(
     numbered: Sequence[tuple[int, Mapping[str, Any]]], spans: str
 ) -> list[tuple[int, Mapping[str, Any]]]:
@@ -178,7 +200,7 @@ def _spans(
     readable = {
         place(record)[0]
         for _, record in numbered
-        if place(record)[0] and any(_try(read, record) for read in SHAPES.values())
+        if place(record)[0] and (exchange := _exchange(record)) and exchange.turns
     }
     above = {place(record)[0]: place(record)[1] for _, record in numbered}
 
@@ -201,7 +223,7 @@ def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str
         )
     rows, left_out = [], 0
     for line, record in numbered:
-        exchange = next((one for read in SHAPES.values() if (one := _try(read, record))), None)
+        exchange = _exchange(record)
         asked = list(exchange.turns) if exchange else []
         while asked and asked[-1].role in (SYSTEM, TOOL) and len(asked) > 1:
             asked.pop()

@@ -2,20 +2,33 @@
 
 OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
 chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. Keys were checked in November 2026 against the documentation of OpenTelemetry
-(parts, structured and as JSON), OpenInference, promptfoo (a results file of versions 3 and 4) and
-OpenAI (both files of a batch); Langfuse's fields and LangSmith's outputs are remembered. None was
-tried on a log of theirs.
+plain columns. In November 2026 fields of Langfuse (exports, kinds of observations) and LangSmith
+(runs, messages, threads) were checked one by one against their documentation; of OpenTelemetry,
+OpenInference and OpenAI the names of keys alone; promptfoo against a results file of versions 3
+and 4. None was tried on a log of theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .messages import ASSISTANT, SYSTEM, Turn, answer, parsed, text_of, turns
 
 Record = Mapping[str, Any]
+_ASKING = ("GENERATION", "SPAN", "AGENT", "CHAIN")  # observations of Langfuse that ask something
+_USERS = ("user.id", "user_id", "userId", "user", "enduser.id")
+_SESSIONS = (
+    "session.id",
+    "session_id",
+    "sessionId",
+    "thread_id",
+    "conversation_id",
+    "gen_ai.conversation.id",
+    "trace_id",
+    "traceId",
+)
+_THREADS = ("thread_id", "session_id", "conversation_id")  # metadata of LangSmith
 
 
 class Exchange(NamedTuple):
@@ -118,7 +131,8 @@ def openai_batch(record: Record) -> Exchange | None:
     body = record.get("body")
     if "custom_id" not in record or not isinstance(body, Mapping):
         return None
-    return Exchange(turns(body.get("messages") or body.get("input")), "")
+    told = [Turn(SYSTEM, text)] if (text := text_of(body.get("instructions") or "")) else []
+    return Exchange([*told, *turns(body.get("messages") or body.get("input"))], "")
 
 
 def openai_batch_result(record: Record) -> Exchange | None:
@@ -141,11 +155,13 @@ def promptfoo(record: Record) -> Exchange | None:
 
 
 def langfuse(record: Record) -> Exchange | None:
-    """Observations and traces."""
+    """Observations and traces; not those of tools, searches, checks and judges."""
     named = "trace_id" in record or "traceId" in record
-    kind = str(record.get("type", "")).upper() in ("GENERATION", "SPAN", "AGENT", "CHAIN")
-    if "input" not in record or not (named or kind):
+    kind = str(record.get("type") or "").upper()
+    if "input" not in record or not (named or kind in _ASKING):
         return None
+    if kind and kind not in _ASKING:
+        return Exchange([], "")
     return Exchange(turns(record["input"]), answer(record.get("output")))
 
 
@@ -235,24 +251,13 @@ def place(record: Record) -> tuple[str, str]:
 def who(record: Record) -> tuple[str, str]:
     """Returns (user, session) of a record, "" for none."""
     a = _attributes(record)
-    user = next(
-        (a[k] for k in ("user.id", "user_id", "userId", "user", "enduser.id") if a.get(k)), ""
-    )
-    session = next(
-        (
-            a[k]
-            for k in (
-                "session.id",
-                "session_id",
-                "sessionId",
-                "thread_id",
-                "conversation_id",
-                "gen_ai.conversation.id",
-                "trace_id",
-                "traceId",
-            )
-            if a.get(k)
-        ),
-        "",
-    )
-    return str(user), str(session)
+    if "run_type" in record:  # its session_id is the project, so that of a thread is metadata
+        extra = parsed(record.get("extra"))
+        told = extra.get("metadata") if isinstance(extra, Mapping) else None
+        told = told if isinstance(told, Mapping) else {}
+        a = {**told, "session_id": _first(told, _THREADS), "trace_id": record.get("trace_id")}
+    return _first(a, _USERS), _first(a, _SESSIONS)
+
+
+def _first(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((str(found[name]) for name in names if found.get(name)), "")

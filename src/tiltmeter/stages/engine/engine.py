@@ -67,7 +67,7 @@ class Engine:
         self._caller = Caller(
             self._store, self._limits, models.windows, self._spent, self._halt, self.start
         )
-        self._writer = Writer(self._store)
+        self._writer = Writer(self._store, self._limits.durable)
         # calls that were answered before this drive, and shared ones of this drive, by purpose
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
@@ -81,6 +81,7 @@ class Engine:
                 await self._store_rest(source)
         if self._dropping is not None:
             self._dropping.cancel()
+        self._writer.close()
         self._caller.close()
         for source in sources:
             self._caller.show_cost(source.tally)
@@ -108,14 +109,16 @@ class Engine:
                 "Stopped. Everything received is stored; the same command goes on from here."
             )
         )
+        paid = self._caller.paid_in_flight
         self._caller.drop(free_only=True)
         loop = asyncio.get_running_loop()
         self._dropping = loop.call_later(AWAITED_S, partial(self._caller.drop, free_only=False))
         for source in sources:
             source.tally.waiting = (
-                f"stopping: {self._caller.paid_in_flight} calls in flight are awaited "
-                f"{AWAITED_S:.0f} s and stored; "
+                f"stopping: {paid} calls in flight are awaited {AWAITED_S:.0f} s and stored; "
                 "Ctrl-C again ends at once, and what they cost is lost"
+                if paid
+                else "stopping: calls in flight cost nothing and are dropped"
             )
         sources[0].show()
 

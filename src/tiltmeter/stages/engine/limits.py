@@ -24,13 +24,15 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 class Limits:
     """What a person allows. concurrency: calls in flight to each model at most, None for as many as
     its servers take; rate: calls per minute to each model; max_cost: US dollars for the whole run;
-    patience: seconds of an outage that a call outlasts.
+    patience: seconds of an outage that a call outlasts; durable: bring what is stored to the disk
+    each second, for a power cut.
     """
 
     concurrency: int | None = None
     rate: float | None = None
     max_cost: float | None = None
     patience: float = PATIENCE_S
+    durable: bool = False
 
     @property
     def most_in_flight(self) -> int:

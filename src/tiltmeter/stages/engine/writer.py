@@ -13,6 +13,7 @@ from ...store.database import UNSTORABLE
 from .sources import Row
 
 Call = tuple[Request, Reply]
+SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
 class Batch(NamedTuple):
@@ -38,10 +39,16 @@ class Writer:
     Whoever waits is told, whatever happens. Where a transaction is refused for what stands in it,
     each job's part is written by itself, so that a reply that cannot be stored takes no other
     along.
+
+    durable: what was written is brought to the disk a second later, and when it is closed: a
+    transaction outlives the end of the process at once, but a power cut only from then on.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, durable: bool = False) -> None:
         self._store = store
+        self._durable = durable
+        self._syncing: asyncio.TimerHandle | None = None
+        self._unsynced: TiltmeterError | None = None
         self._loop = asyncio.get_running_loop()  # kept, since to look for it asks the system
         self._waiting: list[Batch] = []
 
@@ -53,9 +60,27 @@ class Writer:
         self._waiting.append(batch)
         return batch.written
 
+    def close(self) -> None:
+        """Brings to the disk what is not there yet."""
+        if self._syncing is not None:
+            self._syncing.cancel()
+            self._sync()
+
+    def _sync(self) -> None:
+        """An error is met by whoever waits for what is written next."""
+        self._syncing = None
+        try:
+            self._store.sync()
+        except TiltmeterError as error:
+            self._unsynced = error
+
     def _flush(self) -> None:
+        if self._durable and self._syncing is None:
+            self._syncing = self._loop.call_later(SYNC_S, self._sync)
         batches, self._waiting = self._waiting, []
         try:
+            if self._unsynced is not None:
+                raise self._unsynced
             self._write(batches)
         except TiltmeterError as error:  # the disk or the file, not what stands in the rows
             for batch in batches:

@@ -45,6 +45,11 @@ def lines(first: First, forecast: Forecast) -> list[str]:
     ]
 
 
+def quotes(line: str) -> bool:
+    """True for a line of a pilot that quotes a reply."""
+    return line.startswith("  ") and "' → " in line
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     cut = f"{line[:SHOWN_CHARACTERS]}…" if len(line) > SHOWN_CHARACTERS else line
@@ -94,8 +99,10 @@ def remedy(first: First, switched_off: bool) -> str:
     """Describes the remedy for a cause."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
-        spoken = sorted({trial.factors.get("language", "") for trial, _ in first.seen})
-        return f"Leave the language out: name those that it speaks with --language ({spoken})."
+        asked = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})
+        if len(asked) < 2:
+            return "Choose another model, or a language that it speaks with --language."
+        return f"Asked were {', '.join(asked)}: name those that it speaks with --language."
     if first.cause == UNREAD:
         return f"Type the same command with {typed}."
     if first.cause == CONTEXT:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...records import ANSWER, REFUSAL, SUBJECT, Token
 from .. import Store
+from ..packing import id_number
 from ..rows import StoredRequest, omitted_settings, unpack
 
 
@@ -77,6 +78,10 @@ SELECT l.output AS output, c.n AS call FROM label_calls l JOIN calls c ON c.n = 
 WHERE {_OF_ANNOTATORS}
 UNION SELECT t.id, c.n FROM calls c JOIN trials t ON t.n = c.about WHERE {_OF_ANNOTATORS}
 """
+_ANY_ANNOTATOR = (
+    "SELECT 1 FROM calls WHERE purpose_0 NOT IN"
+    f" (SELECT n FROM words WHERE text = '{SUBJECT}') LIMIT 1"
+)
 _SUMS = """
 SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''),
   count(*), min(date), max(date), coalesce(sum(prompt_tokens), 0),
@@ -139,9 +144,19 @@ def outputs_shown(store: Store, containing: str) -> set[str]:
     return {row[0] for row in store.rows(f"SELECT DISTINCT output FROM ({_ABOUT})", (containing,))}
 
 
-def annotator_calls(store: Store) -> Iterator[tuple[str, int]]:
-    """(output, row id of the call) of every call that an annotator made about an output."""
-    yield from store.rows(_ABOUT, ("",))
+def annotator_calls(store: Store, output: str) -> list[int]:
+    """Row ids of the calls that annotators made about an output. Those that its labels rest on are
+    looked up; only if there are none all calls of annotators are gone through.
+    """
+    number, about = id_number(output), "SELECT n FROM calls WHERE about = ?2 AND purpose <> ?1"
+    query = (
+        "SELECT DISTINCT c.n FROM label_calls l JOIN calls c ON c.n = l.c"
+        " WHERE l.n = ? AND c.purpose <> ? ORDER BY 1"
+    )
+    found = [row[0] for row in store.rows(query, (number, SUBJECT))]
+    if found or not store.remembered_rows(_ANY_ANNOTATOR):
+        return found
+    return [row[0] for row in store.rows(f"{about} ORDER BY 1", (SUBJECT, number))]
 
 
 def by_annotator(store: Store) -> list[AnnotatorCalls]:

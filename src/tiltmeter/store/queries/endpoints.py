@@ -101,4 +101,8 @@ def differences(one: Store, other: Store, whose: tuple[str, str]) -> Iterator[st
 def _text(value: Json) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(inside)}" for key, inside in value.items())
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return f'"{value}"' if isinstance(value, str) and " " in value else str(value or "none")

@@ -19,20 +19,6 @@ SELECT t.subject, t.mode, l.annotators, count(*) FROM (
   WHERE current AND annotator NOT GLOB '{HUMAN}*' GROUP BY n) l
 JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
-# three queries that walk an index or the table once each, for one that needs both row by row
-_SEVERAL = (
-    "SELECT EXISTS (SELECT 1 FROM labels WHERE current AND attribute IN (?1, ?2)"
-    " AND (weight <> 1 OR (position > 0 AND attribute = ?1)))"
-)
-_DISAGREED = (
-    "SELECT output FROM labels WHERE current AND attribute IN (?, ?)"
-    " GROUP BY n HAVING min(value) <> max(value)"
-)
-_LEAD = (
-    "SELECT output, value, min((annotator <> ?2) || annotator) FROM labels"
-    " WHERE current AND attribute = ?1 GROUP BY n"
-)
-
 
 class Labelled(NamedTuple):
     """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
@@ -153,17 +139,40 @@ def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
     yield from store.rows("SELECT output, annotator, call FROM label_calls")
 
 
-def lead_values(store: Store, attribute: str, lead: str) -> list[tuple[str, str, bool]] | None:
-    """(output, value, whether annotators or votes disagree): what the lead annotator said, else the
-    first in the order of their names. None where an annotator gave an output several values or
-    probabilities.
+def is_single(store: Store, attribute: str) -> bool:
+    """False if an annotator gave an output several values of an attribute, or probabilities."""
+    return not any(
+        sort.weighted or (sort.ranked and sort.attribute == attribute)
+        for sort in labels.sorts(store)
+        if sort.current and sort.attribute in (attribute, attribute + VOTE)
+    )
+
+
+def is_of_one(store: Store, attribute: str) -> bool:
+    """True if one annotator alone labelled an attribute, without votes."""
+    names = (attribute, attribute + VOTE)
+    every = {sort[:2] for sort in labels.sorts(store) if sort.current and sort.attribute in names}
+    return [name for _, name in every] == [attribute]
+
+
+def iter_values_alone(store: Store, attribute: str) -> Iterator[tuple[int, int]]:
+    """The labels of an attribute, by output, as integers: (of the trial, of the value)."""
+    return store.rows(
+        f"SELECT n, value_0 FROM labels WHERE current AND attribute_0 IN ({_numbers([attribute])})"
+        " ORDER BY n",
+        (attribute,),
+    )
+
+
+def iter_values(store: Store, attribute: str) -> Iterator[tuple[int, int, bool, int]]:
+    """The labels of an attribute and the votes for it, by output, as integers: (of the trial, of
+    the annotator, 1 for a vote, of the value).
     """
-    values = (attribute, attribute + VOTE)
-    if store.first(_SEVERAL, values)[0]:
-        return None
-    disagreed = {row[0] for row in store.rows(_DISAGREED, values)}
-    rows = store.rows(_LEAD, (attribute, lead))
-    return [(output, value, output in disagreed) for output, value, _ in rows]
+    return store.rows(
+        "SELECT n, annotator_0, attribute_0 <> (SELECT n FROM words WHERE text = ?1), value_0"
+        f" FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)}) ORDER BY n",
+        (attribute, attribute, attribute + VOTE),
+    )
 
 
 def labelled_too_early(store: Store) -> list[str]:

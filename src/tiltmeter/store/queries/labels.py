@@ -95,7 +95,7 @@ class Vote(NamedTuple):
     value: str
 
 
-class _Sort(NamedTuple):
+class Sort(NamedTuple):
     """Labels of which a run has some. ranked: at a position above 0; weighted: with another weight
     than 1.
     """
@@ -120,8 +120,9 @@ _SORTS = (
 )
 
 
-def _sorts(store: Store) -> list[_Sort]:
-    return [_Sort(*row) for row in store.remembered_rows(_SORTS)]
+def sorts(store: Store) -> list[Sort]:
+    """Returns the sorts of labels that there are; looked for once."""
+    return [Sort(*row) for row in store.remembered_rows(_SORTS)]
 
 
 # who said something, and of what
@@ -140,7 +141,7 @@ def keys_of(store: Store, annotator: str) -> list[tuple[str, str, str]]:
 
 def annotators(store: Store) -> list[str]:
     """Everybody and everything that ever labelled, in the order of their names."""
-    return sorted({sort.annotator for sort in _sorts(store)})
+    return sorted({sort.annotator for sort in sorts(store)})
 
 
 def last_date(store: Store) -> str:
@@ -155,17 +156,17 @@ def machines(store: Store) -> set[str]:
 
 def annotator_attributes(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of all labels, in the order of both."""
-    return sorted({sort[:2] for sort in _sorts(store) if sort.current})
+    return sorted({sort[:2] for sort in sorts(store) if sort.current})
 
 
 def people_attributes(store: Store) -> set[tuple[str, str]]:
     """(annotator, attribute) of what people labelled."""
-    return {sort[:2] for sort in _sorts(store) if sort.current and sort.is_gold}
+    return {sort[:2] for sort in sorts(store) if sort.current and sort.is_gold}
 
 
 def annotated(store: Store) -> set[tuple[str, str]]:
     """Returns (attribute, annotator) of all current labels."""
-    return {(sort.attribute, sort.annotator) for sort in _sorts(store) if sort.current}
+    return {(sort.attribute, sort.annotator) for sort in sorts(store) if sort.current}
 
 
 def by_annotator(store: Store, annotator: str) -> Iterator[StoredLabel]:
@@ -181,18 +182,18 @@ def attributes(store: Store, *, superseded: bool = False) -> list[str]:
     """The attributes that labels name, in the order of their names. superseded: also of labels that
     no longer count.
     """
-    return sorted({sort.attribute for sort in _sorts(store) if sort.current or superseded})
+    return sorted({sort.attribute for sort in sorts(store) if sort.current or superseded})
 
 
 def with_weights(store: Store) -> list[str]:
     """Annotators of whose labels some have another weight than 1, in the order of their names."""
-    return sorted({sort.annotator for sort in _sorts(store) if sort.current and sort.weighted})
+    return sorted({sort.annotator for sort in sorts(store) if sort.current and sort.weighted})
 
 
 def attributes_with_several(store: Store) -> set[str]:
     """Attributes of which some output has several values; votes are no such attribute."""
-    sorts = [sort for sort in _sorts(store) if sort.current and sort.ranked]
-    return {sort.attribute for sort in sorts if not sort.attribute.endswith(VOTE)}
+    ranked = [sort for sort in sorts(store) if sort.current and sort.ranked]
+    return {sort.attribute for sort in ranked if not sort.attribute.endswith(VOTE)}
 
 
 # labels of machines
@@ -201,9 +202,8 @@ def attributes_with_several(store: Store) -> set[str]:
 def of_annotator(
     store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    """What one annotator said of some attributes, or of all: (n, output, *columns), by output.
-    columns are of `labels`; each is a JSON array, all of one length: a row costs more in Python
-    than a label does.
+    """What one annotator said of some attributes, or of all: (n, output, *columns), by output; each
+    column of `labels` as a JSON array: a row costs more in Python than a label does.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     marks = ",".join("?" * len(attributes))
@@ -251,12 +251,12 @@ ORDER BY l.annotator, l.attribute, l.n"""
 
 def have_votes(store: Store) -> bool:
     """True if a panel ever voted."""
-    return any(sort.attribute.endswith(VOTE) for sort in _sorts(store))
+    return any(sort.attribute.endswith(VOTE) for sort in sorts(store))
 
 
 def panels_of_one(store: Store) -> list[str]:
     """Annotators all of whose votes are of one judge, in the order of their names."""
-    votes = [s for s in _sorts(store) if s.current and s.attribute.endswith(VOTE)]
+    votes = [s for s in sorts(store) if s.current and s.attribute.endswith(VOTE)]
     return sorted({s.annotator for s in votes} - {s.annotator for s in votes if s.ranked})
 
 

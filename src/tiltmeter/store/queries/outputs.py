@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
 from ..packing import id_number
 from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from .trials import cells_asked
-
-if TYPE_CHECKING:
-    from ..output_table import OutputRow
 
 
 class OutputAnswer(NamedTuple):
@@ -62,6 +59,14 @@ class CardOutput(NamedTuple):
     blob: str
 
 
+class ShownOutput(NamedTuple):
+    """An output as a page shows it."""
+
+    id: str
+    blob: str
+    text: str
+
+
 _CARDS = """
 SELECT t.subject, t.mode, t.factors, t.id, t.sample, o.outcome, o.blob
 FROM outputs o JOIN trials t ON t.n = o.n WHERE o.outcome = ? AND t.subject = ?
@@ -97,18 +102,13 @@ SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
   {OUTPUTS}
 FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n = ?
 """
-_TABLE_ROWS = """
-WITH cell AS MATERIALIZED (
-  SELECT t.factors, char(10) || {language} || char(10) || {contrasted} AS place {levels}
-  FROM (SELECT DISTINCT factors FROM trials) t)
-SELECT t.id, t.subject || ?1, t.mode, t.sample, o.outcome, o.blob,
-  t.subject || ?1 || char(10) || t.mode || c.place {own}
-FROM outputs o JOIN trials t ON t.n = o.n JOIN cell c ON c.factors = t.factors
-ORDER BY o.n
-"""
+# prompts are looked through once each, whatever asked them how often
 _CONTAINING = r"""
-SELECT o.trial FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN calls c ON c.n = o.c
-WHERE o.text LIKE ?1 ESCAPE '\' OR t.prompt LIKE ?1 ESCAPE '\' OR c.revised LIKE ?1 ESCAPE '\'
+WITH known AS MATERIALIZED (
+  SELECT prompt_0 AS p FROM trials GROUP BY prompt_0 HAVING min(prompt) LIKE ?1 ESCAPE '\')
+SELECT n FROM outputs WHERE text LIKE ?1 ESCAPE '\'
+UNION SELECT o.n FROM outputs o JOIN trials t ON t.n = o.n WHERE t.prompt_0 IN known
+UNION SELECT o.n FROM outputs o JOIN calls c ON c.n = o.c WHERE c.revised LIKE ?1 ESCAPE '\'
 """
 
 
@@ -243,22 +243,32 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
                 return
 
 
-def table_rows(
-    store: Store, factors: Sequence[str], contrasted: str, several: str, more: str = ""
-) -> Iterator[OutputRow]:
-    """Every output without its text, by id, as the table in memory takes it: put together by
-    SQLite, since a row costs more in Python. contrasted: the factor whose level is part of the
-    condition; several: what stands between the values of a cell, shown as a slash; more: is put
-    behind each subject's name.
-    """
-    names = ("language", contrasted, *factors)
-    paths = [f'$."{name}"' for name in names]
-    marks = (f"coalesce(json_extract(t.factors, ?{n}), '')" for n in range(3, 3 + len(paths)))
-    language, level, *own = marks
-    columns = "".join(f", replace({one}, ?2, ' / ') AS f{n}" for n, one in enumerate(own))
-    named = "".join(f", c.f{n}" for n in range(len(own)))
-    query = _TABLE_ROWS.format(language=language, contrasted=level, levels=columns, own=named)
-    return store.rows(query, (more, several, *paths))
+def iter_cells(store: Store) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Every output, by id, as integers: (of its trial, sample, and those of `cell_texts`)."""
+    return store.rows(
+        "SELECT o.n, t.sample, t.subject_0, t.mode_0, t.factors_0, o.outcome_0"
+        " FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n"
+    )
+
+
+def cell_texts(
+    store: Store, cells: Sequence[Sequence[int]]
+) -> Iterator[tuple[str, str, Mapping[str, str], str]]:
+    """Yields (subject, mode, levels, outcome) of cells by their integers."""
+    words = store.words()
+    factors = dict(store.texts(sorted({cell[2] for cell in cells})))
+    for subject, mode, text, outcome in cells:
+        yield str(words[subject]), str(words[mode]), levels(factors[text]), str(words[outcome])
+
+
+def shown(store: Store, numbers: Sequence[int], characters: int) -> dict[int, ShownOutput]:
+    """Some outputs by the integers of their trials; of their texts the first characters."""
+    query = (
+        "SELECT n, trial, blob, substr(text, 1, ?) FROM outputs"
+        " WHERE n IN (SELECT value FROM json_each(?))"
+    )
+    rows = store.rows(query, (characters, json.dumps(numbers)))
+    return {number: ShownOutput(*row) for number, *row in rows}
 
 
 def sample_blobs(
@@ -282,10 +292,10 @@ def sample_blobs(
     return list(store.rows(query, (attribute, of.get("subject", ""), *paths)))
 
 
-def containing(store: Store, text: str) -> Iterator[str]:
-    """The ids of outputs whose text, prompt or rewritten prompt has a text (case aside, in
-    ASCII).
+def containing(store: Store, text: str) -> Iterator[int]:
+    """The integers of the trials of outputs whose text, prompt or rewritten prompt has a text (case
+    aside, in ASCII).
     """
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
-    for (output,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
-        yield output
+    for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
+        yield number

@@ -16,13 +16,18 @@ _CALL = (
 )
 _TRIALS = public_columns("trials", "t")
 _OF_TRIAL = {name: _TRIALS[name] for name in ("subject", "mode", "factors", "sample", "prompt")}
+_OF_CALL = {  # as the view has them, but of one look at the call in place of three
+    "trial": AskedColumn("", ("t.id",)),
+    "text": AskedColumn("", ("coalesce(o.text_0, k.text)",)),
+    "call": AskedColumn("", ("coalesce(k.key, o.c)",)),
+}
 _LABELS = public_columns("labels", "l") | {"call": AskedColumn("", (_CALL,))}
 _QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
     "trials": (_TRIALS, "FROM trials t ORDER BY t.n"),
     "calls": (public_columns("calls", "c"), "FROM calls c ORDER BY c.key"),
     "outputs": (
-        public_columns("outputs", "o") | _OF_TRIAL,
-        "FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n",
+        public_columns("outputs", "o") | _OF_CALL | _OF_TRIAL,
+        "FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN calls k ON k.n = o.c ORDER BY o.n",
     ),
     "labels": (_LABELS, "FROM labels l ORDER BY l.id"),
     "labels with factors": (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....cues import ATTRIBUTES
@@ -13,6 +13,7 @@ from ....row_files.logs import Logged, read_log
 from . import decisions as deciding
 from . import pairs_page, protocol_text, redaction
 from .decisions import PromptDecision
+from .then_and_now import answers_then
 from .units import near_copies
 from .wishes import Wishes
 
@@ -21,12 +22,15 @@ CUES, PAIRS, PROMPTS, PROTOCOL = "cues.csv", "pairs.html", "prompts.csv", "audit
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An audit that is ready to be asked. shape: of the log; lines: what was found, for people."""
+    """An audit that is ready to be asked. shape: of the log; lines: what was found, for people;
+    then: the answers of the log, by the hash of a prompt.
+    """
 
     protocol: Path
     decisions: tuple[PromptDecision, ...]
     shape: str
     lines: tuple[str, ...]
+    then: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> list[PromptDecision]:
@@ -67,7 +71,8 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
         head += f"; {log.left_out:,} records without a question left out"
     lines = (head, *deciding.summary(made, wishes.swaps))
     pairs_page.write_page(folder / PAIRS, made, lines)
-    prepared = Prepared(folder / PROTOCOL, tuple(made), log.shape, lines)
+    then = answers_then(rows)
+    prepared = Prepared(folder / PROTOCOL, tuple(made), log.shape, lines, then)
     _write_protocol(folder, prepared, wishes)
     return prepared
 

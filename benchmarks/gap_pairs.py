@@ -1,16 +1,16 @@
 """Which of two named people a pronoun means, as in GAP (Webster et al. 2018, "Mind the GAP"): by
-attribution.py's scores. Rules only.
+the scores of instruments/pronouns/attribution.py, which are fitted to such pairs. Rules only.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from . import attribution
-from .attribution import Entity, Mention, pronoun_role, score
-from .passage import WordToken, people, plain, role, tokens, words
+from tiltmeter.instruments.pronouns import attribution
+from tiltmeter.instruments.pronouns.attribution import Entity, Mention, pronoun_role, score
+from tiltmeter.instruments.pronouns.passage import WordToken, people, plain, role, tokens, words
 
 PRONOUNS = {
     "he": "m",
@@ -192,3 +192,28 @@ def _with_candidates(
         kept = [run for run in kept if run[1] < first or run[0] > last]
         kept.append((first, last))
     return sorted(kept)
+
+
+def features(
+    found: Sequence[WordToken], at: int, mine: int, mention: Mention, between: int
+) -> Iterator[tuple[str, float]]:
+    """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
+    their amounts.
+    """
+    for name in attribution._place_weights(*attribution._place(found[at], at, mine, mention)):
+        yield name, 1.0
+    if not mention.chained:
+        for name in attribution._setting(found, mention, at, mine):
+            yield name, 1.0
+    yield "between", float(min(between, 4))
+    yield "distance", math.log1p(abs(at - mention.first))
+
+
+def of_entity(entity: Entity, at: int) -> Iterator[tuple[str, float]]:
+    """What is seen of the entity whatever the mention."""
+    before = 0
+    for mention in entity.mentions:
+        before += mention.first < at and not mention.chained
+    yield "named", math.log1p(before)
+    if entity.order == 0:
+        yield "first", 1.0

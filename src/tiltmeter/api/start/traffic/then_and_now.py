@@ -1,0 +1,71 @@
+"""The answers that a log holds, held against today's to the same version of the same prompt.
+
+They are never one side of a pair: they were given on another day, by a system whose settings nobody
+knows, and to one version alone, so that every change since then would look like a tilt. They can
+tell whether the system that was asked is the one of the log.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ....analyse.words import numerals
+from ....instruments.comparing.similarity import likeness
+from ....records import ANSWER, digest
+from ....row_files.logs import Logged
+from ....stats.means import pooled_mean
+from ...runs.run_folder import Run
+from .decisions import BETWEEN, PromptDecision, joined
+
+_FEW = 10  # prompts, below which nothing is said
+
+
+def answers_then(rows: Sequence[Logged]) -> dict[str, str]:
+    """Returns the answers of a log by the hash of their prompts, as decisions have it."""
+    return {digest(joined(row))[:12]: row.answer for row in rows if row.answer}
+
+
+def sentences(
+    run: Run, decisions: Sequence[PromptDecision], then: Mapping[str, str]
+) -> Iterator[str]:
+    """Yields, for each subject, how like the log's answers are to today's, against how like today's
+    are to one another. Of prompts that were asked as they stand in the log, without another name.
+    """
+    asked = {
+        one.texts[0].rpartition(BETWEEN)[2]: then[one.prompt]
+        for one in decisions
+        if one.asked and one.prompt in then and digest(one.texts[0])[:12] == one.prompt
+    }
+    today: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for subject, prompt, outcome, text in run.outputs.select(
+        "subject", "prompt", "outcome", "text"
+    ).rows():
+        if outcome == ANSWER and prompt in asked:
+            today[subject][prompt].append(text)
+    for subject, told in today.items():
+        gaps = [_gap(asked[prompt], texts) for prompt, texts in told.items() if len(texts) > 1]
+        if len(gaps) >= _FEW:
+            yield _sentence(subject, gaps)
+
+
+def _gap(then: str, today: Sequence[str]) -> float:
+    """Returns the likeness of an answer to today's less that of today's to one another."""
+    among = [likeness(one, other) for one, other in combinations(today, 2)]
+    return float(np.mean([likeness(then, one) for one in today]) - np.mean(among))
+
+
+def _sentence(subject: str, gaps: Sequence[float]) -> str:
+    found = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
+    ends = numerals.interval(found.low, found.high, "share")
+    among = f"those of {subject} today than these are to one another"
+    said = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
+    if found.high is not None and found.high < 0:
+        return (
+            f"{said} less like {among} (likeness {numerals.share(found.value)} {ends}). The log is "
+            "of another system, version or setting, and nothing here speaks of it."
+        )
+    return f"{said} not shown to be less like {among} (likeness {ends})."

@@ -1,0 +1,277 @@
+"""The labels of one attribute as columns: whose they are, and of each output its own values, how
+surprising they are and if annotators disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...store import Store
+from ...store.packing import id_number
+from ...store.queries import label_sets, labels
+from ...store.queries.labels import RankedLabel
+
+Integers = NDArray[Any]
+Places = Callable[[Integers], Integers]
+
+
+class LabelRow(NamedTuple):
+    """One label. own: it is the output's own; split: annotators disagree on the output."""
+
+    value: str
+    weight: float
+    own: bool
+    split: bool
+
+
+class _Part(NamedTuple):
+    """The labels of one run, by the places of their outputs. values: what codes stand for."""
+
+    places: Integers
+    values: Sequence[str]
+    codes: Integers
+    weights: Integers
+    own: Integers
+    split: Integers
+
+
+class LabelColumns:
+    """Columns with a row a label, by output. values: all of them, in order."""
+
+    def __init__(self, size: int, parts: Sequence[_Part]) -> None:
+        """size: how many outputs there are."""
+        self.values = sorted({value for part in parts for value in part.values})
+        order = {value: code for code, value in enumerate(self.values)}
+        codes = [
+            np.array([order[v] for v in p.values], np.int32)[p.codes] for p in parts if p.values
+        ]
+        self._size = size
+        self.places = _join(np.int64, [part.places for part in parts])
+        self._codes = _join(np.int32, codes)
+        self._weights = _join(np.float64, [part.weights for part in parts])
+        self._own = _join(np.bool_, [part.own for part in parts])
+        self._split = _join(np.bool_, [part.split for part in parts])
+        self._bits = np.zeros(len(self.places))
+        self._ranks = np.zeros(len(self.places), np.int32)  # by surprise, the highest first
+
+    @classmethod
+    def none(cls, size: int) -> LabelColumns:
+        """Of an attribute that nobody labelled."""
+        return cls(size, ())
+
+    def columns(self) -> Iterator[Integers]:
+        """Yields what is held."""
+        yield from (self.places, self._codes, self._weights, self._own, self._split)
+        yield from (self._bits, self._ranks)
+
+    def set_surprises(self, conditions: Integers, number: int) -> None:
+        """Fills in how surprising each label is: −log2 of its share among the weights of its
+        condition, in bits.
+        """
+        width = len(self.values)
+        at = conditions * width + self._codes
+        sums = np.bincount(at, self._weights, number * width).reshape(number, width)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bits = np.abs(np.log2(sums / sums.sum(axis=1, keepdims=True))).ravel()
+        self._bits = bits[at]
+        self._ranks = np.unique(-bits, return_inverse=True)[1].astype(np.int32)[at]
+
+    # outputs
+
+    def with_value(self, value: str | None) -> Integers:
+        """True for outputs whose own label it is; None: that have no label."""
+        if value is None:
+            return ~self._marked(np.ones(len(self.places), np.bool_))
+        code = self.values.index(value) if value in self.values else -1
+        return self._marked(self._own & (self._codes == code))
+
+    def split_outputs(self) -> Integers:
+        """True for outputs on which annotators disagree."""
+        return self._marked(self._split)
+
+    def _marked(self, rows: Integers) -> Integers:
+        found = np.zeros(self._size, np.bool_)
+        found[self.places[rows]] = True
+        return found
+
+    def of_output(self, place: int) -> tuple[tuple[str, ...], float | None, bool]:
+        """(its own values, the greatest surprise of them, if annotators disagree)."""
+        begin, end = np.searchsorted(self.places, (place, place + 1))
+        rows = [row for row in range(begin, end) if self._own[row]]
+        values = tuple(self.values[self._codes[row]] for row in rows)
+        bits = max((float(self._bits[row]) for row in rows), default=None)
+        return values, bits, any(bool(self._split[row]) for row in rows)
+
+    def ranks(self, sort: str) -> Integers:
+        """Of each output its place in an order by surprise, the highest first, or by label; of
+        outputs without a label of their own the last.
+        """
+        rows = np.flatnonzero(self._own)
+        places = self.places[rows]
+        once = bool((np.diff(places) > 0).all())
+        if sort == "surprise":
+            ranks = self._ranks[rows]
+            found = np.full(self._size, ranks.max(initial=0) + 1)
+            if once:
+                found[places] = ranks
+            else:
+                np.minimum.at(found, places, ranks)
+            return found
+        found = np.full(self._size, len(self.values))
+        if once:
+            found[places] = self._codes[rows]
+            return found
+        joined = {
+            place: "\n".join(self.values[self._codes[row]] for _, row in same)
+            for place, same in groupby(zip(places.tolist(), rows, strict=True), lambda one: one[0])
+        }
+        order = {text: rank for rank, text in enumerate(sorted({*joined.values()}))}
+        found[:] = len(order)
+        found[[*joined]] = [order[text] for text in joined.values()]
+        return found
+
+    # counts
+
+    def value_weights(self) -> dict[str, float]:
+        """Value → sum of weights."""
+        sums = np.bincount(self._codes, self._weights, len(self.values))
+        return dict(zip(self.values, sums.tolist(), strict=True))
+
+    def _own_rows(self, mask: Integers | None) -> Integers:
+        return np.flatnonzero(self._own if mask is None else self._own & mask[self.places])
+
+    def own_values(self, mask: Integers | None) -> dict[str, int]:
+        """Value → outputs of a selection whose own label it is."""
+        rows = self._own_rows(mask)
+        width = max(1, len(self.values))
+        pairs = np.unique(self.places[rows] * width + self._codes[rows])
+        counts = np.bincount(pairs % width, minlength=width)
+        return {value: int(n) for value, n in zip(self.values, counts, strict=False) if n}
+
+    def without_own(self, mask: Integers | None) -> int:
+        """How many outputs of a selection have no label of their own."""
+        labelled = self._marked(self._own)
+        return int((~labelled if mask is None else mask & ~labelled).sum())
+
+    def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
+        """(place, surprise, 1 if annotators disagree) of the own labels of a selection."""
+        rows = self._own_rows(mask)
+        return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
+
+    def sums_by_cell(self, cells: Integers, number: int, mask: Integers | None) -> Integers:
+        """Sums of weights of a selection by cell and value; in the last column outputs without a
+        label. cells: of each output.
+        """
+        width = len(self.values) + 1
+        rows = slice(None) if mask is None else np.flatnonzero(mask[self.places])
+        at = cells[self.places[rows]] * width + self._codes[rows]
+        sums = np.bincount(at, self._weights[rows], number * width).reshape(number, width)
+        bare = self.with_value(None) if mask is None else self.with_value(None) & mask
+        sums[:, -1] += np.bincount(cells[bare], minlength=number)
+        return sums
+
+
+def _join(kind: Any, columns: Sequence[Integers]) -> Integers:
+    return np.concatenate([np.zeros(0, kind), *columns]).astype(kind, copy=False)
+
+
+# reading
+
+
+def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
+    """Reads the labels of an attribute from a run. lead: the annotator whose labels are outputs'
+    own, else the first in the order of their names; places: of integers of trials.
+    """
+    if label_sets.is_single(store, attribute):
+        return _single(store, attribute, lead, places)
+    ranked = labels.of_attribute(store, attribute)
+    rows = [
+        (id_number(output), row)
+        for output, same in groupby(ranked, key=lambda row: row.output)
+        for row in lead_labels(attribute, lead, list(same))
+    ]
+    at = places(np.array([number for number, _ in rows], np.int64))
+    kept = [(place, row) for place, (_, row) in zip(at.tolist(), rows, strict=True) if place >= 0]
+    values = sorted({row.value for _, row in kept})
+    order = {value: code for code, value in enumerate(values)}
+    columns = [(place, order[row.value], *row[1:]) for place, row in kept]
+    place, code, weight, own, split = zip(*columns, strict=True) if columns else ((),) * 5
+    return _Part(
+        np.array(place, np.int64),
+        values,
+        np.array(code, np.int32),
+        np.array(weight, np.float64),
+        np.array(own, np.bool_),
+        np.array(split, np.bool_),
+    )
+
+
+def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
+    """Of an attribute of which each annotator gives an output one value at most."""
+    if label_sets.is_of_one(store, attribute):
+        rows = label_sets.iter_values_alone(store, attribute)
+        numbers, codes = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 2).T
+        annotators = voted = np.zeros(len(numbers), np.int64)
+    else:
+        every = label_sets.iter_values(store, attribute)
+        table = np.fromiter(chain.from_iterable(every), np.int64).reshape(-1, 4)
+        numbers, annotators, voted, codes = table.T
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
+    split = np.zeros(len(begins), np.bool_)
+    if len(begins) < len(numbers):
+        least, most = (one.reduceat(codes, begins) for one in (np.minimum, np.maximum))
+        split = least != most
+    words = store.words()
+    different = np.flatnonzero(np.bincount(annotators))
+    names = sorted(different.tolist(), key=lambda n: (words.get(n) != lead, str(words.get(n))))
+    ranks = np.zeros(max(names, default=0) + 1, np.int64)
+    ranks[names] = range(len(names))
+    group = np.repeat(np.arange(len(begins)), np.diff([*begins, len(numbers)]))
+    own = np.flatnonzero(voted == 0)
+    if len(own) > len(begins):
+        own = own[np.lexsort((ranks[annotators[own]], group[own]))]
+    own = own[np.flatnonzero(np.diff(group[own], prepend=-1))]
+    at = places(numbers[own])
+    own, at = own[at >= 0], at[at >= 0]
+    different = np.flatnonzero(np.bincount(codes[own]))
+    coded = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
+    coded[different] = range(len(different))
+    return _Part(
+        at,
+        [str(words[one]) for one in different.tolist()],
+        coded[codes[own]],
+        np.ones(len(own)),
+        np.ones(len(own), np.bool_),
+        split[group[own]],
+    )
+
+
+def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
+    """The labels of one output by its lead annotator.
+
+    rows: all labels of the attribute and the votes for it. Annotators, and the votes of a panel,
+    disagree where one says something else than another; of probabilities the most probable is what
+    is said.
+    """
+    voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
+    for row in rows:
+        own = row.attribute == attribute
+        key = (row.annotator, "", 0) if own else (row.annotator, row.attribute, row.position)
+        voices.setdefault(key, []).append((row.value, row.weight))
+    split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
+    mine = voices.get((lead, "", 0)) or next(
+        (values for key, values in voices.items() if not key[1]), []
+    )
+    own_values = _most_probable(mine)
+    return [LabelRow(value, weight, value in own_values, split) for value, weight in mine]
+
+
+def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
+    """The values with weight 1, else the most probable one."""
+    whole = {value for value, weight in values if weight == 1}
+    return whole or {max(values, key=lambda one: one[1])[0]} if values else set()

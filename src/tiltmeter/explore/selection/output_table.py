@@ -1,0 +1,343 @@
+"""Outputs of one or more runs as columns of integers in memory, to be counted and paged through.
+
+An output is its run, the integer of its trial, its sample and a cell: subject, mode, outcome and
+levels of the factors, of which there are few. What is asked of a selection is asked of its counts
+by cell, which are made once a selection; outputs themselves are touched only to pick those that a
+page shows. Own values, surprise and disagreement are columns (labels.py), filled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from .labels import LabelColumns
+from .placed import CellKey, Coded, GridWindow, PlacedOutput, RunOutputs, SelectedCounts, Selection
+
+Integers: TypeAlias = NDArray[Any]
+Mask: TypeAlias = NDArray[np.bool_]
+Number = TypeVar("Number", int, float)
+_PLAIN = ("subject", "mode", "outcome")
+_MOST_KEPT = 24  # selections whose counts are kept
+
+
+class OutputTable:
+    """Outputs that are counted and read. factors: whose levels each output has."""
+
+    def __init__(self, factors: Sequence[str]) -> None:
+        self._factors = tuple(factors)
+        self.close()
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self.fill(())
+
+    def fill(self, runs: Iterable[RunOutputs]) -> None:
+        """Begins anew with the outputs of some runs."""
+        cells: dict[tuple[str, ...], int] = {}
+        parts, places, end = list(runs), [], 0
+        self._begins: dict[int, tuple[int, Integers]] = {}
+        for one in parts:
+            own = [cells.setdefault(tuple(cell), len(cells)) for cell in one.cells]
+            places.append(np.asarray(own, np.int32)[one.places])
+            self._begins[one.run] = end, one.numbers
+            end += len(one.numbers)
+        self._cell = np.concatenate([np.zeros(0, np.int32), *places])
+        self._samples = np.concatenate([np.zeros(0, np.int32), *(one.samples for one in parts)])
+        self._cells = list(cells)
+        self._coded: dict[str, Coded] = {}
+        self._labels: dict[str, LabelColumns] = {}
+        self._hits: dict[str, Mask] = {}
+        self._counts: dict[str, SelectedCounts] = {}
+        self._orders: dict[tuple[str, str], Integers] = {}
+
+    def __len__(self) -> int:
+        return len(self._cell)
+
+    def bytes_used(self) -> int:
+        """Bytes of memory that the columns take."""
+        own = [self._cell, self._samples, *(numbers for _, numbers in self._begins.values())]
+        kept = [one.mask for one in self._counts.values() if one.mask is not None]
+        labels = [column for one in self._labels.values() for column in one.columns()]
+        columns = (*own, *kept, *labels, *self._hits.values(), *self._orders.values())
+        return sum(column.nbytes for column in columns)
+
+    def places(self, run: int, numbers: Integers) -> Integers:
+        """The places of outputs of a run by the integers of their trials; -1 for none."""
+        begin, known = self._begins[run]
+        if not len(known):
+            return np.full(len(numbers), -1)
+        at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        return np.where(known[at] == numbers, at + begin, -1)
+
+    def _run_of(self, place: int) -> tuple[int, int]:
+        """(run, integer of the trial) of a place."""
+        for run, (begin, numbers) in self._begins.items():
+            if begin <= place < begin + len(numbers):
+                return run, int(numbers[place - begin])
+        raise IndexError(place)
+
+    # labels and searches
+
+    def add_labels(self, attribute: str, labels: LabelColumns) -> None:
+        """Takes the labels of an attribute, with how surprising each is in its condition."""
+        condition = self._code("condition", [cell[3] for cell in self._cells])
+        labels.set_surprises(condition.codes[self._cell[labels.places]], len(condition.levels))
+        self._labels[attribute] = labels
+        self._counts.clear()
+
+    def was_searched(self, text: str) -> bool:
+        """True if the hits of a search are there, also if it has none."""
+        return text in self._hits
+
+    def forget_searches(self, most: int) -> None:
+        """Forgets what searches found, if there are more of them."""
+        if len(self._hits) > most:
+            self._hits.clear()
+            self._counts.clear()
+
+    def add_hits(self, text: str, hits: Iterable[tuple[int, Sequence[int]]]) -> None:
+        """What a search found: (run, integers of trials)."""
+        found = np.zeros(len(self._cell), np.bool_)
+        for run, numbers in hits:
+            places = self.places(run, np.asarray(numbers, np.int64))
+            found[places[places >= 0]] = True
+        self._hits[text] = found
+
+    # cells
+
+    def column(self, name: str) -> Coded:
+        """The column of a factor, the mode, the subject or the outcome. UsageError if there is
+        none.
+        """
+        if name in _PLAIN:
+            return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
+        if name in self._factors:
+            place = 4 + self._factors.index(name)
+            return self._code(f"f.{name}", [cell[place] for cell in self._cells])
+        raise UsageError(
+            f"There is no factor '{name}'. There is: "
+            f"{', '.join((*self._factors, 'subject', 'mode'))}."
+        )
+
+    def _code(self, name: str, levels: list[str]) -> Coded:
+        if name not in self._coded:
+            different = sorted(set(levels))
+            codes = {level: code for code, level in enumerate(different)}
+            self._coded[name] = Coded(different, np.array([codes[one] for one in levels], np.int64))
+        return self._coded[name]
+
+    def _pairs(self, row: str, column: str) -> tuple[Coded, Coded, Integers]:
+        """Two columns, and the code of each cell in both."""
+        one, two = self.column(row), self.column(column)
+        return one, two, one.codes * len(two.levels) + two.codes
+
+    # selections
+
+    def _select(self, selection: Selection) -> SelectedCounts:
+        key = repr(selection)
+        if key not in self._counts:
+            if len(self._counts) >= _MOST_KEPT:
+                self._counts.clear()
+            mask = self._mask(selection)
+            cells = self._cell if mask is None else self._cell[mask]
+            self._counts[key] = SelectedCounts(mask, np.bincount(cells, minlength=len(self._cells)))
+        return self._counts[key]
+
+    def _mask(self, selection: Selection) -> Mask | None:
+        """The outputs of a selection; None for all."""
+        cells = np.ones(len(self._cells), np.bool_)
+        wanted = [*selection.levels.items()]
+        wanted += [("outcome", selection.outcome)] if selection.outcome else []
+        for name, level in wanted:
+            levels, codes = self.column(name)
+            cells &= codes == (levels.index(level) if level in levels else -1)
+        masks = [] if cells.all() else [cells[self._cell]]
+        masks += [self._of(attribute).with_value(value) for attribute, value in selection.labels]
+        masks += [self._of(selection.split).split_outputs()] if selection.split else []
+        masks += [self._hits[text] for text in selection.searches]
+        return np.logical_and.reduce(masks) if masks else None
+
+    def _of(self, attribute: str) -> LabelColumns:
+        if attribute not in self._labels:
+            self._labels[attribute] = LabelColumns.none(len(self._cell))
+        return self._labels[attribute]
+
+    # counting
+
+    def level_counts(self, name: str) -> dict[str, int]:
+        """Level → outputs, of a factor, the mode, the subject or the outcome; most first."""
+        return _most_first(self.selected_levels(name, Selection()))
+
+    def value_weights(self, attribute: str) -> dict[str, float]:
+        """Value → sum of weights of an attribute's labels; most first."""
+        return _most_first(self._of(attribute).value_weights())
+
+    def distinct(self, name: str, other: str) -> tuple[int, int]:
+        """How many levels a factor has, and how many pairs with the levels of another."""
+        one, _, pairs = self._pairs(name, other)
+        return len(one.levels), len(np.unique(pairs))
+
+    def selected_levels(self, name: str, selection: Selection) -> dict[str, int]:
+        """Level → selected outputs."""
+        levels, codes = self.column(name)
+        counts = np.bincount(codes, self._select(selection).outputs, len(levels))
+        return {level: int(n) for level, n in zip(levels, counts, strict=True) if n}
+
+    def selected_values(
+        self, attribute: str, unlabelled: str, selection: Selection
+    ) -> dict[str, int]:
+        """Value → selected outputs whose own label it is, most first. unlabelled: for none."""
+        mask = self._select(selection).mask
+        found = self._of(attribute).own_values(mask)
+        without = self._of(attribute).without_own(mask)
+        if without:
+            found[unlabelled] = found.get(unlabelled, 0) + without
+        return _most_first(found)
+
+    def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
+        """Cell → selected outputs. row, column: names of factors."""
+        one, two, pairs = self._pairs(row, column)
+        counts = np.bincount(pairs, self._select(selection).outputs)
+        width = len(two.levels)
+        return {
+            (one.levels[at // width], two.levels[at % width]): int(counts[at])
+            for at in np.flatnonzero(counts).tolist()
+        }
+
+    def cell_values(
+        self,
+        row: str,
+        column: str,
+        rows: Sequence[str] | None,
+        labels: Selection,
+        by: tuple[str, str],
+    ) -> dict[CellKey, dict[str, float]]:
+        """Cell → value → sum of weights, of selected outputs. rows: None for all; by: the
+        attribute, and what an output without a label of it has.
+        """
+        attribute, unlabelled = by
+        one, two, pairs = self._pairs(row, column)
+        found, width = self._of(attribute), len(two.levels)
+        sums = found.sums_by_cell(self._cell, len(self._cells), self._select(labels).mask)
+        by_pair = np.zeros((len(one.levels) * width, sums.shape[1]))
+        np.add.at(by_pair, pairs, sums)
+        values = [*found.values, unlabelled]
+        shown = None if rows is None else set(rows)
+        counts: dict[CellKey, dict[str, float]] = {}
+        for at, place in np.argwhere(by_pair > 0).tolist():
+            key = one.levels[at // width], two.levels[at % width]
+            if shown is None or key[0] in shown:
+                counts.setdefault(key, {})[values[place]] = float(by_pair[at, place])
+        return counts
+
+    def level_marks(
+        self, name: str, attribute: str, selection: Selection
+    ) -> dict[str, tuple[float, float]]:
+        """Level → (mean surprise in bits, share on which annotators disagree), of selected outputs
+        that have a label of their own.
+        """
+        levels, codes = self.column(name)
+        places, bits, split = self._of(attribute).own_marks(self._select(selection).mask)
+        at = codes[self._cell[places]]
+        n, bits, split = (np.bincount(at, weights, len(levels)) for weights in (None, bits, split))
+        return {
+            level: (bits[code] / n[code], split[code] / n[code])
+            for code, level in enumerate(levels)
+            if n[code]
+        }
+
+    def pairs_of(
+        self, run: int, number: int, factor: str, tied: Sequence[str]
+    ) -> list[tuple[str, int]]:
+        """(level, integer of the trial) of what differs from an output in a factor, and what is
+        tied to it, alone: the same subject, mode, sample and other levels; in the order of levels.
+        """
+        (place,) = self.places(run, np.array([number]))
+        begin, numbers = self._begins[run]
+        own = self._cell[place]
+        names = [name for name in self._factors if name not in (factor, *tied)]
+        same = np.ones(len(self._cells), np.bool_)
+        for name in ("subject", "mode", *names):
+            codes = self.column(name).codes
+            same &= codes == codes[own]
+        levels, codes = self.column(factor)
+        same &= codes != codes[own]
+        here = slice(begin, begin + len(numbers))
+        near = same[self._cell[here]] & (self._samples[here] == self._samples[place])
+        found = np.flatnonzero(near)
+        cells = self._cell[here][found]
+        return sorted(
+            (levels[codes[cell]], int(numbers[at])) for cell, at in zip(cells, found, strict=True)
+        )
+
+    # reading
+
+    def iter_outputs(self, attribute: str) -> Iterator[PlacedOutput]:
+        """Every output with the values of an attribute that are its own, by run and id."""
+        yield from (self._placed(("", ""), place, attribute) for place in range(len(self._cell)))
+
+    def iter_placed(
+        self,
+        axes: tuple[str, str],
+        window: GridWindow,
+        selection: Selection,
+        attribute: str,
+        sort: str,
+    ) -> Iterator[PlacedOutput]:
+        """The selected outputs of a window, cell by cell. axes: the factors of rows and columns;
+        sort: sample, surprise or label.
+        """
+        one, two, pairs = self._pairs(*axes)
+        rows = np.isin(one.codes, [one.levels.index(r) for r in window.rows if r in one.levels])
+        columns = [two.levels.index(k) for k in window.columns if k in two.levels]
+        shown = (rows & np.isin(two.codes, columns))[self._cell]
+        mask = self._select(selection).mask
+        order = self._order(attribute, sort)
+        order = order[(shown if mask is None else shown & mask)[order]]
+        at = pairs[self._cell[order]]
+        small = at.astype(np.uint16) if len(at) and at.max() < 1 << 16 else at
+        by_cell = np.argsort(small, kind="stable")  # by counting, where the integers are short
+        begins = np.flatnonzero(np.diff(at[by_cell], prepend=-1))
+        for begin, end in pairwise([*begins, len(by_cell)]):
+            code = int(at[by_cell[begin]])
+            cell = one.levels[code // len(two.levels)], two.levels[code % len(two.levels)]
+            picked = order[by_cell[begin:end][window.first - 1 : window.last]]
+            yield from (self._placed(cell, int(place), attribute) for place in picked)
+
+    def _order(self, attribute: str, sort: str) -> Integers:
+        """The places of all outputs in an order, found once."""
+        key = attribute, sort
+        if key not in self._orders:
+            order, keys = np.arange(len(self._cell)), [self._samples]
+            if sort != "sample":
+                keys.append(self._of(attribute).ranks(sort))
+                if len(self._begins) > 1:  # ties stand in the order of ids, of whichever run
+                    numbers = [numbers for _, numbers in self._begins.values()]
+                    order = np.argsort(np.concatenate(numbers), kind="stable")
+            for column in keys:
+                order = order[np.argsort(_short(column)[order], kind="stable")]
+            self._orders[key] = order
+        return self._orders[key]
+
+    def _placed(self, cell: CellKey, place: int, attribute: str) -> PlacedOutput:
+        run, number = self._run_of(place)
+        own = self._cells[self._cell[place]]
+        values, surprise, split = self._of(attribute).of_output(place)
+        sample = int(self._samples[place])
+        return PlacedOutput(cell, run, number, own[2], sample, values, surprise, split, own[4:])
+
+
+def _short(column: Integers) -> Integers:
+    """A column of integers in two bytes if they fit, which numpy sorts by counting."""
+    fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
+    return column.astype(np.uint16) if fits else column
+
+
+def _most_first(counts: Mapping[str, Number]) -> dict[str, Number]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
