@@ -190,8 +190,8 @@ def stack_bars(
         title=title,
         text=f"{title}. {'; '.join(said[: strata.SAID])}{rest}.",
         table=table,
-        note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 100 %, "
-        "its parts in the order of the legend." + hatched,
+        note=f"{strata.alone(labels)}A bar is all labels of a condition (n: how many) and sums to "
+        "100 %, its parts in the order of the legend." + hatched,
         parts=parts,
         colours=tuple(_colours(audit, rows, parts)),
         answers=len(answers),
