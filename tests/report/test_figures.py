@@ -475,6 +475,31 @@ def test_a_heading_stands_once_where_groups_have_several_contrasts(roles: Protoc
     assert "communal, order: c − a, m: +.10" in plot.text
 
 
+def test_counted_values_of_a_nuisance_stand_under_its_name() -> None:
+    """The places of a ranking are values of `first_shown`: a reader is told of places."""
+    hiring = registry.protocol("hiring")
+    rows = [
+        Estimate(
+            "hiring",
+            "m",
+            "ranking/1@a",
+            "place_shown",
+            {"mode": "sampled", "first_shown": place},
+            None,
+            0.2,
+            "share",
+            0.1,
+            0.3,
+            0.95,
+            n=9,
+        )
+        for place in ("1", "2")
+    ]
+    spec = next(spec for spec in hiring.measures if spec.name == "place_shown")
+    plot = forest.forest(audits.audit(hiring, rows, {}), spec, rows, "x", "Place")
+    assert {row.group for row in plot.rows} == {"by place"}
+
+
 def test_a_value_has_one_colour_in_every_figure() -> None:
     """One that stands alone keeps the colour that it has beside the other."""
     rows = gallery.estimates()

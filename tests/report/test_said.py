@@ -193,6 +193,10 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
     )
     many = [replace(row, p=0.03, low=0.01, value=0.05, p_adjusted=0.27) for row in rest]
     assert first_line(HIRING, [first, *many]).startswith("Undecided: none of 2 comparisons is sure")
+    one_open = [rest[0], many[1]]
+    assert first_line(HIRING, [first, *one_open]).startswith(
+        "No difference found in 1 of 2 comparisons; undecided: bot ranks Black men first in 14 % "
+    )
     tilted = replace(first, p_adjusted=0.001)  # the place is no tilt, and leads if nothing tilts
     assert first_line(HIRING, [tilted, *rest]) == (
         "bot goes by place: the résumé shown first is ranked first in 17 % (12.5 % is even); no "
@@ -238,3 +242,20 @@ def test_a_cue_that_is_in_no_prompt_is_said() -> None:
         "The cue is not in the prompt: it is the same for all levels of group."
     )
     assert thin_design(AUDIT) == []
+
+
+def test_a_tilt_that_goes_untold_is_no_lack_of_other_differences() -> None:
+    """Of a cell in two claims the number is said once, and the other claim tilts too."""
+    asian = replace(
+        SHE, measure="from_even", condition={"mode": "sampled", "first": "Asian men"}, value=0.1,
+        low=0.06, high=0.14, p=0.0001, p_adjusted=0.0003, family_size=3,
+        sides={"level": 0.225, "baseline": 0.125},
+    )  # fmt: skip
+    white = replace(
+        asian, condition={"mode": "sampled", "first": "White men"}, value=0.01, low=-0.03,
+        high=0.06, p=0.6, p_adjusted=1.0, sides={"level": 0.135, "baseline": 0.125},
+    )  # fmt: skip
+    again = replace(asian, condition={"mode": "sampled", "first": "Black men"})
+    told = "bot favours Asian men (first in 23 %; 12.5 % is even)."
+    assert first_line(HIRING, [asian, white]) == f"{told} No other difference found."
+    assert first_line(HIRING, [asian, again, white]) == told

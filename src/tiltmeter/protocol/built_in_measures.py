@@ -1,6 +1,4 @@
-"""The kinds of measures that ship with tiltmeter. docs/reference/adding-a-measure.md has the same
-table.
-"""
+"""The kinds of measures that ship with tiltmeter; docs/reference/measures.md is made of them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ def test_a_change_has_its_direction_and_both_shares(
     assert (round(100 * row["second"]), round(100 * row["first"])) == (after, before)
     assert row["low"] < row["second"] - row["first"] < row["high"]
     assert {one["what"] for one in found["set_up"]} >= {"model"}  # type: ignore[attr-defined]
-    assert f"the same rules (version {found['rules']})" in " ".join(found["lede"])  # type: ignore[arg-type]
+    lede = " ".join(found["lede"])  # type: ignore[arg-type]
+    assert f"the same rules (version {found['rules']})" in lede
+    assert "Of what the runs record, only the simulated model differs." in lede
+    assert "2 simulated models, for testing" in Path("page.html").read_text("utf-8")
 
 
 def test_two_runs_of_one_model_are_the_same_to_within_the_margin(

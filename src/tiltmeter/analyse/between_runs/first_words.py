@@ -189,18 +189,29 @@ def _chance(lead: ComparisonRow) -> str:
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
     """Yields the other differences between the runs."""
-    told = [
-        f"{one.what} {_setting(one.before)} → {_setting(one.after)}"
-        for one in changes
-        if not (one.what == "served as" and one.before.startswith(SERVED_SIMULATED))
-    ]
+    told = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
     more = (
         f" and {count_of(len(told) - MOST_NAMED, 'thing')} more" if len(told) > MOST_NAMED else ""
     )
     if told:
         yield f"What else differs: {'; '.join(told[:MOST_NAMED])}{more}."
+    elif any(one.what == "model" for one in changes):
+        yield "Of what the runs record, only the simulated model differs."
     else:
         yield "Nothing else that the runs record differs."
+
+
+def _is_between_simulated_models(one: Difference) -> bool:
+    """True of two planted models, and of a planted one as served: a page names neither."""
+    if one.what == "served as":
+        return one.before.startswith(SERVED_SIMULATED)
+    return one.what == "model" and all(side.startswith(SIMULATED) for side in one[1:])
+
+
+def _set_up_change(one: Difference) -> str:
+    if all(side.startswith(SIMULATED) for side in one[1:]):
+        return f"{one.what} another simulated model"
+    return f"{one.what} {_setting(one.before)} → {_setting(one.after)}"
 
 
 def _setting(text: str) -> str:

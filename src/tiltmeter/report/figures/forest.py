@@ -64,9 +64,8 @@ def forest(
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
     for estimate in audits.together(estimates):
-        heading = (
-            "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
-        )
+        by = [_factor(spec, name) for name in reading.grouping(estimate)]
+        heading = f"by {', '.join(by)}" if by else ""
         label = reading.contrast_label(estimate) if several else reading.group_label(estimate)
         if several and heading:
             heading, label = f"{heading}; {label}", reading.group_label(estimate)
@@ -90,6 +89,13 @@ def forest(
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
         axis=axes.axis(spec, estimates, audit.protocol),
     )
+
+
+def _factor(spec: MeasureSpec, name: str) -> str:
+    """The name of a factor in words; of a nuisance whose values are counted, that of the
+    nuisance.
+    """
+    return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 
 def _one_row_each(

@@ -1,5 +1,5 @@
 """Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as
-one bar that sums to 1.
+one bar that sums to 100 %.
 
 By default for the attribute that each instrument is declared for, by stratum; for a measure that
 asks for it, by its groups; for a measure of all attributes, base against cues of each attribute.
@@ -190,8 +190,8 @@ def stack_bars(
         title=title,
         text=f"{title}. {'; '.join(said[: strata.SAID])}{rest}.",
         table=table,
-        note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 1, its parts "
-        "in the order of the legend." + hatched,
+        note=f"{strata.alone(labels)}A bar is all labels of a condition (n: how many) and sums to "
+        "100 %, its parts in the order of the legend." + hatched,
         parts=parts,
         colours=tuple(_colours(audit, rows, parts)),
         answers=len(answers),

@@ -41,6 +41,18 @@ def badges(
     return verdicts[: max(1, MOST - len(rest))] + rest
 
 
+def simulated(subjects: Sequence[str]) -> str:
+    """What is said in large letters of planted models."""
+    planted = [name for name in subjects if name.startswith(SIMULATED)]
+    if not planted:
+        return ""
+    if len(planted) < len(subjects):
+        return f"{len(planted)} of these models are simulated, for testing"
+    if len(planted) == 1:
+        return "A simulated model, for testing"
+    return f"{len(planted)} simulated models, for testing"
+
+
 def _qualifying_badges(
     store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
 ) -> Iterator[Badge]:

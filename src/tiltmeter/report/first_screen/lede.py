@@ -54,7 +54,9 @@ def _size(one: Judged, among: Sequence[ClaimFacts]) -> str:
     number = _number(facts)
     ends = _interval(facts)
     interval = f" ({100 * (row.confidence or 0.95):g} % interval {ends})" if ends else ""
-    parts = [f"{name}{number}{interval}", _least(one), _chance(facts), _without_gold(one)]
+    least = _least(one)
+    chance = _chance(facts, told=bool(least))
+    parts = [f"{name}{number}{interval}", least, chance, _without_gold(one)]
     text = "; ".join(filter(None, parts))
     return f"{text if named else capital(text)}."
 
@@ -127,10 +129,12 @@ def _least(one: Judged) -> str:
     if away[0] * away[1] <= 0 or nearer < ONE_POINT / 2:
         return ""
     from_even = "" if _is_difference(facts) or facts.spec.reference else " from even"
-    return f"at least {numerals.points(nearer)}{from_even}, allowing for all {tests} comparisons"
+    every = "both" if tests == 2 else f"all {tests}"
+    return f"at least {numerals.points(nearer)}{from_even}, allowing for {every} comparisons"
 
 
-def _chance(facts: ClaimFacts) -> str:
+def _chance(facts: ClaimFacts, told: bool) -> str:
+    """The adjusted p. told: the number of comparisons is said before it."""
     row = facts.row
     p = row.deciding_p
     if p is None:
@@ -138,6 +142,7 @@ def _chance(facts: ClaimFacts) -> str:
     text = numerals.chance(p)
     sign = "" if text[0] in "<>" else "= "
     over = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
+    over = over * (not told)
     return f"p {sign}{text}{over}"
 
 

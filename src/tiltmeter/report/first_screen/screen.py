@@ -65,7 +65,7 @@ def screen(
         headline=sentence.text,
         lead=sentence.lead,
         asked=protocol.question,
-        simulated=_simulated(subjects),
+        simulated=badges.simulated(subjects),
         lede=tuple(text for text, _ in lines),
         badges=badges.badges(store, protocol, judged, missing),
         figure=None,
@@ -88,18 +88,6 @@ def screen(
             _wanted(protocol, lead, cue, sentence.situation),
         ),
     )
-
-
-def _simulated(subjects: Sequence[str]) -> str:
-    """What is said in large letters of planted models."""
-    planted = [name for name in subjects if name.startswith(badges.SIMULATED)]
-    if not planted:
-        return ""
-    if len(planted) < len(subjects):
-        return f"{len(planted)} of these models are simulated, for testing"
-    if len(planted) == 1:
-        return "A simulated model, for testing"
-    return f"{len(planted)} simulated models, for testing"
 
 
 def _spoken(judged: Sequence[Judged], sentence: FirstSentence) -> list[Judged]:

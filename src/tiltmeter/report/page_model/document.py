@@ -52,7 +52,7 @@ def warnings_block(lines: tuple[str, ...]) -> ScreenBlock:
 class RunsPage:
     """A comparison or a history of runs. cautions: reasons not to read it as it stands; blocks:
     follow the first words in a terminal; with_line: those words begin with `line` there; end: the
-    last line there.
+    last line there; simulated: said of planted models on a page.
     """
 
     kind: str
@@ -67,5 +67,6 @@ class RunsPage:
     cautions: tuple[str, ...]
     blocks: tuple[ScreenBlock, ...]
     example: Example | None = None
+    simulated: str = ""
     with_line: bool = False
     end: str = ""

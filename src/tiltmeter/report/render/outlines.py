@@ -46,6 +46,7 @@ def _pairs(pairs: Pairs) -> Bullets:
 
 def _of_document(page: RunsPage) -> Iterator[Outline]:
     yield Heading(page.title, 1)
+    yield _text(Strong(f"{page.simulated}." if page.simulated else ""))
     yield _text(Strong(page.headline), " ", " ".join(page.lede))
     yield _text(" · ".join(f"{pill.symbol} {pill.text}" for pill in page.pills))
     yield _text(page.question)

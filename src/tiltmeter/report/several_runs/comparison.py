@@ -20,6 +20,7 @@ from ...stats.results import count_of
 from ..figures import axes
 from ..figures.readable import axis_over
 from ..figures.timeline import Arrow, Arrows
+from ..first_screen.badges import simulated
 from ..page_model import sanitize
 from ..page_model.document import Example, RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Axis
@@ -58,10 +59,18 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Ru
         figure=_figure(found, [row for row in headlines if row.claim]),
         example=_example(found.example),
         tables=tuple(_tables(found)),
+        simulated=simulated(_models(found, names)),
         cautions=tuple(_cautions(found)),
         blocks=blocks,
     )
     return sanitize.all_visible(document)
+
+
+def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
+    """The models of all runs."""
+    changed = [one for one in found.set_up if one.what == "model"]
+    sides = [name for one in changed for side in one[1:] for name in side.split(", ")]
+    return tuple(dict.fromkeys((*names, *(row.estimate.subject for row in found.rows), *sides)))
 
 
 def _blocks(
@@ -173,7 +182,7 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
         id="arrows",
         title="From the earlier run to the later one",
         text=told,
-        note=f"An arrow a headline number; a thick one is a difference that was found.{more}",
+        note=f"One arrow per headline number; a thick one is a difference that was found.{more}",
         table="comparison",
         runs=kept[0].runs,
         rows=arrows,

@@ -18,6 +18,7 @@ from ...stats.results import count_of
 from ..figures import axes
 from ..figures.readable import share_tick
 from ..figures.timeline import Link, Timeline, TimelinePanel
+from ..first_screen.badges import simulated
 from ..page_model import sanitize
 from ..page_model.document import RunsPage, ScreenBlock, warnings_block
 from ..page_model.figures import Point
@@ -52,6 +53,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
         pills=tuple(pills([one for step in found.steps for one in step.verdicts])),
         figure=_figure(words) if any(words.spec(line.measure) for line in found.lines) else None,
         tables=(steps, numbers, runs),
+        simulated=simulated(sorted(models)),
         cautions=cautions,
         blocks=blocks(steps, numbers, runs, cautions),
         with_line=True,

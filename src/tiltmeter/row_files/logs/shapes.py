@@ -2,10 +2,10 @@
 
 OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
 chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. Keys were checked in November 2026 against the documentation of OpenTelemetry
-(parts, structured and as JSON), OpenInference, promptfoo (a results file of versions 3 and 4),
-OpenAI (both files of a batch), Langfuse (the fields of its exports, kinds of observations) and
-LangSmith (the format of a run, of messages, of threads). None was tried on a log of theirs.
+plain columns. In November 2026 fields of Langfuse (exports, kinds of observations) and LangSmith
+(runs, messages, threads) were checked one by one against their documentation; of OpenTelemetry,
+OpenInference and OpenAI the names of keys alone; promptfoo against a results file of versions 3
+and 4. None was tried on a log of theirs.
 """
 
 from __future__ import annotations

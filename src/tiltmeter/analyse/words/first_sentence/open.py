@@ -26,8 +26,7 @@ def none(claims: Claims) -> Clause:
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
     begins = f"no {kind} found: "
     if number > 1:
-        begins = f"no difference found in {number} comparisons: "
-        begins += "" if len(group) == number else "farthest apart, "
+        begins = _in_comparisons(claims, "" if len(group) == number else "farthest apart, ")
     short = also(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
     whole = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
     endings = [f"; {whole} would mostly have been found", f"; {smallest} would mostly show"]
@@ -38,6 +37,18 @@ def none(claims: Claims) -> Clause:
     ]
     fitting = (text for text in texts if number_of_words(text) <= WORDS)
     return Clause(next(fitting, texts[-1]))
+
+
+def _in_comparisons(claims: Claims, apart: str) -> str:
+    """`no difference found in 5 of 6 comparisons; undecided: `, or in all of them."""
+    number = len(claims.tested)
+    open_ = [facts for facts in claims.tested if facts.word != Word.NO_DIFFERENCE]
+    if not open_:
+        return f"no difference found in {number} comparisons: {apart}"
+    begins = f"no difference found in {number - len(open_)} of {number} comparisons"
+    if open_ == [claims.lead] and apart:
+        return f"{begins}; undecided: "
+    return f"{begins}, {len(open_)} undecided: {apart}"
 
 
 def alone(claims: Claims) -> list[str]:

@@ -116,12 +116,15 @@ def others(claims: Claims) -> list[str]:
     agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
     tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
     told: dict[str, None] = {}
+    untold = any(facts.follows for facts in rest)
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
             other = facts.slots.get("counted") != claims.lead.slots.get("counted")
             told.setdefault(also(facts, model=several, counted=other))
+        else:
+            untold = True
     lines = []
     if told:
         more = len(told) - ALSO
@@ -135,7 +138,7 @@ def others(claims: Claims) -> list[str]:
     if several:
         lines += _models_without(claims)
     lines += exceptions(claims)
-    return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims)]
+    return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims, untold)]
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
@@ -183,8 +186,8 @@ def _models_without(claims: Claims) -> list[str]:
     return [f"no tilt found in {join_names(without)}"]
 
 
-def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
-    """`no other difference found`, or what is not settled."""
+def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
+    """`no other difference found`, unless a tilt goes untold, or what is not settled."""
     if not rest:
         return []
     open_ = [f for f in rest if f.word not in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)]
@@ -192,7 +195,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims) -> list[str]:
         dict.fromkeys(filter(None, (place_name(f, [*rest, *claims.tilts]) for f in open_)))
     )
     if not open_:
-        return ["no other difference found"]
+        return [] if untold else ["no other difference found"]
     spoken = {place_name(facts, [*rest, *claims.tilts]) for facts in claims.tilts}
     if names and len(names) <= NAMED and not spoken & {*names}:
         return [f"not settled: {join_names(names)}"]
