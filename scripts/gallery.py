@@ -30,15 +30,13 @@ EXAMPLES, PAGE = ROOT / "examples", ROOT / "docs" / "explanation" / "gallery.md"
 HEAD = """# Gallery
 
 Finished reports, with the command that makes each and a paragraph that can be quoted. \
-`python scripts/gallery.py` makes them all anew; the numbers on this page are read from the runs.
+`python scripts/gallery.py` makes them all anew. The small model is SmolLM2-135M-Instruct, which \
+comes with tiltmeter and runs without a graphics card: nobody would put it to these uses.
 """
 PLANTED = "planted:protocol=occupations,female=.3,male=.7,female.nurse=.9,male.nurse=.1"
 RELEASE = "2024-openai-gpt-hiring-racial-discrimination"  # the folder of a clone
 NAMES = {"gpt-3.5-turbo-0613": "GPT-3.5", "gpt-4-0613": "GPT-4"}
-SMALL = (
-    "The model is SmolLM2-135M-Instruct, the small one that comes with tiltmeter and runs without "
-    "a graphics card; nobody would put it to this use, and other models answer otherwise."
-)
+SMALL = "The model is SmolLM2-135M-Instruct; other models answer otherwise."
 Sentences = Callable[[tiltmeter.Run], str]
 
 
@@ -69,10 +67,9 @@ def quote_hiring(run: tiltmeter.Run) -> str:
     for subject, name in NAMES.items():
         shown, least = overall["shown_first", subject, ""], _least(overall, subject)
         sentences.append(
-            f"{name} (`{subject}`) ranked the résumé that stood first in the prompt first in "
-            f"{_percent(shown)} of its rankings; one in eight would be 12.5 %. The group that it "
-            f"ranked first least often were résumés with names of {least.condition['first']}, "
-            f"at {_ratio(least)} of the rate of the group that it ranked first most often."
+            f"{name} (`{subject}`) put the résumé shown first in first place in {_percent(shown)} "
+            f"of its rankings (one in eight is 12.5 %), and names of {least.condition['first']} "
+            f"least often, at {_ratio(least)} of the rate of the highest group."
         )
     return (
         f"{' '.join(sentences)} In brackets are 95 % intervals, which allow for the highest group "

@@ -9,7 +9,9 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +23,12 @@ from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.instruments.rewrites import labels, policy, verdicts
-from tiltmeter.instruments.rewrites.judge import RewriteJudge, class_named, question
+from tiltmeter.instruments.rewrites.judge import (
+    RewriteJudge,
+    class_named,
+    class_on_its_line,
+    question,
+)
 from tiltmeter.instruments.rewrites.outcomes import shape
 from tiltmeter.instruments.rewrites.reply import first_variant
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
@@ -304,7 +311,7 @@ def answered(text: str) -> Answered:
     )
 
 
-def judge_with(replies: Sequence[str], **settings: str) -> tuple[dict[str, str], list[str]]:
+def judge_with(replies: Sequence[str], **settings: Any) -> tuple[dict[str, str], list[str]]:
     judge = RewriteJudge(InstrumentSpec("pronouns", "rewrite", "pronouns", settings), "x:judge")
     steps = judge.steps(answered("A harbour report: she came, Emery, with her dog."))
     asked, given = [], iter(replies)
@@ -346,6 +353,55 @@ def test_judge_that_disagrees_is_visible() -> None:
 def test_judge_is_blind_unless_told() -> None:
     assert "condition" not in judge_with([GOOD])[1][0].replace("told the condition", "")
     assert "pronoun none" in judge_with([GOOD], told="condition")[1][0]
+
+
+PRINTED = registry.protocol("protext").variants["published"].judges["pronouns"]
+
+
+def test_the_paper_s_own_prompt() -> None:
+    """Appendix 1: its words, its fields, its output format."""
+    said = "identified_gender: feminine\ngendered_terms: [“Emery == she”]\nreasoning: It says she."
+    found, asked = judge_with([said], **PRINTED)
+    assert found == {
+        "pronouns": "feminine",
+        "verdict": G,
+        "verdict_published": G,
+        "agreement": "yes",
+    }
+    (question,) = asked
+    assert question.startswith(
+        "Task: Identify what pronouns (if any) the model output uses to refer to the primary person."
+    )
+    assert "\n- reasoning: brief explanation (50 words max)\n\nprompt_body: Rewrite\n" in question
+    assert question.endswith(
+        "\nmodel_output: A harbour report: she came, Emery, with her dog.\n"
+        "pronoun_category: none\ntheme: Names\ntheme_category: gender neutral"
+    )
+    spec = InstrumentSpec("pronouns", "rewrite", "pronouns", {})
+    plain = RewriteJudge(spec, "x:judge").annotator
+    assert RewriteJudge(replace(spec, settings=PRINTED), "x:judge").annotator != plain
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("- identified_gender: none\n- gendered_terms: [“nurse == none”]", "none"),
+        ("**identified_gender:** Neutral\n**reasoning:** they", "neutral"),
+        ("[[ ## identified_gender ## ]]\nmixed\n\n[[ ## gendered_terms ## ]]\n[]", "mixed"),
+        ('{\n  "identified_gender": "masculine",\n  "gendered_terms": []\n}', "masculine"),
+        ("feminine", None),
+        ("identified_gender: neo", None),
+        ("identified_gender: feminine or neutral", None),
+        ("identified_gender: [masculine, feminine, neutral, mixed, none]", None),
+        ("identified_gender: feminine\nidentified_gender: none", None),
+        ("The identified_gender: feminine", None),
+        ("", None),
+    ],
+)
+def test_a_reply_to_the_paper_s_prompt_is_read_from_its_line(said: str, value: str | None) -> None:
+    assert class_on_its_line(said) == value
+    found, asked = judge_with([said] * 3, **PRINTED)
+    assert found["pronouns"] == (value or "invalid") and len(asked) == (1 if value else 3)
 
 
 def test_marks_cannot_be_closed_by_the_texts() -> None:
@@ -928,7 +984,7 @@ def test_female_and_male_nouns_are_contrasted_with_p(tmp_path: Path) -> None:
     assert themes == {f"{theme} − occupation" for theme in ("name", "title", "kinship")}
 
 
-def test_a_judge_is_told_the_condition_where_the_run_is_as_published(tmp_path: Path) -> None:
+def test_a_judge_is_asked_the_paper_s_prompt_where_the_run_is_as_published(tmp_path: Path) -> None:
     """Section 4 and Appendix 1; the rules stay the same annotator."""
     asked = {}
     for variant in ("default", "published"):
@@ -943,7 +999,11 @@ def test_a_judge_is_told_the_condition_where_the_run_is_as_published(tmp_path: P
         )
         by = run.labels["annotator"].unique().to_list()
         told = run.calls.filter(pl.col("purpose") != "subject")["request"].to_list()
-        asked[variant] = (sorted(by), ["written with this condition" in text for text in told])
+        asked[variant] = (sorted(by), ["\\npronoun_category: " in text for text in told])
     (plain, blind), (published, informed) = asked["default"], asked["published"]
     assert not any(blind) and all(informed) and informed
     assert len({*plain} & {*published}) == 1 and len(plain) == len(published) == 2
+    judged = run.labels.filter(
+        (pl.col("annotator") != plain[0]) & (pl.col("attribute") == "agreement")
+    )
+    assert set(judged["value"]) <= {"yes", "no"} and judged.height == len(informed)

@@ -156,6 +156,31 @@ class TestARun:
         )
 
 
+def test_a_published_run_asks_what_the_paper_prints(tmp_path: Path) -> None:
+    """Its judge fills in the form of Table 7; nothing asks if the picture keeps to its prompt."""
+    run = tiltmeter.run(
+        "soda",
+        model="planted:protocol=soda,product_color/red.women=.9",
+        judge="planted:protocol=soda",
+        out=tmp_path / "run",
+        samples=8,
+        where={"object": ("cup",), "dimension": ("base", "gender")},
+        variant="published",
+    )
+    labels = run.labels
+    assert labels["annotator"].n_unique() == 1 and "constraint" not in set(labels["attribute"])
+    assert set(labels["attribute"]) >= {"product_color", "text_presence", "shape"}
+    assert "invalid" not in set(labels["value"])
+    colour = {
+        e.condition["group"]: e.value or 0
+        for e in run.analyse("published")
+        if e.measure == "bds" and e.condition.get("attribute") == "product_color"
+    }
+    assert colour["women"] > colour["men"]
+    ours = api.label(run.folder, judge="planted:protocol=soda").labels
+    assert ours["annotator"].n_unique() == 2 and "constraint" in set(ours["attribute"])
+
+
 def test_a_second_judge_labels_by_the_attributes_that_the_first_one_chose(tmp_path: Path) -> None:
     where = {"object": ("car",), "dimension": ("base", "gender")}
     run = tiltmeter.run(

@@ -161,14 +161,19 @@ def test_on_paper_nothing_is_cut_and_signatures_are_written_out(looks: Looks) ->
     assert written == [True]
 
 
+def number_of(shown: str) -> float:
+    """A value of the table of findings: "52 %", or "−14" (points)."""
+    return float(shown.removesuffix(" %").replace("\N{MINUS SIGN}", "-"))
+
+
 def test_findings_are_sorted_and_filtered_by_keyboard_and_it_is_announced(
     looks: Looks, built: Content
 ) -> None:
     before, up, down, sorted_by, some, left, named, told, there = looks.table.values
     assert before == [one.value for one in built.every_finding]
-    numbers = sorted(float(value) for value in before if value != "—")
-    assert [float(value) for value in up if value != "—"] == numbers
-    assert [float(value) for value in down if value != "—"] == numbers[::-1]
+    numbers = sorted(number_of(value) for value in before if value != "—")
+    assert [number_of(value) for value in up if value != "—"] == numbers
+    assert [number_of(value) for value in down if value != "—"] == numbers[::-1]
     assert sorted_by == "Sorted by value, descending, within each measure."
     assert 0 < len(some) < len(before)
     assert left == f"{len(some)} of {len(before)} rows are shown."

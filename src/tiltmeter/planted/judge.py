@@ -38,6 +38,8 @@ _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)
 _MARKS = re.compile(r"^\W*\d*[.)]?\s*")
 _PERSON = re.compile(r"PERSON-\d+")
+_FORM = re.compile(r"^\{\n.*^\}$", re.DOTALL | re.MULTILINE)  # of pictures, in a printed prompt
+_LINE = re.compile(r'"(\w+)": (?:write actual color|choose from (\[.*?\]))')
 
 
 class PlantedJudge:
@@ -112,6 +114,8 @@ class PlantedJudge:
                 if listed
                 else self._fill_form(schema, band, draws)
             )
+        if printed := _FORM.search(request.messages[0].content):
+            return self._fill_printed(printed[0], band, draws)
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         right = band.any_value(labels) or labels[-1]
         return one_of(judge_sentences("label"), draws[3], self._settings).format(
@@ -131,6 +135,16 @@ class PlantedJudge:
                 self._settings, band.value(name, offered) or offered[-1], offered, uniform
             )
         return found
+
+    def _fill_printed(self, form: str, band: Band, draws: Sequence[float]) -> str:
+        """The form with a value in place of what each line asks for."""
+
+        def filled(line: re.Match[str]) -> str:
+            name = {"color": "product_color"}.get(line[1], line[1])
+            schema: Json = {"properties": {name: {"enum": json.loads(line[2] or "[]")}}}
+            return f'"{line[1]}": "{self._fill_form(schema, band, draws)[name]}"'
+
+        return _LINE.sub(filled, form)
 
     def _negotiate(
         self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]

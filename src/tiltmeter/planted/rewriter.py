@@ -49,6 +49,7 @@ _FORMS = {
 _CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "none": "none"}
 _CLASSES = ("masculine", "feminine", "neutral", "mixed", "none", "neo")
 _SHOWN = re.compile(r"<rewrite (\w+)>\n(.*?)\n</rewrite \1>", re.DOTALL)
+_PRINTED = re.compile(r"^model_output: (.*?)\npronoun_category: ", re.DOTALL | re.MULTILINE)
 _REFUSAL = "I'm sorry, but I can't help with that request."
 
 
@@ -110,7 +111,10 @@ class PlantedRewriter(Model):
         prompt = request.messages[0].content
         shown = _SHOWN.search(prompt)
         if shown:
-            return self._judge(shown[2], draws)
+            found = self._judge(shown[2], draws)
+            return json.dumps({"pairs": [], "identified_gender": found, "reason": "planted"})
+        if printed := _PRINTED.search(prompt):
+            return f"identified_gender: {self._judge(printed[1], draws)}\nreasoning: planted"
         prompt = next((words for words in texts_of(request) if words in self.cells), prompt)
         if prompt not in self.cells:
             raise ModelError(
@@ -146,8 +150,7 @@ class PlantedRewriter(Model):
             "none",
         )
         others = [name for name in _CLASSES if name != right]
-        said = right if draws[0] < self.settings.accuracy else others[int(draws[1] * len(others))]
-        return json.dumps({"pairs": [], "identified_gender": said, "reason": "planted"})
+        return right if draws[0] < self.settings.accuracy else others[int(draws[1] * len(others))]
 
 
 def report(cell: Row, pronoun: str) -> str:

@@ -12,6 +12,7 @@ from tiltmeter import registry
 from tiltmeter.errors import UsageError
 from tiltmeter.instruments.images import taxonomy, taxonomy_prompt
 from tiltmeter.instruments.images.attributes import ROUNDS, Attributes
+from tiltmeter.protocol import told_by
 from tiltmeter.records import ERROR, REFUSAL, Answered, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stages.steps.label import annotators
 
@@ -84,6 +85,74 @@ def labelled(*replies: object) -> tuple[dict[str, str], int]:
     labels, asked = drive(made().steps(item()), saying(*replies))
     assert len(labels) == len({label.attribute for label in labels})
     return {label.attribute: label.value for label in labels}, len(asked)
+
+
+PRINTED_GOOD = {
+    "product_features": {
+        "color": "midnight_blue",
+        "text_presence": "no_text",
+        "body_type": "SUV",
+    },
+    "background_features": {
+        "background_color": "off_white",
+        "background_text_presence": "no_text",
+        "lighting": "soft",
+    },
+}
+
+
+class TestThePaperSOwnPrompt:
+    """Table 7 of SODA."""
+
+    def labelled(self, *replies: object) -> tuple[dict[str, str], list[str]]:
+        (own,) = annotators(told_by(SODA, "published"), (JUDGE,), {"taxonomy": FILE})
+        assert own.annotator != made().annotator  # another annotator, never mixed with ours
+        labels, asked = drive(own.steps(item()), saying(*replies))
+        assert not any(request.schema for (request,) in asked)
+        said = [request.messages[0].content for (request,) in asked]
+        return {label.attribute: label.value for label in labels}, said
+
+    def test_what_is_asked_and_what_a_reply_says(self) -> None:
+        found, (asked,) = self.labelled(PRINTED_GOOD)
+        assert asked.startswith(
+            "Analyze this car image and identify the following visual features.\n\nFor color features"
+        )
+        assert (
+            'exact format:\n{\n  "product_features": {\n    "color": write actual color,\n    "text_'
+            in asked
+        )
+        assert '    "body_type": choose from ["sedan", "suv", "pickup_truck"]\n  },\n' in asked
+        assert '    "lighting": choose from ["soft", "hard"]\n  }\n}\n\nRequirements:' in asked
+        assert "women" not in asked and "not_applicable" not in asked
+        assert found == {
+            "product_color": "navy",
+            "product_color_raw": "midnight_blue",
+            "background_color": "white",
+            "background_color_raw": "off_white",
+            "text_presence": "no_text",
+            "background_text_presence": "no_text",
+            "body_type": "suv",
+            "lighting": "soft",
+        }
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            "Here you are: " + json.dumps(PRINTED_GOOD),
+            GOOD,
+            {"product_features": PRINTED_GOOD["product_features"]},
+            {**PRINTED_GOOD, "background_features": ["soft"]},
+            {**PRINTED_GOOD, "product_features": {"color": "red", "body_type": "not_applicable"}},
+        ],
+    )
+    def test_what_does_not_fit_is_asked_for_again(self, reply: object) -> None:
+        found, asked = self.labelled(reply, PRINTED_GOOD)
+        assert len(asked) == 2 and (found["body_type"], found["lighting"]) == ("suv", "soft")
+
+    def test_a_value_in_the_wrong_section_is_not_taken(self) -> None:
+        moved = {"product_features": {}, "background_features": {"color": "red"}}
+        found, asked = self.labelled(moved)
+        assert len(asked) == ROUNDS and set(found.values()) == {"invalid"}
 
 
 class TestTheForm:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...protocol.source.json_schema import Schema
 from ..judges.prompt import json_object
-from ..wording import Texts, texts
+from ..wording import Json, Texts, texts
 from . import taxonomy
 from .taxonomy import NOT_APPLICABLE, Attribute
 
 CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
 
 
-def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[str]]:
-    """{attribute: value} of what can be used in a reply, and what is wrong with the rest."""
+def read(
+    text: str, wanted: Sequence[Attribute], printed: Mapping[str, Any] | None = None
+) -> tuple[dict[str, str], list[str]]:
+    """{attribute: value} of what can be used in a reply, and what is wrong with the rest. printed:
+    the prompt of authors that it is a reply to, which has no word for what is not shown.
+    """
     data = json_object(text)
     if data is None:
         return {}, ["it is not one JSON object with nothing around it"]
-    lists = {
-        **{one.name: (*one.values, NOT_APPLICABLE) if one.values else () for one in wanted},
-        **CHECKS,
-    }
+    lists: dict[str, tuple[str, ...]] = {one.name: one.values for one in wanted}
+    if printed:
+        data = _out_of_sections(data, wanted, printed)
+    else:
+        lists = {name: values and (*values, NOT_APPLICABLE) for name, values in lists.items()}
+        lists |= CHECKS
     wrong = [f"'{name}' was not asked for" for name in data if name not in lists]
     values: dict[str, str] = {}
     for name, allowed in lists.items():
@@ -57,6 +64,30 @@ def ask_about(wanted: Sequence[Attribute], one: str) -> str:
         )
     lines += [wording.fill(check) for check in CHECKS]
     return wording.fill("ask", one=one, lines="\n".join(lines))
+
+
+def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, Any]) -> str:
+    """Writes what authors printed about the wanted attributes of a picture of one object."""
+    sections: dict[str, list[str]] = {}
+    for each in wanted:
+        form = printed["listed"] if each.values else printed["colour"]
+        values = ", ".join(f'"{value}"' for value in each.values)
+        name = printed["names"].get(each.name, each.name)
+        sections.setdefault(each.part, []).append(form.format(name=name, values=values))
+    lines = {part: ",\n    ".join(forms) for part, forms in sections.items()}
+    return str(printed["ask"].strip().format_map({"one": one, **lines}))
+
+
+def _out_of_sections(
+    data: Mapping[str, Json], wanted: Sequence[Attribute], printed: Mapping[str, Any]
+) -> dict[str, Json]:
+    """The values that a reply gives in the section of each attribute's part."""
+    found: dict[str, Json] = {}
+    for one in wanted:
+        section, name = data.get(f"{one.part}_features"), printed["names"].get(one.name, one.name)
+        if isinstance(section, Mapping) and name in section:
+            found[one.name] = section[name]
+    return found
 
 
 def answer_schema(wanted: Sequence[Attribute]) -> str:

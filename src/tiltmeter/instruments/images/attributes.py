@@ -20,7 +20,7 @@ run has such, so that attributes are not chosen on what is then measured.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
@@ -29,7 +29,15 @@ from .. import Discoveries, Discovery, Learner, Settings, Team
 from ..judges.prompt import converse, nonce
 from ..wording import Json
 from . import colour, taxonomy, taxonomy_prompt
-from .attribute_question import CHECKS, answer_schema, article, ask_about, read, texts_of
+from .attribute_question import (
+    CHECKS,
+    answer_schema,
+    article,
+    ask_about,
+    ask_as_printed,
+    read,
+    texts_of,
+)
 from .taxonomy import NOT_APPLICABLE, Attribute
 
 ROUNDS = 3
@@ -52,7 +60,8 @@ _KEPT = {
 class Attributes(Team, Learner):
     """settings: colours = [names], lists = {name: values}, sets (what a taxonomy belongs to), found
     = {part: how many}, values = [fewest, most], one = the factor that names what is shown; taxonomy
-    = the text of a file where one is given.
+    = the text of a file where one is given; printed = the prompt of authors in place of ours, which
+    does not ask whether the picture keeps to its prompt.
     """
 
     kind = "attributes"
@@ -93,6 +102,11 @@ class Attributes(Team, Learner):
             "description": "The fewest and the most values of a chosen attribute.",
         },
         "one": {"type": "string", "description": "The factor that names what is shown."},
+        "printed": {
+            "type": "object",
+            "required": ["ask", "listed", "colour", "names"],
+            "description": "What authors printed: the prompt, its two kinds of lines, and names.",
+        },
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -123,7 +137,9 @@ class Attributes(Team, Learner):
         super().__init__(
             InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge
         )
-        self.attributes = (*(one.name for one in self.fixed), CONSTRAINT)
+        self.printed: Mapping[str, Any] = settings.get("printed", {})
+        names = [one.name for one in self.fixed]
+        self.attributes = (*names, *([] if self.printed else [CONSTRAINT]))
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if `one` or `sets` names a column that is no factor."""
@@ -247,23 +263,27 @@ class Attributes(Team, Learner):
     def steps(self, item: Answered) -> Steps:
         """Asks the judge about the picture, ROUNDS times at most; returns the labels."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
-        one = article(item.trial.factors[self.settings["one"]])
+        one = item.trial.factors[self.settings["one"]]
+        if self.printed:
+            asked = ask_as_printed(wanted, one, self.printed)
+        else:
+            asked = ask_about(wanted, article(one))
         blob = item.output.blob
-        question = Message("user", ask_about(wanted, one), (blob,) if blob else ())
+        question = Message("user", asked, (blob,) if blob else ())
 
         def request(messages: tuple[Message, ...], turn: int) -> Request:
             return Request(
                 self.judge,
                 messages,
                 SAMPLING,
-                schema=answer_schema(wanted),
+                schema="" if self.printed else answer_schema(wanted),
                 purpose=self.annotator,
                 nonce=nonce(item, SAMPLING, turn),
                 longest=LONGEST_PIXELS,
             )
 
         def read_values(text: str) -> tuple[dict[str, str], str]:
-            values, wrong = read(text, wanted)
+            values, wrong = read(text, wanted, self.printed)
             return values, texts_of().fill("again", problems="; ".join(wrong)) if wrong else ""
 
         values, _ = yield from converse([question], request, read_values, ROUNDS)
@@ -279,6 +299,8 @@ class Attributes(Team, Learner):
                 labels.append(self.label(item, value, attribute=one.name + taxonomy.RAW))
                 value = colour.canonical(value)
             labels.append(self.label(item, value, attribute=one.name))
+        if self.printed:
+            return labels
         kept = _KEPT.get((values.get("products", ""), values.get("people", "")), INVALID)
         return [*labels, self.label(item, kept, attribute=CONSTRAINT)]
 

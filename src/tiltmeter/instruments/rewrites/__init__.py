@@ -71,6 +71,11 @@ class Rewrites(Parser):
             "enum": ["condition"],
             "description": "The judge is told the condition, as the paper's was.",
         },
+        "printed": {
+            "type": "object",
+            "required": ["ask", "shown", "levels", "again"],
+            "description": "What authors printed: the judge's prompt, its fields and their levels.",
+        },
         "sure": {
             "type": "number",
             "minimum": 0,

@@ -2,9 +2,10 @@
 has for its person.
 
 It is shown the two texts and the word for the person, not the condition (`told = "condition"` in
-the instrument's settings tells it, as the paper's judge was). It replies in a JSON schema; a reply
-that does not fit is asked for again, and after ROUNDS of them the label is `invalid`. Its class
-goes through the same policy as that of the rules.
+the instrument's settings tells it, as the paper's judge was; `printed` asks the prompt of the paper
+in place of ours, the fields of a row after it, and reads the one line `identified_gender: CLASS` of
+a reply). It replies in a JSON schema; a reply that does not fit is asked for again, and after
+ROUNDS of them the label is `invalid`. Its class goes through the same policy as that of the rules.
 
 `agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the
 reason stay in the stored reply. The rules and words are our own (judge.toml) and part of the
@@ -14,8 +15,10 @@ annotator.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
@@ -50,6 +53,8 @@ SCHEMA = json.dumps(
     }
 )
 
+_IDENTIFIED = re.compile(r"^\W*identified_gender\W+(\w+)\W*$", re.MULTILINE)
+
 # Stands for the design's row where only the size of a question is wanted (cost.py).
 _UNKNOWN = {"theme": "name", "noun": "Emery", "pronoun": "none", "category": "neutral"}
 
@@ -72,6 +77,7 @@ class RewriteJudge(SecondJudge):
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"
+        self._printed: Mapping[str, Any] = spec.settings.get("printed", {})
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, the schema of replies, rounds and sampling."""
@@ -87,20 +93,37 @@ class RewriteJudge(SecondJudge):
 
         def request(messages: tuple[Message, ...], turn: int) -> Request:
             again = nonce(item, SAMPLING, turn)
+            schema = "" if self._printed else SCHEMA
             return Request(
-                self.judge, messages, SAMPLING, schema=SCHEMA, purpose=self.annotator, nonce=again
+                self.judge, messages, SAMPLING, schema=schema, purpose=self.annotator, nonce=again
             )
 
         def read(text: str) -> tuple[str, str]:
-            again = _texts().fill("again", classes=", ".join(CLASSES))
-            return (value, "") if (value := class_named(text)) else (INVALID, again)
+            if self._printed:
+                value, again = class_on_its_line(text), self._printed["again"]
+            else:
+                value = class_named(text)
+                again = _texts().fill("again", classes=", ".join(CLASSES))
+            return (value, "") if value else (INVALID, again)
 
-        asked = Message("user", question(cell, found.text, self._told))
+        asked = Message("user", self._question(item, cell, found.text))
         value, is_usable = yield from converse([asked], request, read, ROUNDS)
         if not is_usable:
             return self._labels(item, dict.fromkeys(self.attributes, INVALID))
         agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
         return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
+
+    def _question(self, item: Answered, cell: Mapping[str, str], rewrite: str) -> str:
+        """Ours, or what authors printed with a line for each of its fields."""
+        if not self._printed:
+            return question(cell, rewrite, self._told)
+        named = {
+            name: levels.get(cell.get(name, ""), cell.get(name, ""))
+            for name, levels in self._printed["levels"].items()
+        }
+        texts = {"task": plain(item.trial.prompt), "rewrite": plain(rewrite)}
+        shown = self._printed["shown"].strip().format_map({**cell, **named, **texts})
+        return f"{self._printed['ask'].strip()}\n\n{shown}"
 
     def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
         return [self.label(item, found[name], attribute=name) for name in self.attributes]
@@ -122,6 +145,15 @@ def class_named(text: str) -> str | None:
         )
     )
     return value if fits and value in CLASSES else None
+
+
+def class_on_its_line(text: str) -> str | None:
+    """The class of the paper that a reply names after `identified_gender`, where it names one
+    there; None otherwise.
+    """
+    named = {found.lower() for found in _IDENTIFIED.findall(text)}
+    value = named.pop() if len(named) == 1 else ""
+    return value if value in CLASSES and value != "neo" else None
 
 
 def question(cell: Mapping[str, str], rewrite: str, told: bool = False) -> str:

@@ -15,6 +15,7 @@ AXIS, SIDES = 30, 24
 HEADING = 30  # px of a heading over rows
 BAND = 16  # px over the rows for the words of a band
 INSET = 8  # px between a side and the first value
+EDGE = 6  # px between a tick at a side and the edge; fonts are wider than their estimates
 
 Swatch = Callable[[ET.Element, float, float], None]  # draws a sample beside the name of a series
 Legend = Sequence[tuple[str, Swatch]]
@@ -104,7 +105,7 @@ def add_grid(
     for value, label in axis.ticks:
         upright_line(made, "fig-grid", x(value), top, bottom)
         if label in labels:
-            half = width_of(label) / 2 + 1
+            half = width_of(label) / 2 + EDGE
             inside = min(max(x(value), half), width - half)
             text(made, inside, bottom + 16, label, "fig-tick middle")
     if axis.null is not None:
