@@ -67,10 +67,9 @@ def quote_hiring(run: tiltmeter.Run) -> str:
     for subject, name in NAMES.items():
         shown, least = overall["shown_first", subject, ""], _least(overall, subject)
         sentences.append(
-            f"{name} (`{subject}`) ranked the résumé that stood first in the prompt first in "
-            f"{_percent(shown)} of its rankings; one in eight would be 12.5 %. The group that it "
-            f"ranked first least often were résumés with names of {least.condition['first']}, "
-            f"at {_ratio(least)} of the rate of the group that it ranked first most often."
+            f"{name} (`{subject}`) put the résumé shown first in first place in {_percent(shown)} "
+            f"of its rankings (one in eight is 12.5 %), and names of {least.condition['first']} "
+            f"least often, at {_ratio(least)} of the rate of the highest group."
         )
     return (
         f"{' '.join(sentences)} In brackets are 95 % intervals, which allow for the highest group "
