@@ -33,8 +33,12 @@ def requests(run: tiltmeter.Run, of: str = "subject") -> list[list[list[str]]]:
     """The messages of each call of a purpose, as [role, text]."""
     with Store(run.folder) as store:
         pieces = list(tables.pieces(store, "calls"))
-    calls = [dict(zip(one.columns, row, strict=True)) for one in pieces for row in one.rows]
-    found = [json.loads(call["request"])[1] for call in calls if call["purpose"].startswith(of)]
+    found = [
+        json.loads(request)[1]
+        for piece in pieces
+        for request, purpose in zip(piece["request"], piece["purpose"], strict=True)
+        if purpose.startswith(of)
+    ]
     return [[message[:2] for message in messages] for messages in found]
 
 

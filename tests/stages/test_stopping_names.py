@@ -45,7 +45,9 @@ def test_a_tilt_of_names_like_these_stops_a_run(tmp_path: Path) -> None:
     with Store(run.folder) as store:
         plan = read_plan(store)
     assert plan is not None and {claim.statistic for claim in plan.claims} == {"words"}
-    (verdict,) = run.verdicts()
+    verdict, refused = run.verdicts()  # planted models refuse a few: a claim beside, of no plan
+    assert (verdict.measure, refused.measure) == ("gap", "gap_refused")
+    assert refused.word == Word.NO_DIFFERENCE and refused.family_size == verdict.family_size == 2
     assert verdict.word == Word.TILT and "decided at look 1 of 4" in verdict.sentence
     assert verdict.headline.endswith("over names and jobs like these.")
 

@@ -29,9 +29,10 @@ from tiltmeter.stages.engine.limits import Tally
 from tiltmeter.stages.planning import plan, shards
 from tiltmeter.store import Store
 from tiltmeter.store.queries import settings
+from tiltmeter.store.views import public_columns
 
 TABLES = ("trials", "calls", "outputs", "labels")
-OWN = {"id", "date", "n", "c", "about"}  # of a row: numbers of rows, and times
+OWN = {"id", "date"}  # of a row: its number, and when it came
 
 
 def rows(folder: Path) -> dict[str, list[str]]:
@@ -39,11 +40,11 @@ def rows(folder: Path) -> dict[str, list[str]]:
     with Store(folder) as store:
         return {
             table: sorted(
-                str({k: v for k, v in zip(names, row, strict=True) if keep(table, k)})
-                for row in store.rows(f"SELECT * FROM {table}")
+                str(dict(zip(names, row, strict=True)))
+                for row in store.rows(f"SELECT {', '.join(names)} FROM {table}")
             )
             for table in TABLES
-            for names in [store.columns(f"SELECT * FROM {table}")]
+            for names in [[name for name in public_columns(table, "") if keep(table, name)]]
         }
 
 

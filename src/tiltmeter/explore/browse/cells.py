@@ -196,15 +196,17 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Share
 
 
 def baseline(index: Index, view: View) -> str:
-    """The level of the columns that the protocol holds others against, "" for none."""
+    """The level of the columns that the protocol holds others against, "" for none. A measure that
+    is no headline is asked only where no headline contrasts them.
+    """
     if view.columns != index.contrasted:
         return ""
-    contrasts = (spec.contrast or {} for spec in index.protocol.measures)
-    return next(
-        (
-            c["baseline"]
-            for c in contrasts
-            if c.get("factor") == index.contrasted and "baseline" in c
-        ),
-        "",
-    )
+    own = [
+        spec
+        for spec in index.protocol.measures
+        if (spec.contrast or {}).get("factor") == index.contrasted
+    ]
+    contrasts = [spec.contrast or {} for spec in own if spec.headline] or [
+        spec.contrast or {} for spec in own
+    ]
+    return next((one["baseline"] for one in contrasts if "baseline" in one), "")
