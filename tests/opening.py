@@ -77,7 +77,7 @@ def load_protocols() -> None:
     from tiltmeter.protocol.source.source_lines import SourceLocation
 
     assert len(selftest.audits()) > 20
-    for name in registry.PROTOCOLS:
+    for name in (*registry.PROTOCOLS, *registry.COMPANIONS):
         for code in registry.protocol(name).languages:
             with contextlib.suppress(KeyError, FileNotFoundError):
                 language(code)

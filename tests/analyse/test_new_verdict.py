@@ -20,7 +20,7 @@ HOME = Path(tiltmeter.__file__).parent
 STATS = "".join(path.read_text("utf-8") for path in (HOME / "stats").rglob("*.py"))
 RECORD = """    LEANING = VerdictRecord(
         "leaning",
-        Look("◭", "open", weight=0),
+        WordLook("◭", "open", weight=0),
         chip="leans a little",
         sentence="{subject}: leaning. {Tested}.",
         headline="{subject} leans.",

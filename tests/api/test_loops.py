@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 
 import tiltmeter
-from tiltmeter import display
 from tiltmeter.api.check import doctor
 from tiltmeter.api.runs.progress import NotebookBars, ProgressBar, notebook_watch
+from tiltmeter.display import document
 from tiltmeter.errors import MissingKey
 from tiltmeter.stages.engine.interruption import on_interruption
 from tiltmeter.stages.engine.limits import Tally
@@ -173,7 +173,11 @@ def test_displays_are_small_pages(folder: Path) -> None:
 
 
 def test_a_page_cuts_and_escapes() -> None:
-    page = display.Page("a <b>\u202e", ["x" * 500], {"lines": [f"<{n}>" for n in range(25)]}).html()
+    blocks = [
+        document.Block(lines=["x" * 500]),
+        document.Block(heading="lines", lines=[f"<{n}>" for n in range(25)]),
+    ]
+    page = document.Document("a <b>\u202e", blocks).html()
     assert "a &lt;b&gt;⟨U+202E⟩" in page and "… and 5 more" in page
     assert "x" * 400 + " …" in page and "x" * 401 not in page
 

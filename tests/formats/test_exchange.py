@@ -35,14 +35,14 @@ KEY = "sk-never-in-an-export"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tiltmeter.Run]:
-    """16 planted answers, some refusals, one of them labelled by Anna; a key is in the environment
-    and in an answer.
+    """16 planted answers, some refusals, one of them labelled by Anna; a key is in what was
+    asked, and in the environment when it is exported.
     """
     folder = tmp_path_factory.mktemp("exchange") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOME_API_KEY", KEY)
         model = "planted:she=0.7,refuse=0.2"
         made = tiltmeter.run("roles", model, folder, language="en", samples=2, limit=4, system=KEY)
+        patch.setenv("SOME_API_KEY", KEY)  # with it such a system prompt is refused
         gold = folder.with_name("gold.csv")
         trial = made.outputs["trial"][0]
         gold.write_text(f"output,attribute,value,annotator\n{trial},pronoun,she,anna\n", "utf-8")
