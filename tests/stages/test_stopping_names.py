@@ -40,14 +40,13 @@ def test_names_take_turns_in_rounds() -> None:
 
 def test_a_tilt_of_names_like_these_stops_a_run(tmp_path: Path) -> None:
     protocol = audit(10, 2)
-    model = f"planted:protocol={protocol.name},accepted=0.2,accepted.women=.8"
+    # plain: of eight tokens a longer sentence is cut before it chooses
+    model = f"planted:protocol={protocol.name},dress=plain,accepted=0.2,accepted.women=.8"
     run = tiltmeter.run(protocol, model, tmp_path / "run", stop=True)
     with Store(run.folder) as store:
         plan = read_plan(store)
     assert plan is not None and {claim.statistic for claim in plan.claims} == {"words"}
-    verdict, refused = run.verdicts()  # planted models refuse a few: a claim beside, of no plan
-    assert (verdict.measure, refused.measure) == ("gap", "gap_refused")
-    assert refused.word == Word.NO_DIFFERENCE and refused.family_size == verdict.family_size == 2
+    (verdict,) = run.verdicts()
     assert verdict.word == Word.TILT and "decided at look 1 of 4" in verdict.sentence
     assert verdict.headline.endswith("over names and jobs like these.")
 
