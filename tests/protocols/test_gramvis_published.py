@@ -348,8 +348,8 @@ def test_the_documented_commands(run: tiltmeter.Run, tmp_path: Path) -> None:
 
 
 def test_eight_of_nine_claims_stand_and_the_ninth_is_not_settled(run: tiltmeter.Run) -> None:
-    """INFERENCE: Holm over 9 claims, the one overall, and one for each gender; dalle3 in German: English masculine +.42,
-    feminine −.28, p = .18.
+    """INFERENCE: Holm over 9 claims, the one overall, and one for each gender; dalle3 in German: English masculine +42,
+    feminine −28 points, p = .18.
     """
     found = {(one.subject, one.condition.get("language", "")): one for one in run.verdicts()}
     assert len(found) == 10
@@ -360,4 +360,4 @@ def test_eight_of_nine_claims_stand_and_the_ninth_is_not_settled(run: tiltmeter.
     assert open_.word == Word.NOT_SETTLED
     assert open_.p == pytest.approx(0.18, abs=0.01)
     (caution,) = [one.text for one in open_.cautions if one.code == "parts_oppose"]
-    assert "masculine, en +.42" in caution and "feminine, en −.28" in caution
+    assert "masculine, en +42 points" in caution and "feminine, en −28 points" in caution
