@@ -290,10 +290,6 @@ class Store(Database):
         """Every trial as (id, subject, mode, factors as JSON), by id."""
         return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY n")
 
-    def iter_prompts(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """Every trial as (id, subject, mode, factors as JSON, prompt), by id."""
-        return self.rows("SELECT id, subject, mode, factors, prompt FROM trials ORDER BY n")
-
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
