@@ -22,7 +22,7 @@ from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
-from . import cut_replies, labels_of_people
+from . import cut_replies, labels_of_people, repeats
 from .background import Background, GoldFacts
 from .cautions import further_cautions, reversing_cautions, significant
 from .evidence import Claim, gather
@@ -127,9 +127,13 @@ def judge(claim: Claim, background: Background) -> Verdict:
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
     word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
+    alike = (row.instrument, row.subject) in background.alike and row.value is not None
+    if alike:
+        word, few = Word.NO_TEST, ""
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
+        *([Caution(CautionKind.REPEATS_ALIKE, repeats.SENTENCE)] if alike else []),
         *unsettled,
         *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
         *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
