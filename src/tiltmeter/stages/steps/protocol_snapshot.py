@@ -167,6 +167,11 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
         if (source, str(frozen.get("version"))) in EARLIER:
             return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
         found = registry.protocol(source)
+        if frozen.get("protocol", found.name) != found.name:
+            raise StoreError(
+                f"{store.folder} is damaged at meta.source: it was made with "
+                f"{str(frozen['protocol'])[:60]!r}, not {source!r}. Restore it from a copy."
+            )
         told = (
             f"was made with another design of {found.name} (data {digest}, now "
             f"{found.digest}): its answers stand, its "
