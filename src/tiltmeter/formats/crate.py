@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import intake
 from ..records import Json, __version__
+from ..system import intake
 
 MANIFEST = "ro-crate-metadata.json"
 SIGNATURE = f"{MANIFEST}.sig"  # of signing.py

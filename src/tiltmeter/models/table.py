@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-from .. import intake
 from ..errors import UsageError
 from ..records import Json
+from ..system import intake
 from . import Price
 from .table_fields import (
     FIELDS,

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ... import intake
 from ...errors import TiltmeterError
 from ...formats import seals, signing
 from ...formats.completed import is_completed
 from ...formats.crate import TO_COMPLETE, files_of, read_manifest
 from ...models.http.body import list_at
 from ...records import Json
+from ...system import intake
 from ..handover.deposits import export_audit, export_crate
 from .findings import Findings
 
