@@ -17,9 +17,9 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from .. import intake
 from ..errors import UsageError
 from ..records import Json
+from ..system import intake
 from . import Price
 from .table_fields import (
     FIELDS,
