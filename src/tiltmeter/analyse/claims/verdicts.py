@@ -127,19 +127,20 @@ def judge(claim: Claim, background: Background) -> Verdict:
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
     word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
-    alike = (row.instrument, row.subject) in background.alike and row.value is not None
-    if alike:
-        word, few = Word.NO_TEST, ""
+    alike = ""
+    if (row.instrument, row.subject) in background.alike and row.value is not None:
+        word, few, alike = Word.NO_TEST, "", repeats.SENTENCE
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
-        *([Caution(CautionKind.REPEATS_ALIKE, repeats.SENTENCE)] if alike else []),
+        *_told((CautionKind.JUDGE_REFUTED, known.refuted), (CautionKind.REPEATS_ALIKE, alike)),
         *unsettled,
-        *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
-        *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
-        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
-        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
-        *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
+        *_told(
+            (CautionKind.GOLD_SCARCE, scarce),
+            (CautionKind.TOO_FEW_ITEMS, few),
+            (CautionKind.ONE_ANNOTATOR, alone),
+            (CautionKind.MUCH_CUT, much_cut),
+            (CautionKind.ITEMS_DIFFER, told),
+        ),
     ]
     rest = further_cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
@@ -167,6 +168,13 @@ def judge(claim: Claim, background: Background) -> Verdict:
         facts=facts,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
+
+
+def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
+    """Yields a caution for each kind that has a text."""
+    for kind, text in pairs:
+        if text:
+            yield Caution(kind, text)
 
 
 def _facts(
