@@ -139,9 +139,9 @@ def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Comp
     first, second = (codes_of(_kept(table, side), side, among) for side in sides)
     levels = [level for level in first if level in second]
     if len(levels) > 1:
-        rows = [[side[level] for level in levels] for side in (first, second)]
+        before, after = ([side[level] for level in levels] for side in (first, second))
         shuffles = [_shuffles(0, place) for place in range(len(levels))]
-        yield {}, levels, [ChangedPart(*rows, (sides[0].attribute,), (among,), shuffles)]
+        yield {}, levels, [ChangedPart(before, after, (sides[0].attribute,), (among,), shuffles)]
 
 
 def _kept(table: CountTable, side: MeasureSpec) -> CountTable:
