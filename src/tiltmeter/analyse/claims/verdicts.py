@@ -147,10 +147,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
-    reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
-    reasons += [told] if told else []
-    if word == Word.TILT_OF_THESE:
-        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
+    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
     facts = _facts(
         claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
     )
@@ -168,6 +165,16 @@ def judge(claim: Claim, background: Background) -> Verdict:
         facts=facts,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
+
+
+def _reasons(
+    claim: Claim, word: Word, open_: list[str], unsettled: list[str], told: str
+) -> list[str]:
+    """Returns what the sentence names as reasons for its verdict."""
+    if word == Word.TILT_OF_THESE:
+        return [populations.of_these(claim.row, claim.nouns, claim.row.unit == "share")]
+    reasons = open_ if word == Word.UNDECIDED and open_ else unsettled
+    return [*reasons, told] if told else reasons
 
 
 def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
