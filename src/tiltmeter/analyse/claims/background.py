@@ -61,6 +61,10 @@ class Background:
         """What gold says of the judge of a claim; nothing where there is none."""
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
+    def never_differs(self, row: Estimate) -> bool:
+        """True for a number of likeness of a subject that answers a prompt always alike."""
+        return row.value is not None and (row.instrument, row.subject) in self.alike
+
     def of_plan(self, subject: str) -> settings.Progress:
         """How much of its plan a subject has, or all subjects that are pooled in a name."""
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]

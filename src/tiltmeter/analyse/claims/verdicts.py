@@ -117,26 +117,24 @@ def judge(claim: Claim, background: Background) -> Verdict:
     """The verdict of one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
-    unsettled = (
-        list(reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
-    )
+    has_null = row.value is not None and spec.null is not None
+    unsettled = list(reversing_cautions(claim)) if has_null else []
     people = "" if known.refuted else labels_of_people.disagree(claim, known)
     scarce = "" if people and row.voices else _scarce_gold(claim, known)
     alone = "" if scarce else people
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
-    alike = ""
-    if (row.instrument, row.subject) in background.alike and row.value is not None:
-        word, few, alike = Word.NO_TEST, "", repeats.SENTENCE
+    alike = repeats.SENTENCE if background.never_differs(row) else ""
+    reason = scarce or few or alone or much_cut
+    word = Word.NO_TEST if alike else _word(claim, known, unsettled, reason)
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *_told((CautionKind.JUDGE_REFUTED, known.refuted), (CautionKind.REPEATS_ALIKE, alike)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
-            (CautionKind.TOO_FEW_ITEMS, few),
+            (CautionKind.TOO_FEW_ITEMS, "" if alike else few),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
             (CautionKind.ITEMS_DIFFER, told),
