@@ -17,6 +17,7 @@ STOREYS = (
     (
         "stats",
         "records",
+        "estimate_rows",
         "json_text",
         "errors",
         "images",
@@ -77,6 +78,7 @@ FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in room
 GROUND = {
     ("records", "errors"),
     ("records", "json_text"),
+    ("records", "estimate_rows"),
     ("images", "errors"),
     ("stats", "errors"),
     ("intake", "system"),
@@ -222,10 +224,7 @@ def test_no_two_classes_have_one_name() -> None:
 LONG_FILES: dict[str, int] = {
     "analyse/measures/controlled_effects.py": 378,
     "analyse/words/sentences.py": 394,
-    "instruments/__init__.py": 406,
     "instruments/ranking/reading.py": 362,
-    "records.py": 555,
-    "registry.py": 408,
     "stages/batches/steps.py": 409,
     "store/database.py": 391,
     "store/queries/labels.py": 416,
@@ -236,7 +235,6 @@ LONG_FUNCTIONS: dict[str, int] = {
     "instruments/pronouns/everybody.py: everybody": 58,
     "report/first_screen/screen.py: screen": 54,
     "report/run_page/content.py: build": 51,
-    "stats/association.py: ratio": 66,
 }  # of more than MOST_FUNCTION_LINES lines
 WIDE_FUNCTIONS: dict[str, int] = {
     "analyse/measures/estimate_rows.py: row_of": 8,
@@ -247,7 +245,6 @@ WIDE_FUNCTIONS: dict[str, int] = {
     "explore/rendering.py: grid": 8,
     "stages/steps/generate.py: generate": 9,
     "stages/steps/label.py: annotate": 8,
-    "stats/judges/correction.py: rogan_gladen_difference": 8,
 }  # of more than MOST_PARAMETERS parameters
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 50, 7
 

@@ -55,6 +55,7 @@ def _examples() -> str:
 def _json() -> str:
     from .. import registry
     from ..api.start import init
+    from ..protocol import measures
 
     protocols = map(registry.protocol, registry.protocol_names())
     listed = {
@@ -72,7 +73,7 @@ def _json() -> str:
         "examples": sorted(init.examples()),
         "models": sorted(registry.model_names()),
         "instruments": [kind.name for kind in registry.instrument_kinds()],
-        "measures": registry.measure_names(),
+        "measures": measures.names(),
     }
     return json_text(listed, indent=1) + "\n"
 
@@ -82,9 +83,10 @@ def _listing() -> str:
     from .. import registry
     from ..api.start import init
     from ..models.kinds import all_kinds
+    from ..protocol import measures
 
     protocols = map(registry.protocol, registry.protocol_names())
-    measures = map(registry.measure, registry.measure_names())
+    kinds = map(measures.measure_kind, measures.names())
     parts = (
         (
             "Protocols (tiltmeter show NAME)",
@@ -118,7 +120,7 @@ def _listing() -> str:
         ),
         (
             "Kinds of measures (kind = NAME in a protocol)",
-            [(f"{kind.name:15}", kind.summary) for kind in measures],
+            [(f"{kind.name:15}", kind.summary) for kind in kinds],
         ),
     )
     sections = [
