@@ -17,7 +17,6 @@ STOREYS = (
     (
         "stats",
         "records",
-        "estimate_rows",
         "json_text",
         "errors",
         "images",
@@ -78,7 +77,6 @@ FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in room
 GROUND = {
     ("records", "errors"),
     ("records", "json_text"),
-    ("records", "estimate_rows"),
     ("images", "errors"),
     ("stats", "errors"),
     ("intake", "system"),

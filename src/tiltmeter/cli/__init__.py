@@ -246,11 +246,7 @@ def _exit_code(arguments: list[str]) -> int:
 
 def _is_garbled(word: str) -> bool:
     """True if a typed word is not valid UTF-8."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    return word.encode("utf-8", "replace").decode() != word
 
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:

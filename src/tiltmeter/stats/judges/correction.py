@@ -156,13 +156,8 @@ def rogan_gladen(
     judged = _judge_errors(x, size, gold, positive)
     if judged.youden < LEAST_YOUDEN - ROUNDING:
         return _uncorrected_result(plain, _weak(judged.youden), judged.youden)
-    p, se, sp, value, j = (
-        judged.share,
-        judged.sensitivity,
-        judged.specificity,
-        judged.value,
-        judged.youden,
-    )
+    p, se, sp = judged.share, judged.sensitivity, judged.specificity
+    value, j = judged.value, judged.youden
     top = Linear(p.value + sp.value - 1, p.influence + sp.influence, p.floor + sp.floor)
     bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
     error = Linear(
