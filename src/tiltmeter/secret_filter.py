@@ -27,9 +27,12 @@ _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Forms(NamedTuple):
-    """A secret in all its forms. signs: every text that holds the secret contains one of these."""
+    """A secret in all its forms. signs: every text that holds the secret contains one of these;
+    byte_signs: the same in UTF-8, one character per byte, since texts are searched faster.
+    """
 
     signs: tuple[str, ...]
+    byte_signs: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
@@ -70,8 +73,9 @@ def _forms(secret: str) -> _Forms:
     signs = (longest, *packed, points, points.upper().replace("U", "u"), percents, percents.upper())
     if len(longest) < SHORTEST_CHARACTERS // 2:
         signs = ("",)  # every text is looked at
-    all_signs = dict.fromkeys(sign for sign in (*signs, *references) if sign or signs == ("",))
-    return _Forms(tuple(all_signs), re.compile("|".join([spelled, *whole])))
+    texts = tuple(dict.fromkeys(each for each in (*signs, *references) if each or signs == ("",)))
+    coded_signs = tuple(text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts)
+    return _Forms(texts, coded_signs, re.compile("|".join([spelled, *whole])))
 
 
 @lru_cache(maxsize=500)
@@ -113,9 +117,11 @@ def variable_in(text: str) -> str:
 
 def without_bytes(secret: str, content: bytes) -> bytes:
     """Cuts a key out of a server's bytes; returns the same bytes if they hold none."""
-    if not secret or not any(
-        sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs
-    ):
+    characters = content.decode("latin-1") if secret else ""
+    for sign in _forms(secret).byte_signs if secret else ():
+        if sign in characters:
+            break
+    else:
         return content
     text = content.decode("utf-8", "surrogateescape")
     return without((secret,), text).encode("utf-8", "surrogateescape")

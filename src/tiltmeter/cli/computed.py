@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .. import cache
+from ..system import cache
 
 
 def computed_once(options: Sequence[str], compute: Callable[[], str]) -> str:

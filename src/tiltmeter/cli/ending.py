@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import cache
 from ..api.runs import cached_results
 from ..api.runs.run_folder import Run
 from ..display import visible
 from ..records import Estimate, Json
 from ..store import Store
+from ..system import cache
 from .options import Printing
 
 if TYPE_CHECKING:  # imports numpy; cached output must not pay for it

@@ -136,6 +136,7 @@ def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
         click.echo(visible(f"  note: {note}"))
     if findings.digest:
         click.echo(f"  the rows: sha256 {findings.digest}")
+        click.echo(f"  design, costs, looks and sheets: sha256 {findings.beside}")
     for line in findings.lines():
         click.echo(visible(f"contradiction: {line}"))
     if findings.holds:

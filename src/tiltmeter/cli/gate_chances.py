@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
 from ..stats.power.equivalence import SURE, clusters_to_pass, pass_chance
 from ..stats.quantiles import t_quantile
 
@@ -58,12 +57,8 @@ def chances(plan: Plan, protocol: Protocol, margin: str) -> list[Chance]:
         spec = specs.get(row.measure)
         if spec is None or row.clusters is None or row.clusters < 2:
             continue
-        try:
-            size = size_of(sizes, row.measure, spec.unit, "--margin 5")
-        except UsageError:
-            continue
-        errors = _errors(spec.kind, row)
-        if errors is not None:
+        size, errors = size_of(sizes, row.measure, spec.unit), _errors(spec.kind, row)
+        if size is not None and errors is not None:
             rows.append((row.measure, spec.unit, size, row.clusters, errors))
     one_of_all = SURE ** (1 / max(1, len(rows)))
     return [_chance(plan, *row, one_of_all) for row in rows]

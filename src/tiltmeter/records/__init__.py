@@ -11,13 +11,13 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from ..json_text import json_writer, whole_text
-from .estimate_rows import CellClaim as CellClaim
-from .estimate_rows import Estimate as Estimate
-from .estimate_rows import NamedCell as NamedCell
-from .estimate_rows import NamedItem as NamedItem
-from .estimate_rows import Population as Population
-from .estimate_rows import Voice as Voice
+from .estimates import CellClaim as CellClaim
+from .estimates import Estimate as Estimate
+from .estimates import NamedCell as NamedCell
+from .estimates import NamedItem as NamedItem
+from .estimates import Population as Population
+from .estimates import Voice as Voice
+from .json_text import json_writer, whole_text
 
 __version__ = "0.2.0"  # of the tool; a part of every signature
 

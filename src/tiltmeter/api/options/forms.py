@@ -86,7 +86,7 @@ def read_system(path: str | None) -> str | None:
     """
     if not path:
         return path
-    from ... import intake
+    from ...system import intake
 
     try:
         return intake.read_text(path, intake.MOST_DECLARED_BYTES).rstrip("\n")

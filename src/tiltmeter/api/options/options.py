@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ... import intake, registry
+from ... import registry
 from ...errors import UnknownName, UsageError
 from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
@@ -23,6 +23,7 @@ from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
 from ...stages.steps.label import ask_about_unread, ask_where_unsure
+from ...system import intake
 from .forms import names
 from .given_models import ModelGiven, fill_protocol, model_names
 from .records import (

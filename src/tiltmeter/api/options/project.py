@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from ... import intake
 from ...errors import UnknownName, UsageError
 from ...models.kinds import kind_of
+from ...system import intake
 from .audit_options import AuditOptions
 from .option import Record, records
 from .records import RunOptions

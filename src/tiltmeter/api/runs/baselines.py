@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import intake
 from ...errors import UsageError
 from ...protocol import MeasureSpec, Protocol
 from ...protocol.thresholds import RATIOS
 from ...records import __version__, digest
 from ...store import Store
 from ...store.queries import labels
+from ...system import intake
 
 if TYPE_CHECKING:
     from ...analyse.claims.verdicts import Verdict

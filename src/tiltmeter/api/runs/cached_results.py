@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from ... import cache, registry
+from ... import registry
 from ...errors import TiltmeterError
 from ...protocol import Protocol
 from ...protocol.built_in_measures import KINDS
@@ -22,6 +22,7 @@ from ...records import Estimate, Json, __version__, content_id
 from ...stages.planning.plan import Choices
 from ...store import Store
 from ...store.queries.state import fingerprint
+from ...system import cache
 from ..options.options import Asking
 
 FUNCTIONS = ("detect", "test_items", "name_cells")  # fields that no file can hold

@@ -41,7 +41,7 @@ def gate_of(
     worse_by: str | None,
 ) -> Gates | None:
     """Reads the options of a gate; None if none was typed. UsageError if one lacks another, or a
-    headline of the protocol has no margin.
+    margin names no headline of the protocol.
     """
     from ...analyse.claims.gate import parse_gate, parse_sizes
 
@@ -52,7 +52,7 @@ def gate_of(
     if gate is None:
         return None
     if protocol is not None:
-        gate.refuse_without_margin(protocol)
+        gate.refuse_unknown_names(protocol)
     if not worse:
         return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
@@ -94,4 +94,4 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
     baselines.keep(folder / baselines.FILE, protocol.name, items)
     gated = hold_claims(gates.gate, claims, cost)
     worse = [] if gates.earlier is None else hold_against(gates.earlier, items, gates.allowed)
-    return replace(together([*gated.claims, *worse]), notes=notes)
+    return replace(together([*gated.claims, *worse]), notes=(*gated.notes, *notes))

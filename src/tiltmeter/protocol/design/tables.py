@@ -14,11 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-from ... import intake
 from ...errors import ProtocolError, UnknownName
-from ...json_text import whole_text
 from ...languages.letters import NAME
 from ...languages.pack import FILES as LANGUAGE_FILES
+from ...records.json_text import whole_text
 from ...row_files import (
     BadTable,
     JsonObject,
@@ -28,6 +27,7 @@ from ...row_files import (
     read_rows,
     table_text,
 )
+from ...system import intake
 from ..source.keys import TableKeys
 from ..source.source_lines import SourceLocation
 

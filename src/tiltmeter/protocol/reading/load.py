@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
-from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...languages.pack import limits_of
 from ...records import Json, Message
+from ...system import intake
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
 from ..instrument_kinds import InstrumentKind, ReadyInstrument

@@ -4,9 +4,10 @@ content.
 
 from __future__ import annotations
 
-from ... import images, intake
+from ... import images
 from ...errors import ProtocolError
 from ...records import blob_name
+from ...system import intake
 from .. import Protocol
 from ..design.tables import Beside, fill
 from ..source.source_lines import SourceLocation

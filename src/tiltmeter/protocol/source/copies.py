@@ -33,8 +33,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ... import cache, intake
 from ...errors import UsageError
+from ...system import cache, intake
 
 DATA = "TILTMETER_DATA"  # the folder that remembers copies, in place of the system's
 NAME = "sources.toml"

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ... import intake
 from ...errors import ProtocolError
 from ...row_files import BadTable, numbered_rows
+from ...system import intake
 
 NAME = "expected.csv"
 _OWN = ("measure", "published", "times", "scale", "source", "reason", "within")

@@ -84,7 +84,7 @@ def installation() -> str:
     """Returns a text that changes with the installation: the sizes and dates of the package's own
     files, and the dates of the folders of other packages.
     """
-    marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parent))]
+    marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parents[1]))]
     for place in sys.path:
         if place and Path(place) != Path.cwd():
             with suppress(OSError):

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from .system import READ_FLAGS
+from . import READ_FLAGS
 
 XZ = ".xz"
 MOST_BYTES = 256 * 2**20  # of a table, a list of answers
