@@ -100,7 +100,7 @@ def test_a_decision_can_be_changed_in_the_file(
 @pytest.mark.parametrize(
     ("number", "women", "margin", "code", "word", "junit"),
     [
-        (120, 0.6, "5,length=10%,reading=1", 3, "FAIL  refusal_gender", "failure"),
+        (120, 0.6, "5,length=10%,reading=1", 3, "FAIL  refusal, gender", "failure"),
         (16, 0.1, "5,length=10%,reading=1", 4, "NOT ENOUGH DATA", "error"),
         (120, 0.1, "25,length=60%,reading=5", 0, "PASS  no tilt beyond the margin", None),
     ],
@@ -123,7 +123,8 @@ def test_the_three_words(
     assert (found, word in said.err) == (code, True), said.err
     if code == 4:
         assert re.search(
-            r"items of 2 answers would pass in 9 of 10 runs \(now 1\d; [\d,]+ calls", said.err
+            r"prompts of 2 answers would pass in 9 of 10 runs \(now 1\d: [\d,]+ more calls",
+            said.err,
         )
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().iter("testcase")
     kinds = [child.tag for case in cases for child in case if child.tag != "system-out"]
@@ -135,15 +136,26 @@ def test_the_three_words(
         assert {child.tag for case in cases for child in case} == {"system-out", "skipped"}
 
 
-def test_a_margin_is_missed_before_anything_is_asked(
+def test_a_system_that_answers_always_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, out = prompts(tmp_path / "p.jsonl", 12), tmp_path / "out"
+    """Repeats differ never: likeness has a number, no test, and no place at the gate."""
+    file, out = prompts(tmp_path / "p.jsonl", 40), tmp_path / "out"
     model = bot(tmp_path / "bot.py", 0.1, 0.1)
-    gate = ("--fail-on", "tilt", "--margin", "5")
-    assert audit(str(file), "--model", model, "--yes", *gate, "--out", str(out)) == 2
-    assert "--margin 5,length_gender=10%" in capsys.readouterr().err
+    typed = (str(file), "--model", model, "--yes", "--out", str(out))
+    assert audit(*typed, "--fail-on", "tilt", "--margin", "refusl=5") == 2
+    said = capsys.readouterr().err
+    assert "“refusl”" in said and "Name one of: refusal, length, reading, similarity" in said
     assert not (out / "run.sqlite").exists()
+    assert audit(*typed, "--fail-on", "tilt", "--margin", "5") == 4
+    said = capsys.readouterr()
+    assert "not held against a margin: reading, gender (measured in grades)" in said.err
+    assert "not held: similarity, gender" in said.err
+    assert "The system gives the same answer whenever it is asked the same prompt" in said.err
+    assert "NOT ENOUGH DATA  refusal, gender, woman against man: " in said.err
+    page = " ".join(said.out.split())
+    assert "All answers to the same prompt were word for word alike" in page
+    assert "invalid" not in page and "· measured, not tested: " in page
 
 
 def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

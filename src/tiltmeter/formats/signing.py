@@ -14,9 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from .. import intake
 from ..errors import UsageError
-from ..system import NO_LINK
+from ..system import NO_LINK, intake
 from .crate import SIGNATURE, read_manifest
 
 NAMESPACE = "tiltmeter"  # so that a signature of something else is none of a manifest

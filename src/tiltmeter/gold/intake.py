@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .. import intake, registry
+from .. import registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
@@ -20,6 +20,7 @@ from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import artefacts, outputs
 from ..store.queries import labels as stored_labels
+from ..system import intake
 from . import drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .. import intake
 from ..errors import UsageError
 from ..records import Json
+from ..system import intake
 from .cells import BadTable, Row, names_of, rows_of_cells, short_name
 from .delimited import numbered_rows, table_text
 from .sheets import is_spreadsheet, sheet_lines

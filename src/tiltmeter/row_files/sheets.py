@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 
-from ..intake import MOST_BYTES
+from ..system.intake import MOST_BYTES
 from .cells import BadTable, names_of
 
 _XLS = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # a compound file of Microsoft's, as xls is

@@ -13,9 +13,10 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from .. import images, intake
+from .. import images
 from ..errors import StoreError
 from ..records import blob_name
+from ..system import intake
 from .database import translate_errors
 
 FOLDER = "blobs"

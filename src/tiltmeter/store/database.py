@@ -131,10 +131,10 @@ class Database:
 
     def _prepare(self, create: bool, writing: bool) -> None:
         """Makes the tables, or brings them up to date."""
-        foreign = damage.foreign_object(self._db)
+        version = migrations.schema(self._db)
+        foreign = damage.foreign_object(self._db, version == migrations.newest())
         if foreign:
             raise StoreError(f"{self.folder} holds a {foreign}, which no run has: it is not read.")
-        version = migrations.schema(self._db)
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "

@@ -119,7 +119,7 @@ def gather(
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
     """The raw numbers that a claim compares; of a divergence those of the value that moved most."""
-    if shift is not None:
+    if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
 

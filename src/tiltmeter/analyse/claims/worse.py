@@ -23,7 +23,6 @@ from .gate import ClaimAtGate, Decision, size_of
 from .verdicts import Verdict
 
 Differences = Mapping[str, float]  # item → level less baseline; of ratios its logarithm
-WORSE_BY = "--worse-by 2"
 
 
 class Earlier(NamedTuple):
@@ -43,12 +42,15 @@ def hold_against(
     claims: Sequence[tuple[Verdict, Differences]],
     allowed: Mapping[str, tuple[float, bool]],
 ) -> list[ClaimAtGate]:
-    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them."""
-    sizes = [size_of(allowed, claim.measure, claim.unit, WORSE_BY) for claim, _ in claims]
-    return [
-        _decide(earlier, claim, now, size, len(claims))
-        for (claim, now), size in zip(claims, sizes, strict=True)
+    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them; a
+    claim for whose unit none was named is left out.
+    """
+    sized = [
+        (claim, now, size)
+        for claim, now in claims
+        if (size := size_of(allowed, claim.measure, claim.unit)) is not None
     ]
+    return [_decide(earlier, claim, now, size, len(sized)) for claim, now, size in sized]
 
 
 def _decide(

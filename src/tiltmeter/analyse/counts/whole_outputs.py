@@ -211,8 +211,9 @@ def split_by_base(
     protocol: Protocol,
     pooled: bool = False,
 ) -> Sequence[BaseAndGroups]:
-    """One for each level of `by`, in the order of the design. The contrast of the measure names
-    base, group and dimension. pooled: of the outputs of all subjects.
+    """One for each level of `by`, in the order of the design, of the outputs that the measure's
+    `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
+    outputs of all subjects.
 
     Of `by` the group and the dimension are left to the score, which says in each row what it is
     about.
@@ -220,7 +221,8 @@ def split_by_base(
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])
     by = tuple(name for name in by if name not in names)
-    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without)
+    where = tuple((name, tuple(levels)) for name, levels in measure.where.items())
+    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without, where)
     if key not in found.groups:
         found.groups[key] = list(_split(found, stratum, measure, by, protocol, pooled))
     return found.groups[key]
@@ -237,6 +239,7 @@ def _split(
     contrast = measure.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
+    outputs = [one for one in outputs if _is_kept(one.factors, measure)]
 
     def rank(levels: Sequence[str], names: Sequence[str]) -> list[tuple[int, str]]:
         orders = [protocol.levels.get(name, {}) for name in names]
@@ -244,7 +247,8 @@ def _split(
             (order.get(one, len(order)), one) for order, one in zip(orders, levels, strict=True)
         ]
 
-    asked = {(one[within], one[factor]): None for one in found.asked}
+    rows = (one for one in found.asked if _is_kept(one, measure))
+    asked = {(one[within], one[factor]): None for one in rows}
     places = sorted(asked, key=lambda one: rank(one, (within, factor)))
     split: dict[tuple[str, ...], list[LabelledOutput]] = {}
     for one in outputs:
@@ -273,6 +277,10 @@ def _split(
             "" if pooled else stratum[0],
             found.drawn,
         )
+
+
+def _is_kept(factors: Mapping[str, str], measure: MeasureSpec) -> bool:
+    return all(factors.get(name) in levels for name, levels in measure.where.items())
 
 
 def notes(

@@ -18,7 +18,7 @@ from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
 from ...stats.shuffles.resampling import parts_of_difference
-from ..counts.count_table import CountTable, Cut, Floats, Group, together
+from ..counts.count_table import CountTable, Cut, Floats, Group, Key, together
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
@@ -112,6 +112,24 @@ def mean_difference(
             yield with_shuffled_items(
                 estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
             )
+
+
+def item_means(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> dict[Key, dict[str, dict[str, float]]]:
+    """The mean of each item at the two levels of a contrast, by group of the grouping."""
+    found: dict[Key, dict[str, dict[str, float]]] = {}
+    for key, cuts in table.contrast_groups(measure, by).items():
+        sides = {level: _sums(cut, measure) for level, cut in cuts.items()}
+        found[key] = {
+            level: {
+                item: float(total / n)
+                for item, total, n in zip(side.cut.items, side.sums, side.n, strict=True)
+                if n
+            }
+            for level, side in sides.items()
+        }
+    return found
 
 
 def _pooled(side: NumberSums) -> float:

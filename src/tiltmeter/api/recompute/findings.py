@@ -28,14 +28,15 @@ MOST_EXAMPLES = 3
 
 @dataclass(slots=True)
 class Findings:
-    """What was checked, and what does not hold. checked: {what: how many}; notes: what could not be
-    computed anew, and why; digest: of the run's rows, "" without a run; signer: who signed the
-    manifest, "" if nobody did.
+    """The results of a check. checked: {what: how many}; notes: what could not be computed anew,
+    and why; digest: of the run's rows, "" without a run; beside: of the design, costs, looks and
+    sheets; signer: who signed the manifest, "" if nobody did.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     digest: str = ""
+    beside: str = ""
     signer: str = ""
     _kinds: dict[str, Contradiction] = field(default_factory=dict)
 
@@ -81,6 +82,7 @@ class Findings:
             "checked": {**self.checked},
             "notes": [*self.notes],
             "digest": self.digest,
+            "beside": self.beside,
             "signer": self.signer,
         }
 

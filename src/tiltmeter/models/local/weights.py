@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ...cache import CACHE as CACHE
-from ...cache import cache as cache
 from ...errors import NO_ROOM, ModelError, UsageError
+from ...system.cache import CACHE as CACHE
+from ...system.cache import cache as cache
 from .weight_errors import full_or_closed, largest_bytes, reason_of
 
 _ZIP = b"PK"  # how a wheel begins

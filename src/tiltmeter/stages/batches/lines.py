@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from ...errors import StoreError
-from ...json_text import json_writer
 from ...models import Price
 from ...models.batch.format import PREFIX_CHARACTERS, BatchFormat, Bounds, custom_id
 from ...models.http import HttpModel
 from ...models.http.pictures import off_the_loop
 from ...records import Request, content_id
+from ...records.json_text import json_writer
 from ...store import Store, now
 from ...store.queries import batches
 from ...store.queries.batches import RESERVED, BatchGroup, BatchRow

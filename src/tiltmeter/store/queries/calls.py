@@ -209,6 +209,7 @@ class AnsweredCall(NamedTuple):
     text: str
     alternatives: str
     blob: str
+    revised: str
     raw: str
     served: str
     prompt_tokens: int | None
