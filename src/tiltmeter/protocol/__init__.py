@@ -216,7 +216,7 @@ class Protocol:
             for name in (*self.factors, self.item)
         }
 
-    @property
+    @cached_property
     def languages(self) -> list[str]:
         """The languages of the design, in its order; [] if no table has the column."""
         return list(

@@ -241,7 +241,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
                 "cells. Share a column between tables that belong together, or list fewer rows."
             )
     return [
-        {**a, **b, **{name: _common(a[name], b[name]) for name in shared}}
+        {**a, **b, **{name: _common(a[name], b[name]) for name in shared if a[name] != b[name]}}
         for a in left
         for b in {id(row): row for key in _keys(a, shared) for row in index.get(key, ())}.values()
     ]
@@ -261,16 +261,16 @@ def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], lis
 
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
     """Returns the keys of a row: one per value of a cell with several."""
-    return product(*(row[name].split(SEVERAL) for name in names))
+    cells = tuple(row[name] for name in names)
+    if not any(SEVERAL in cell for cell in cells):
+        return (cells,)
+    return product(*(cell.split(SEVERAL) for cell in cells))
 
 
 def _common(first: str, second: str) -> str:
     """Returns the values that two cells share, in the order of the first."""
-    return (
-        first
-        if first == second
-        else SEVERAL.join(part for part in first.split(SEVERAL) if part in second.split(SEVERAL))
-    )
+    others = second.split(SEVERAL)
+    return SEVERAL.join(part for part in first.split(SEVERAL) if part in others)
 
 
 def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
