@@ -1,5 +1,4 @@
-"""The labels of outputs: the current ones, unless a function says otherwise. Earlier labels are
-kept, but do not count.
+"""The labels of outputs, current ones unless a function says otherwise; earlier ones are kept.
 
 People are annotators `human:NAME`; all others are machines. Single votes of a panel are labels of
 an attribute of their own, which ends in `_vote`.
@@ -320,9 +319,7 @@ def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
 
 
 def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
-    """Yields people's labels, without decisions by adjudication, by attribute, output and
-    annotator.
-    """
+    """Yields people's labels without adjudications, by attribute, output and annotator."""
     query = (
         "SELECT output, annotator, attribute, value, weight FROM labels"
         f" WHERE current AND {_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
