@@ -65,7 +65,7 @@ def reference_slope(
             contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
-            estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
+            estimate = with_test(estimate, means.slope_test(slope=found, null=measure.null), found)
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 

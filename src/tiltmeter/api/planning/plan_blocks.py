@@ -25,13 +25,13 @@ HEADER_OF_CALLS = (
     "$ about",
     "$ most",
 )
-CALLS_LAST = ("tokens out ≤", "tokens in", "mode", "part")  # what a narrow terminal does without
+CALLS_LAST = ("tokens out ≤", "tokens in", "mode", "part")  # columns that a narrow terminal drops
 DESIGN_LAST = ("2 × samples", "2 × items", "outputs each", "tests")
-FEW_ROWS = 4  # of detectable differences, with their header, that a small screen has
+FEW_ROWS = 4  # of detectable differences, header included, on a small screen
 
 
 def blocks(plan: Plan, thin: Sequence[str] = ()) -> Iterator[Block]:
-    """Yields the parts of a plan. thin: how the design is too thin, in words."""
+    """Yields the parts of a plan. thin: sentences about a design that is too thin."""
     yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
     yield _whole(_money_lines(plan))
     calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
@@ -57,9 +57,9 @@ def blocks(plan: Plan, thin: Sequence[str] = ()) -> Iterator[Block]:
 
 
 def _whole(lines: Iterable[str]) -> Block:
-    """Lines that no screen goes without."""
-    told = [*lines]
-    return Block(lines=told, brief=range(len(told)), weight=9)
+    """Makes a block of lines that every screen shows."""
+    shown = [*lines]
+    return Block(lines=shown, brief=range(len(shown)), weight=9)
 
 
 def _trials(plan: Plan) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _money_lines(plan: Plan) -> Iterator[str]:
 
 
 def _sums(plan: Plan) -> tuple[str, ...]:
-    """All calls together, as a row of the table of calls."""
+    """Makes the last row of the table of calls: the sums."""
     total = plan.totals
     least = total["calls"] - sum(line.calls for line in plan.calls if line.up_to)
     return (
@@ -128,7 +128,7 @@ def _up_to(line: CostLine) -> str:
 
 
 def _cells(line: CostLine) -> tuple[str, ...]:
-    """One model in one part, as a row of the table of calls."""
+    """Makes a row of the table of calls: one model in one part."""
     return (
         line.model,
         "subject" if line.part == "subject" else line.part.partition("/")[0],
@@ -164,7 +164,7 @@ def _models(models: Iterable[KnownModel]) -> Iterator[str]:
 
 
 def _design(plan: Plan) -> Iterator[Block]:
-    """The table of detectable differences, and what to know to read it."""
+    """Yields the table of detectable differences, and notes for its readers."""
     if not plan.design:
         yield _whole(
             [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
@@ -205,8 +205,8 @@ def _stopping(plan: Plan) -> Iterator[Block]:
         noun="what stopping early saves",
         weight=7,
     )
-    told = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
-    yield Block(lines=told, brief=(0,), noun="more on stopping early", weight=2)
+    explained = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
+    yield Block(lines=explained, brief=(0,), noun="more on stopping early", weight=2)
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
@@ -270,7 +270,7 @@ def _range(least: int, most: int) -> str:
 
 
 def _sum(dollars: float, unknown: Sequence[str]) -> str:
-    """A sum of dollars; "?" stands for the models whose price is unknown."""
+    """Writes a sum of dollars; "?" stands for models whose price is unknown."""
     known = _money(dollars) if dollars or not unknown else ""
     return " + ".join(filter(None, (known, "?" if unknown else "")))
 

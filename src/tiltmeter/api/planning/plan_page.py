@@ -1,6 +1,4 @@
-"""A plan as `tiltmeter.plan` returns it, with one line where it is printed and a small page in a
-notebook.
-"""
+"""The result of `tiltmeter.plan`: one line when printed, a small page in a notebook."""
 
 from __future__ import annotations
 
@@ -17,33 +15,32 @@ from ...stages.steps.connect import KnownModel
 from ...stats.results import count_of
 from .plan_blocks import blocks
 
-if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
+if TYPE_CHECKING:  # imports scipy, which a run that only asks must not pay for
     from ...stages.planning import power
     from ..stopping.forecast import StoppingForecast
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The plan of a run. Nothing was asked for it.
+    """The plan of a run, made without asking a model.
 
     subjects:      {subject: {mode: trials}}.
-    trials:        how many are measured; for_discovery: how many are drawn for an instrument to
-                   learn from, and never measured.
-    calls:         a line for each model and part: calls, tokens, US dollars; `totals`: their sums.
+    trials:        the number of measured trials; for_discovery: of trials drawn only for an
+                   instrument to learn from.
+    calls:         one line per model and part: calls, tokens, US dollars; `totals`: their sums.
     rule:          how tokens were estimated.
     prompts:       prompts by level of the factor that the protocol counts by; mostly empty.
-    others:        what further levels of factors with a default would take.
-    models:        what the table of models knows of each: its end, and where its price is from.
-    waiting:       a line for each instrument that waits for judges.
-    doubts:        a line for what may fail: a context that prompts may not fit.
-    misfits:       a line for each model that would be asked for what it cannot give.
-    matched:       how the prompts that are held against each other differ.
+    others:        the trials with further levels of factors that have a default.
+    models:        facts from the table of models: the end of each, and the source of its price.
+    waiting:       one line per instrument that waits for judges.
+    doubts:        one line per possible failure: a context that prompts may not fit into.
+    misfits:       one line per model that would be asked for what it cannot give.
+    matched:       the differences between the prompts that are compared.
     icc:           the intra-item correlation that `design` assumes.
-    correlation:   of an item's shares at two levels, that it assumes.
-    wanted:        the difference in shares that was to be detected, or None.
+    correlation:   the assumed correlation between an item's shares at two levels.
+    wanted:        the difference in shares to detect, or None.
     design:        the smallest difference that each headline measure detects with 80 % power.
-    stopping:      of a run that stops early, what it would ask and find; else None, and not in
-                   `as_dict`.
+    stopping:      the forecast of a run that stops early; else None, and not in `as_dict`.
     """
 
     protocol: str
@@ -68,7 +65,7 @@ class Plan:
     stopping: StoppingForecast | None = None
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
+        """Returns plain values, as in `tiltmeter plan --json` (`for_discovery` is "aside")."""
         return {
             {"for_discovery": "aside"}.get(name, name): list(value)
             if isinstance(value, tuple)
@@ -84,7 +81,7 @@ class Plan:
         return self.document().html()
 
     def document(self, thin: Sequence[str] = ()) -> Document:
-        """The plan in words. thin: how the design is too thin."""
+        """Writes the plan in words. thin: sentences about a design that is too thin."""
         return Document(f"Plan of {self.protocol} {self.version}", [*blocks(self, thin)])
 
     def __getitem__(self, name: str) -> Json:
@@ -97,12 +94,12 @@ class Plan:
 
 
 def _line(plan: Plan) -> str:
-    """The plan in a line."""
+    """Writes the plan in one line."""
     smallest = min((row.detectable for row in plan.design if row.detectable), default=None)
-    found = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
+    detectable = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
     return (
         f"<Plan {plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}, "
-        f"{count_of(plan.totals['calls'], 'call')}, {_money(plan)}{found}>"
+        f"{count_of(plan.totals['calls'], 'call')}, {_money(plan)}{detectable}>"
     )
 
 
