@@ -155,7 +155,10 @@ def test_a_system_that_answers_always_alike(
     assert "The system gives the same answer whenever it is asked the same prompt" in said.err
     assert "NOT ENOUGH DATA  refusal, gender, woman against man: " in said.err
     page = " ".join(said.out.split())
-    assert "All answers to the same prompt were word for word alike" in page
+    assert "All answers to the same prompt were word for word alike" in said.err
+    assert "All answers to the same prompt were word for word alike" in (
+        out / "report.html"
+    ).read_text("utf-8")
     assert "invalid" not in page and "· measured, not tested: " in page
 
 
