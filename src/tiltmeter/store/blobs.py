@@ -28,7 +28,7 @@ class ChangedFile(StoreError):
 
 
 def place_of(run: Path, name: str) -> Path:
-    """Where a file of a run lies, or would lie."""
+    """Returns the path of a file of a run, whether it exists or not."""
     beside = run / FOLDER / name
     return beside if beside.is_file() else run / FOLDER / name[:2] / name
 

@@ -1,4 +1,5 @@
-"""Whether a system answers a prompt always alike, so that its likeness cannot be tested.
+"""Systems that always answer a prompt alike, so that the likeness of their answers cannot be
+tested.
 
 Likeness is held against the same prompt asked again. If all repeats are identical, any other name
 or word in a prompt makes another answer, and nothing tells a cue from chance.

@@ -1,5 +1,5 @@
-"""What a mitigation does to a claim of many cells: how much more often a value is drawn for a group
-with it, less without, over all objects and attributes in one test.
+"""The effect of a mitigation on a claim of many cells: how much more often a value is drawn for a
+group with it, less without, over all objects and attributes in one test.
 """
 
 from __future__ import annotations

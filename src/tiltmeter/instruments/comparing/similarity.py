@@ -1,5 +1,5 @@
-"""How much less an answer is like the answers to the other version of its prompt than like those to
-the same version asked again.
+"""The loss of likeness between the answers to two versions of a prompt, against answers to the same
+version asked again.
 
 The likeness of two texts is the cosine of their character trigrams. By itself it says little: two
 answers of one prompt differ too. So the label is a difference, mean likeness within the version
