@@ -75,6 +75,7 @@ class Verdict:
     signature: str
     sides: Mapping[str, float]
     facts: ClaimFacts
+    claim: Claim
 
     @property
     def nuisance(self) -> str:
@@ -88,7 +89,9 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "facts"}
+        fields = {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("facts", "claim")
+        }
         return fields | {
             "word": self.word.value,
             "sides": dict(self.sides),
@@ -146,9 +149,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
-    facts = _facts(
-        claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
-    )
+    joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -161,6 +163,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         query=claim.query,
         sides=claim.sides,
         facts=facts,
+        claim=claim,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
 
