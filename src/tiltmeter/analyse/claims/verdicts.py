@@ -79,7 +79,9 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """What it measures, if that is no question of the audit; such a claim is no tilt."""
+        """The nuisance that it measures, if it is no question of the audit; such a claim is no
+        tilt.
+        """
         return self.facts.spec.nuisance
 
     @property
@@ -109,7 +111,7 @@ _OF_ROW = tuple({f.name for f in fields(Verdict)} & {f.name for f in fields(Esti
 def verdicts(
     protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
-    """A verdict for each headline claim of one variant, in the order of the protocol.
+    """Judges each headline claim of one variant, in the order of the protocol.
 
     background: what else is known of the run (`background.read_background`).
     """
@@ -117,7 +119,7 @@ def verdicts(
 
 
 def judge(claim: Claim, background: Background) -> Verdict:
-    """The verdict of one claim."""
+    """Judges one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
@@ -237,8 +239,8 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
-    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
+    it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
     difference and shows no tilt. "" where gold says enough, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
@@ -260,7 +262,9 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    """Writes that no numbers over so few items pass a sign flip in its family; "" where some
+    would.
+    """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
