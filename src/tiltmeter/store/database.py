@@ -332,7 +332,7 @@ class Database:
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
             with there.open("r+b") as file:
-                os.fsync(file.fileno())
+                system.sync_file(file.fileno())
             system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
