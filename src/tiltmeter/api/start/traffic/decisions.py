@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from ....cues import Pairing, pair
@@ -57,14 +58,9 @@ class PromptDecision:
     texts: tuple[str, str] = ("", "")
 
     @property
-    def versions(self) -> bool:
-        """True if it has two versions."""
-        return self.decision in (PAIRED, MIRRORED, INSERTED)
-
-    @property
     def asked(self) -> bool:
-        """True if both versions are asked."""
-        return self.versions
+        """True if it has two versions, which are both asked."""
+        return self.decision in (PAIRED, MIRRORED, INSERTED)
 
     @property
     def question(self) -> str:
@@ -178,22 +174,9 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         for one in decisions:
-            first, second = one.groups
-            a, b = map(_cell, one.texts)
-            table.writerow(
-                (
-                    one.prompt,
-                    one.line,
-                    one.item,
-                    one.swap,
-                    one.decision,
-                    one.reason,
-                    first,
-                    a,
-                    second,
-                    b,
-                )
-            )
+            versions = zip(one.groups, map(_cell, one.texts), strict=True)
+            first = (one.prompt, one.line, one.item, one.swap, one.decision, one.reason)
+            table.writerow((*first, *chain.from_iterable(versions)))
 
 
 def _cell(text: str) -> str:
@@ -235,7 +218,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
         groups=(row["first"].strip(), row["second"].strip()),
         texts=(texts[0], texts[1]),
     )
-    if not made.versions:
+    if not made.asked:
         return made
     if not all((*made.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
         raise UsageError(
