@@ -121,10 +121,10 @@ def lines(
             )
             found += [
                 replace(
-                    _line(model, instrument.annotator, mode, one, shown, price(model)),
+                    _line(model, instrument.annotator, mode, call, shown, price(model)),
                     up_to=_how_often(instrument, model),
                 )
-                for model, one in calls.items()
+                for model, call in calls.items()
             ]
     return found
 

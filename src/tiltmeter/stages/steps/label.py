@@ -66,7 +66,7 @@ def _with_judges(
         return [_make_instrument(kind.make, told, *judges)] if judges else []
     second = kind.second
     if spec.unread is not None:
-        return [blind_cascade(_make_instrument(kind.make, spec), spec, one) for one in judges]
+        return [blind_cascade(_make_instrument(kind.make, spec), spec, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
     beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
@@ -177,11 +177,13 @@ def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     """Stores how judges are asked where rules are unsure. Warns of one that was asked so before and
     labels everything now.
     """
-    together = [one for one in instruments if isinstance(one, Cascade)]
+    together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
-    before = {one.judge for one in settings.cascades(store).values()}
-    wholly = before & {one.judge for one in instruments if isinstance(one, SecondJudge)}
+    before = {cascade.judge for cascade in settings.cascades(store).values()}
+    wholly = before & {
+        instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
+    }
     return {
         f"{judge} labels everything now; before, it was asked only where the rules were unsure "
         "(--judge-for unsure)"
@@ -250,9 +252,11 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
     """Withdraws the labels of comparing annotators that did not see all outputs: they label all of
     them again, with a judge's stored replies.
     """
-    for one in instruments:
-        if isinstance(one, Comparer) and next(store.iter_unlabelled(one.annotator), None):
-            store.withdraw(labels.keys_of(store, one.annotator))
+    for instrument in instruments:
+        if isinstance(instrument, Comparer) and next(
+            store.iter_unlabelled(instrument.annotator), None
+        ):
+            store.withdraw(labels.keys_of(store, instrument.annotator))
 
 
 def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:

@@ -31,7 +31,7 @@ class LabelJobs:
 
     def introduce(self, instruments: Sequence[Instrument]) -> None:
         """Shows all outputs to the instruments that compare them."""
-        comparing = [one for one in instruments if isinstance(one, Comparer)]
+        comparing = [instrument for instrument in instruments if isinstance(instrument, Comparer)]
         if comparing:
             modes = self._protocol.modes
             outputs = [

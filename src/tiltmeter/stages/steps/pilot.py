@@ -81,7 +81,7 @@ class Pilot:
         it.
         """
         held = stored.kept(self.store, subject)
-        mended = any(isinstance(one, Cascade) for one in self.annotators)
+        mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
         if held.get("cause") and not (held["cause"] == UNREAD and mended):
             raise PilotStopped(held["said"], held.get("type", ""))
 
@@ -116,13 +116,15 @@ class Pilot:
             job(trial, self.protocol) for trial in self.store.iter_unanswered(trials)
         )
         seconds = time.monotonic() - began
-        if not any(isinstance(one, Learner) for one in self.annotators):
+        if not any(isinstance(annotator, Learner) for annotator in self.annotators):
             await self.label()
         return done, seconds
 
     def _first(self, subject: str, trials: Sequence[Trial], seconds: float) -> First:
         rules = [
-            one.annotator for one in self.annotators if not one.judge or isinstance(one, Cascade)
+            annotator.annotator
+            for annotator in self.annotators
+            if not annotator.judge or isinstance(annotator, Cascade)
         ]
         found = stored.replies(self.store, [trial.id for trial in trials], rules)
         return First(subject, self.protocol, tuple(trials), found, seconds)

@@ -218,7 +218,7 @@ def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
     ]
     kept = [keys["name"] for keys in measures]
     variants = {
-        name: {**keys, "measures": [one for one in keys["measures"] if one in kept]}
+        name: {**keys, "measures": [key for key in keys["measures"] if key in kept]}
         if "measures" in keys
         else keys
         for name, keys in data.get("variants", {}).items()
