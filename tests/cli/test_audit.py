@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -173,7 +174,7 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert audit(str(file), *second, *allowed, "--out", str(tmp_path / "new")) == 3
     assert re.search(
-        r"WORSE  refusal_gender .* since main \(\d+ items\), allowed 5.0 points",
+        r"WORSE  refusal, gender: .* since main, further .*; \d+ prompts\); allowed are 5.0 points",
         capsys.readouterr().err,
     )
     assert audit(str(file), *second, "--out", str(tmp_path / "third")) == 2
@@ -183,6 +184,34 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert told in capsys.readouterr().err
     same = ("--model", before, "--yes", "--samples", "1", *against, *allowed)
     assert audit(str(file), *same, "--out", str(tmp_path / "same")) == 0
+
+
+def test_answers_of_a_log_can_be_the_baseline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log with answers to both versions is a model, whose run is a baseline like any other."""
+    file, out, log = prompts(tmp_path / "p.jsonl", 40), tmp_path / "out", tmp_path / "log.jsonl"
+    model, trials = bot(tmp_path / "bot.py", 0.1, 0.1), tmp_path / "trials.csv"
+    assert audit(str(file), "--dry-run", "--samples", "1", "--out", str(out)) == 0
+    plan = ["plan", str(out / "audit.toml"), "--model", "file:log", "--trials", str(trials)]
+    assert main(plan) == 0
+    answers = runpy.run_path(str(tmp_path / "bot.py"))["answer"]
+    with trials.open(encoding="utf-8", newline="") as table:
+        rows = [
+            {"messages": [{"role": "user", "content": row["prompt"]}, {"role": "assistant",
+             "content": answers(row["prompt"])}]}
+            for row in csv.DictReader(table)
+        ]  # fmt: skip
+    log.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    logged = tmp_path / "logged"
+    gate = ("--fail-on", "tilt", "--margin", "90")
+    typed = ["run", str(out / "audit.toml"), "--model", f"file:{log}", "--out", str(logged)]
+    assert main([*typed, *gate]) in (0, 4)
+    capsys.readouterr()
+    worse = ("--fail-on", "worse", "--baseline", str(logged), "--worse-by", "2")
+    now = ("--model", model, "--yes", "--samples", "1", "--out", str(tmp_path / "now"))
+    assert audit(str(file), *now, *worse) == 0  # the same answers: no item has moved
+    assert "further from none by 0.0" in capsys.readouterr().err
 
 
 def test_conversations_are_exchanged_whole(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
 from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_carriers
 from tiltmeter.stats.results import Interval, IntervalCaution, Test, join_notes, with_cautions
+from tiltmeter.stats.special import gammaln
 from tiltmeter.stats.wilson import wilson_limits
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
@@ -206,17 +207,13 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     if n_a == 0 or n_b == 0:
         return Test(None, None, method, note="no outcomes on one side")
     hits = hits_a + hits_b
-
-    def log_probability(k: int) -> float:
-        ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
-        side_a, side_b, both = (
-            math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for n, k in ways
-        )
-        return side_a + side_b - both
-
-    seen = log_probability(hits_a) + 1e-7  # as likely as the one seen, up to rounding
-    tables = map(log_probability, range(max(0, hits - n_b), min(hits, n_a) + 1))
-    return Test(None, min(1.0, math.fsum(math.exp(p) for p in tables if p <= seen)), method)
+    first = max(0, hits - n_b)
+    k = np.arange(first, min(hits, n_a) + 1)
+    ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
+    one, two, every = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) for n, k in ways)
+    logs = one + two - every
+    likely = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
+    return Test(None, min(1.0, float(np.exp(logs[logs <= likely]).sum())), method)
 
 
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:

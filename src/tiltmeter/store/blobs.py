@@ -16,7 +16,7 @@ from pathlib import Path
 from .. import images
 from ..errors import StoreError
 from ..records import blob_name
-from ..system import intake
+from ..system import intake, sync_file
 from .database import translate_errors
 
 FOLDER = "blobs"
@@ -73,7 +73,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
             with part.open("wb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
             part.replace(path)
         except OSError:
             with suppress(OSError):

@@ -80,6 +80,10 @@ if sys.platform == "win32":
             return False
         return True
 
+    def sync_file(file: int) -> None:
+        """Writes what an open file holds to the disk; it has to be open for writing."""
+        os.fsync(file)
+
     def sync_folder(path: Path) -> None:
         """Does nothing: Windows opens no folder, and NTFS keeps names in a journal."""
 
@@ -97,10 +101,23 @@ else:
                 raise
         return True
 
+    def sync_file(file: int) -> None:
+        """Writes what an open file holds to the disk. On macOS fsync alone leaves it in the disk's
+        own cache (fsync(2) there), which a power cut empties.
+        """
+        full = getattr(fcntl, "F_FULLFSYNC", None)
+        if full is not None:
+            try:
+                fcntl.fcntl(file, full)
+                return
+            except OSError:
+                pass  # a file system that has no such request
+        os.fsync(file)
+
     def sync_folder(path: Path) -> None:
         """Writes the names of the files in a folder to the disk."""
         folder = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            sync_file(folder)
         finally:
             os.close(folder)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ...analyse.words import reading
-from ...records import Estimate, Sampling
+from ...records import Estimate
 from ...store import Store
 from ...store.queries import tables
 
@@ -89,7 +88,15 @@ def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Writes the texts of a nested column; each of the many equal values once."""
+    """Writes a column as JSON, a struct by field; each of the many equal values once."""
+    if isinstance(column.dtype, pl.Struct):
+        fields = {field.name: _json_texts(field) for field in column.struct.unnest()}
+        named = [pl.lit(f"{_encode(name)}: ") + pl.col(name) for name in fields]
+        inner = pl.concat_str(named, separator=", ", ignore_nulls=True)
+        text = pl.when(column.is_not_null()).then(pl.lit("{") + inner + "}")
+        return pl.DataFrame(fields).select(text.alias(column.name)).to_series()
+    if column.dtype.is_integer():
+        return column.cast(pl.String)
     group = column.to_frame().with_columns(at=column.hash())
     different = group.unique("at", maintain_order=True)
     texts = [_json_text(value) for value in different[column.name].to_list()]
@@ -98,13 +105,9 @@ def _json_texts(column: pl.Series) -> pl.Series:
 
 
 def _json_text(value: Any) -> str | None:
-    if value is None:
-        return None
     if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
         value = {entry["label"]: entry["count"] for entry in value}
-    elif isinstance(value, dict):
-        value = {name: part for name, part in value.items() if part is not None}
-    return _encode(value)
+    return None if value is None else _encode(value)
 
 
 def table_frame(store: Store, name: str) -> Frame:
@@ -127,7 +130,7 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
     if name == "factors":
         return _once_each(name, values, lambda texts: _levels(name, texts, factors))
     if name == "sampling":
-        return _once_each(name, values, lambda texts: _samplings(name, texts))
+        return _samplings(name, values)
     if name == "omitted":
         return _once_each(name, values, lambda texts: _omitted(name, texts))
     if name == "date":
@@ -153,18 +156,12 @@ def _levels(name: str, texts: Sequence[Any], factors: Sequence[str]) -> pl.Serie
 
 
 def _samplings(name: str, texts: Sequence[Any]) -> pl.Series:
-    """Makes structs of sampling settings, which mostly differ in the seed alone, their last
-    field.
-    """
-    read = cache(json.loads)
-    rows = []
-    for text in texts:
-        head, comma, last = text.rpartition(",")
-        known = read(f"{head},null]") if comma else json.loads(text)
-        rows.append((*known[:-1], json.loads(last[:-1]) if comma else known[-1]))
-    columns = zip(Sampling._fields, zip(*rows, strict=True), strict=True)
-    schema = dict(SAMPLING)
-    return pl.DataFrame(dict(columns) if rows else {}, schema).to_struct(name)
+    """Makes structs of sampling settings, which are stored as JSON lists of numbers."""
+    inner = pl.Series(name, texts, dtype=pl.String).str.strip_chars("[]")
+    parts = inner.str.split_exact(",", len(SAMPLING.fields) - 1).struct.unnest()
+    fields = zip(SAMPLING.fields, parts, strict=True)
+    typed = [part.cast(field.dtype, strict=False).alias(field.name) for field, part in fields]
+    return pl.DataFrame(typed).to_struct(name)
 
 
 def _omitted(name: str, texts: Sequence[Any]) -> pl.Series:

@@ -7,9 +7,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from ...gold.sheet import FORMULA
 from ...records import ERROR
@@ -106,20 +108,14 @@ def _write_lines(pieces: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def _write_parquet(pieces: Iterable[pl.DataFrame], path: Path) -> None:
-    """Writes one file per piece, then joins them: a Parquet file cannot be appended to."""
+    """Hands pieces on to polars, which writes them as they come, from a thread of its own."""
+    rest = iter(pieces)
+    first = next(rest)
     with tempfile.TemporaryDirectory(dir=path.parent) as place:
-        parts = list(_parts(pieces, Path(place)))
-        if len(parts) == 1:
-            parts[0].replace(path)
-        else:
-            pl.scan_parquet(parts).sink_parquet(path)
-
-
-def _parts(pieces: Iterable[pl.DataFrame], place: Path) -> Iterator[Path]:
-    for number, piece in enumerate(pieces):
-        path = place / f"{number:06}.parquet"
-        piece.write_parquet(path)
-        yield path
+        part = Path(place, path.name)
+        whole = register_io_source(lambda *_: chain([first], rest), schema=first.schema)
+        whole.sink_parquet(part, compression_level=1)
+        part.replace(path)
 
 
 WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {

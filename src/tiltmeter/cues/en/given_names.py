@@ -166,6 +166,8 @@ def _has_evidence(
     verb = following[1].lower() if following else ""
     if re.match(rf"\s+(?:from|in|at) (?:{any_of('departments')})\b", tail, re.IGNORECASE):
         return True
+    if re.match(r" \(\d{1,2}\)", tail):
+        return True  # "Mia (6)"
     if low == verb == "will":
         return True  # "Will will be late"
     if verb in _LISTS["verbs"] or re.match(r"['’]s\b", tail):

@@ -46,6 +46,8 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return POSSESSIVE  # "gave her all."
     if word == "will" and (not after or _ENDS.search(text[following.end() : following.end() + 2])):
         return POSSESSIVE  # "see her will."
+    if word == "next" and after == "to":
+        return OBJECT
     if word in ("last", "next") and after in words["time"]:
         return _when(words, before)
     if word in words["function"]:
