@@ -297,9 +297,8 @@ class OutputTable:
         sort: sample, surprise or label.
         """
         first, second, pairs = self._pairs(*axes)
-        rows = np.isin(
-            first.codes, [first.levels.index(r) for r in window.rows if r in first.levels]
-        )
+        shown_rows = [first.levels.index(r) for r in window.rows if r in first.levels]
+        rows = np.isin(first.codes, shown_rows)
         columns = [second.levels.index(k) for k in window.columns if k in second.levels]
         shown = (rows & np.isin(second.codes, columns))[self._cell]
         mask = self._select(selection).mask
@@ -311,10 +310,8 @@ class OutputTable:
         begins = np.flatnonzero(np.diff(at[by_cell], prepend=-1))
         for begin, end in pairwise([*begins, len(by_cell)]):
             code = int(at[by_cell[begin]])
-            cell = (
-                first.levels[code // len(second.levels)],
-                second.levels[code % len(second.levels)],
-            )
+            at_row, at_column = divmod(code, len(second.levels))
+            cell = first.levels[at_row], second.levels[at_column]
             picked = order[by_cell[begin:end][window.first - 1 : window.last]]
             yield from (self._placed(cell, int(place), attribute) for place in picked)
 

@@ -41,9 +41,9 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
     """Keeps what the endpoints of subjects that were asked say of themselves."""
     for subject in subjects:
         model = models.opened(subject)
-        said = await model.describe() if model is not None else {}
-        if said:
-            endpoints.keep_endpoint(store, subject, said)
+        description = await model.describe() if model is not None else {}
+        if description:
+            endpoints.keep_endpoint(store, subject, description)
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Pilot:
             for annotator in self.annotators
             if not annotator.judge or isinstance(annotator, Cascade)
         ]
-        found = stored.replies(self.store, [trial.id for trial in trials], rules)
-        return First(subject, self.protocol, tuple(trials), found, seconds)
+        replies = stored.replies(self.store, [trial.id for trial in trials], rules)
+        return First(subject, self.protocol, tuple(trials), replies, seconds)
 
     def _reserve(self, first: First, model: Model) -> int:
         """Tokens to ask for beside the limit of an answer, by what was thought so far."""
@@ -147,10 +147,10 @@ class Pilot:
         switched_off = self.choices.reasoning == OFF or model.switched_off
         held: dict[str, str] = {"reserve": str(model.reserve)}
         if stopping:
-            said = pilot_words.sentence(first, switched_off)
+            cause = pilot_words.sentence(first, switched_off)
             held |= {
                 "cause": first.cause,
-                "said": f"{said} {pilot_words.remedy(first, switched_off)}",
+                "said": f"{cause} {pilot_words.remedy(first, switched_off)}",
                 "type": next(iter(pilot_words.options(first, switched_off)), ""),
             }
         stored.keep(self.store, first.subject, held)
