@@ -14,7 +14,7 @@ from .whole_run.measure_run import measured_rows
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
-    """All estimates of a run in one variant, in the order in which the protocol declares its
+    """Lists all estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p adjusted (`claims.adjust_by_claim`).
     """
     rows = list(_rows(store, protocol, variant))

@@ -143,7 +143,7 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
 
 
 def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
-    """Each gold label beside what a judge said: by annotator and attribute."""
+    """Pairs each gold label with the label of a judge: by annotator and attribute."""
     pairs: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in gold.pairs(store):
         pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)

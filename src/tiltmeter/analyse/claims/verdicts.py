@@ -75,10 +75,13 @@ class Verdict:
     signature: str
     sides: Mapping[str, float]
     facts: ClaimFacts
+    claim: Claim
 
     @property
     def nuisance(self) -> str:
-        """What it measures, if that is no question of the audit; such a claim is no tilt."""
+        """The nuisance that it measures, if it is no question of the audit; such a claim is no
+        tilt.
+        """
         return self.facts.spec.nuisance
 
     @property
@@ -88,7 +91,9 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "facts"}
+        fields = {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("facts", "claim")
+        }
         return fields | {
             "word": self.word.value,
             "sides": dict(self.sides),
@@ -106,7 +111,7 @@ _OF_ROW = tuple({f.name for f in fields(Verdict)} & {f.name for f in fields(Esti
 def verdicts(
     protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
-    """A verdict for each headline claim of one variant, in the order of the protocol.
+    """Judges each headline claim of one variant, in the order of the protocol.
 
     background: what else is known of the run (`background.read_background`).
     """
@@ -114,7 +119,7 @@ def verdicts(
 
 
 def judge(claim: Claim, background: Background) -> Verdict:
-    """The verdict of one claim."""
+    """Judges one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
@@ -146,9 +151,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
-    facts = _facts(
-        claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
-    )
+    joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -161,6 +165,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         query=claim.query,
         sides=claim.sides,
         facts=facts,
+        claim=claim,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
 
@@ -234,8 +239,8 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
-    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
+    it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
     difference and shows no tilt. "" where gold says enough, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
@@ -257,7 +262,9 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    """Writes that no numbers over so few items pass a sign flip in its family; "" where some
+    would.
+    """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
