@@ -243,8 +243,8 @@ class Store(Database):
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """What annotators said before is kept and no longer current. keys: (output, annotator,
-        attribute).
+        """Marks earlier labels of annotators as no longer current; they are kept. keys: (output,
+        annotator, attribute).
         """
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
@@ -279,7 +279,7 @@ class Store(Database):
         return blobs.read_blob(self.folder, name)
 
     def blob_path(self, name: str) -> str:
-        """Where a file lies in the run's folder."""
+        """Returns the path of a file in the run's folder."""
         return blobs.place_of(self.folder, name).relative_to(self.folder).as_posix()
 
     def put_blob(self, content: bytes, suffix: str) -> str:

@@ -1,4 +1,4 @@
-"""What a mitigation does to a tilt: the number of another measure with it less without, item by
+"""The effect of a mitigation on a tilt: the number of another measure with it less without, item by
 item.
 
 A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by
@@ -209,7 +209,7 @@ def _sum(values: Floats) -> float:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """With both tilts. own: the interval of the one with the mitigation."""
+    """Adds both tilts. own: the interval of the one with the mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)
