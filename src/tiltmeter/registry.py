@@ -53,6 +53,7 @@ PROTOCOLS = (
 # Protocol → another file in the folder of one that ships: the same measure of other people.
 COMPANIONS = {
     "dialogues_people": "dialogues/people.toml",
+    "gramvis_people": "gramvis/people.toml",
     "occupations_people": "occupations/people.toml",
     "roles_people": "roles/people.toml",
     "words_people": "words/people.toml",

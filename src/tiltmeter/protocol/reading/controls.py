@@ -2,7 +2,8 @@
 
 A protocol with `controls = "controls.csv"` names its controls nowhere else: a contrast with
 `controls = "*"` is against all of them, a `where` of ["*"] keeps them alone, {controls} in a text
-is their titles, by which their levels are called too.
+is their titles, by which their levels are called too. In a sentence it stays a slot: a run may have
+asked in some of them alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .. import EVERY
 from ..design.tables import SEVERAL, Beside, Row
 from ..source.source_lines import SourceLocation
 
-KEY, TITLE, SLOT = "controls", "title", "{controls}"
+KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
@@ -50,9 +51,12 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
     them.
     """
     if isinstance(part, str):
-        return part.replace(SLOT, _joined([row[TITLE] for row in rows]))
+        return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
-        filled = {name: _filled(inside, rows) for name, inside in part.items()}
+        filled = {
+            name: inside if name == SENTENCE else _filled(inside, rows)
+            for name, inside in part.items()
+        }
         for name in filled.keys() & rows[0].keys():
             if filled[name] == [EVERY]:  # of a `where`
                 filled[name] = [row[name] for row in rows]
@@ -65,6 +69,6 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
     return part
 
 
-def _joined(titles: Sequence[str]) -> str:
+def joined_titles(titles: Sequence[str]) -> str:
     """Titles in a sentence: "English", "English and Chinese", "English, Chinese and Finnish"."""
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
