@@ -158,6 +158,21 @@ def test_no_circle_is_inside_a_room(room: str) -> None:
     TopologicalSorter(inner_graph(room)).prepare()  # raises CycleError with the circle
 
 
+def test_no_two_files_import_each_other() -> None:
+    """Raises CycleError with the circle; a package's face hands names on and stands for no file."""
+    files = {path.relative_to(SOURCE).with_suffix("").parts: path for path in SOURCE.rglob("*.py")}
+    edges = {
+        file: {
+            name[:end]
+            for name in imports(path)
+            for end in (len(name), len(name) - 1)
+            if name[:end] in files and name[:end] != file
+        }
+        for file, path in files.items()
+    }
+    TopologicalSorter(edges).prepare()
+
+
 def test_few_arrows_stand_between_inner_rooms() -> None:
     arrows = [
         (room, a, b) for room in LARGEST for a, into in inner_graph(room).items() for b in into
@@ -216,31 +231,21 @@ def test_no_two_classes_have_one_name() -> None:
 LONG_FILES: dict[str, int] = {
     "analyse/measures/controlled_effects.py": 378,
     "analyse/words/sentences.py": 394,
-    "instruments/__init__.py": 406,
     "instruments/ranking/reading.py": 362,
-    "registry.py": 408,
     "stages/batches/steps.py": 409,
     "store/database.py": 391,
     "store/queries/labels.py": 416,
 }  # of more than MOST_LINES lines
 LONG_FUNCTIONS: dict[str, int] = {
     "analyse/claims/evidence.py: gather": 60,
-    "api/runs/execute.py: run": 87,
     "instruments/pronouns/everybody.py: everybody": 58,
     "report/first_screen/screen.py: screen": 54,
     "report/run_page/content.py: build": 51,
-    "stats/association.py: ratio": 66,
 }  # of more than MOST_FUNCTION_LINES lines
 WIDE_FUNCTIONS: dict[str, int] = {
-    "analyse/measures/estimate_rows.py: row_of": 8,
-    "api/planning/plan.py: plan": 8,
-    "api/runs/execute.py: run": 8,
-    "cli/export.py: command": 11,
-    "cli/plan.py: command": 9,
     "explore/rendering.py: grid": 8,
     "stages/steps/generate.py: generate": 9,
     "stages/steps/label.py: annotate": 8,
-    "stats/judges/correction.py: rogan_gladen_difference": 8,
 }  # of more than MOST_PARAMETERS parameters
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 50, 7
 

@@ -1,36 +1,42 @@
-"""Hard prompts, written before the rules: 397 of them, of which 216 must be swapped."""
+"""Hard prompts: 397 by the author of the rules, written before them, and a fresh set by somebody
+who has not seen the rules (first look: docs/explanation/traffic.md).
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 
+import pytest
+
 from tiltmeter.cues import pair
 
-from .nasty import ROWS, count, outcome
+from .nasty import RIGHT, back_and_forth, count, outcome, rows
+
+FILES = ("nasty.jsonl", "fresh_a.jsonl")
+ROWS = rows()
 
 
 def test_enough_prompts_must_be_swapped() -> None:
     expected = Counter(row["expect"] for row in ROWS)
-    assert len(ROWS) >= 150 and expected["swap"] + expected["mirrored"] >= 75
+    assert len(ROWS) >= 150 and expected["swap"] + expected["mirror"] >= 75
 
 
-def test_prompts_are_swapped_right_or_left_alone() -> None:
-    outcomes = count()
-    must = sum(row["expect"] in ("swap", "mirrored") for row in ROWS)
-    right = sum(outcomes[word] for word in ("right", "right none", "aside rightly"))
+@pytest.mark.parametrize("file", FILES)
+def test_prompts_are_swapped_right_or_left_alone(file: str) -> None:
+    outcomes, prompts = count(file), rows(file)
+    must = sum(row["expect"] in ("swap", "mirror") for row in prompts)
     assert outcomes["right"] >= 0.85 * must
-    assert right >= 0.90 * len(ROWS)
-    assert outcomes["wrong"] <= 0.02 * len(ROWS)
-    swapped = [row["id"] for row in ROWS if outcome(row).startswith("MATTERS, ")]
+    assert sum(outcomes[word] for word in RIGHT) >= 0.90 * len(prompts)
+    assert outcomes["wrong"] <= 0.02 * len(prompts)
+    swapped = [row["id"] for row in prompts if outcome(row).startswith("MATTERS, ")]
     assert swapped == []
 
 
-def test_swapping_twice_gives_the_text_back() -> None:
-    pairs = [pair(row["prompt"]) for row in ROWS if row["swap"] == "gender"]
-    swapped = [one for one in pairs if one.text]
-    back = [pair(one.text).text == one.texts[0] for one in swapped]
-    assert len(swapped) >= 60 and sum(back) >= 0.97 * len(back)
+@pytest.mark.parametrize("file", FILES)
+def test_swapping_twice_gives_the_text_back(file: str) -> None:
+    back, swapped = back_and_forth(file)
+    assert swapped >= 60 and back >= 0.97 * swapped
 
 
 def test_500_prompts_take_less_than_five_seconds() -> None:

@@ -237,7 +237,7 @@ def test_a_lambda_and_what_has_no_source_are_refused() -> None:
     with pytest.raises(UsageError, match="source of len cannot be read"):
         name_function(len)
     assert name_function(lambda prompt: "she", "mine") == "python:mine"
-    with pytest.raises(UsageError, match="int is no model"):
+    with pytest.raises(UsageError, match="int is not a model"):
         tiltmeter.plan("roles", 3)  # type: ignore[arg-type]
 
 

@@ -26,25 +26,25 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 SUBJECT = "subject"  # the purpose of a call that generates; any other purpose is an annotator
 
-# Outcomes of an output. What is not an answer is a value, counted in every table.
+# Outcomes of an output. An output that is not an answer has a value too, counted in every table.
 ANSWER = "answer"
 REFUSAL = "refusal"  # by the model or by the provider's policy: a result, not an error
-ERROR = "error"  # the call was answered and cannot be used
-CUT = "cut"  # the limit came before the answer, or before its end where the end is needed
+ERROR = "error"  # a reply came and cannot be used
+CUT = "cut"  # the limit of tokens came before the answer, or before an end that is needed
 
-# Why a reply ended, beside REFUSAL and CUT (there: at a limit of tokens).
-STOP = "stop"  # the model ended it, or a mark that was asked for
-FILTER = "filter"  # a filter of the provider's
-TOOL = "tool"  # a call of a tool, which nobody offered
-UNKNOWN = "unknown"  # nobody says
+# Reasons for the end of a reply, beside REFUSAL and CUT (here: at a limit of tokens).
+STOP = "stop"  # the model ended it, or a stop text came
+FILTER = "filter"  # a content filter of the provider
+TOOL = "tool"  # it called a tool, though none was offered
+UNKNOWN = "unknown"  # the server does not say
 
-# Values that a label can take beside a protocol's own. STYLE: no answer is a value.
+# Values that a label can take beside a protocol's own: no answer is a value too.
 BOTH = "both"
 NEITHER = "neither"
 INVALID = "invalid"
 OTHER_LANGUAGE = "other_language"
 UNRESOLVED = "unresolved"
-UNSURE = "unsure"  # by rules that read an answer in ways whose labels differ
+UNSURE = "unsure"  # given by rules that can read an answer in two ways with different labels
 NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
 OUTCOMES = (
@@ -60,10 +60,12 @@ OUTCOMES = (
     ERROR,
 )
 
-# How labels are named: who said it, and of what.
+# Parts of the names of annotators and attributes.
 HUMAN = "human:"  # begins an annotator that is a person
 ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
-CORRECTED = " (corrected)"  # ends the annotator of a correction in sight of the labels: no gold
+CORRECTED = (
+    " (corrected)"  # ends the annotator of a correction made in sight of the labels: not gold
+)
 VOTE = "_vote"  # ends the attribute of a panel's single votes
 
 
@@ -71,12 +73,12 @@ canonical = json_writer(",", ":", sort_keys=True)
 
 
 def content_id(*parts: object) -> str:
-    """`digest` of the canonical JSON of `parts`."""
+    """Returns the `digest` of the canonical JSON of `parts`."""
     return digest(canonical(parts))
 
 
 def digest(text: str) -> str:
-    """32 hexadecimal digits (128 bits) of SHA-256 over a text."""
+    """Returns 32 hexadecimal digits (128 bits) of the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -88,8 +90,8 @@ def blob_name(content: bytes, suffix: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None is
-    left to the provider.
+    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None
+    leaves the setting to the provider.
     """
 
     temperature: float | None = 1.0
@@ -110,10 +112,10 @@ class Message(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One prompt and one sample number: the unit that is generated once and resumed by.
+    """One prompt and one sample number: the unit of generating and of resuming.
 
     context:  the system prompt and the turns before the prompt; pictures: blob names of those that
-              are shown with it. Both follow from the protocol and the run's settings, and are no
+              are shown with it. Both follow from the protocol and the run's settings, and are not
               columns of the run's table.
     """
 
@@ -136,19 +138,19 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a model, in no provider's words.
+    """A request to a model, independent of any provider's format.
 
     model:    `kind:name` of the model that is asked.
     begin:    a begun answer that the model is to continue, or "".
-    logprobs: how many alternatives with log-probabilities for each position; 0 for none.
+    logprobs: alternatives with log-probabilities per position; 0 for none.
     schema:   a JSON Schema (as text) that the reply must follow, or "".
     purpose:  "subject" or the annotator's id.
     size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
-    longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
-    stop:     texts at which a reply ends, without them; none of them for a model that takes none.
-    nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the
-              output's id and a turn for a judge; `/TURN` for a judge who draws nothing, so that
-              equal questions about several outputs are one call.
+    longest:  the most pixels of a shown picture's longer side; 0 shows pictures as they are.
+    stop:     texts before which a reply ends; () for a model that accepts none.
+    nonce:    keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's
+              id and a turn for a judge; `/TURN` for a judge at temperature 0, so that equal
+              questions about several outputs are one call.
     """
 
     model: str
@@ -162,9 +164,9 @@ class Request:
     size: str = ""
     longest: int = 0
     stop: tuple[str, ...] = ()
-    # canonical JSON, stored beside the reply
+    # canonical JSON, stored with the reply
     text: str = field(init=False, repr=False, compare=False)
-    # id of the call: a request is paid for once
+    # the id of the call: a request is paid for once
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -187,7 +189,7 @@ class Request:
 
     @property
     def shared(self) -> bool:
-        """True if it names no output: equal questions about others are this request too."""
+        """True if equal questions about other outputs are this same request."""
         return self.nonce.startswith("/")
 
 
@@ -200,19 +202,19 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's reply, and its cost. Its texts are whole: any file can hold them.
+    """A model's reply, and its cost. Its texts hold no lone surrogates: any file can hold them.
 
-    alternatives: for each generated position the tokens offered with their log-probabilities.
-    usage:        (prompt tokens, completion tokens) as the server said, or None.
-    cost:         US dollars, or None where the price is unknown.
+    alternatives: per generated position, the tokens offered with their log-probabilities.
+    usage:        (prompt tokens, completion tokens) by the server's count, or None.
+    cost:         US dollars, or None if the price is unknown.
     omitted:      parameters that the model refuses and that were left out (`provider default`).
-    revised:      the prompt as the provider rewrote it, where it says so.
-    picture:      the bytes of the picture that came; the engine stores them and puts their name
-                  into `blob`.
-    remote:       the id under which the provider worked on it, where it was submitted and polled.
-    server:       which of several servers sent it, from 1 as they were named; 0 where there is one.
-    ended:        why it ended: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
-    thought:      tokens of the completion that went into reasoning; None if nobody says.
+    revised:      the prompt rewritten by the provider, if it gives that.
+    picture:      the bytes of the picture; the engine stores them and puts their name into `blob`.
+    remote:       the provider's id of a job that was submitted and polled.
+    server:       the number of the server that sent it, from 1 in the order they were named; 0 if
+                  there is only one.
+    ended:        the reason for its end: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
+    thought:      completion tokens spent on reasoning; None if the server does not say.
     """
 
     text: str
@@ -246,8 +248,8 @@ class Reply:
             object.__setattr__(self, name, whole_text(getattr(self, name)))
 
     def received(self, cost: float | None, omitted: tuple[str, ...], raw: str) -> Reply:
-        """The reply with what is known once it came. It is made for every call, and takes a third
-        of what `dataclasses.replace` does.
+        """Adds the facts known once the reply has come. Made for every call, in a third of the time
+        of `dataclasses.replace`.
         """
         return Reply(
             self.text,
@@ -270,8 +272,8 @@ class Reply:
 
 
 class Output(NamedTuple):
-    """A subject's reply to a trial (an output's id is its trial's). ended, thought: as of the
-    reply.
+    """A subject's reply to a trial (an output's id is its trial's). ended, thought: as in
+    `Reply`.
     """
 
     trial: str
@@ -286,8 +288,8 @@ class Output(NamedTuple):
 class Label(NamedTuple):
     """An annotator's value for one attribute of an output.
 
-    position: 0, or the rank where an attribute has several values (ten picked words).
-    weight:   1, or a probability where the value was not drawn but read from log-probabilities.
+    position: 0, or the rank if an attribute has several values (ten picked words).
+    weight:   1, or a probability if the value was not drawn but read from log-probabilities.
     """
 
     output: str
@@ -299,8 +301,8 @@ class Label(NamedTuple):
 
 
 class LabelCall(NamedTuple):
-    """The call that an annotator's labels of an output rest on. turn: 1 for the first that was
-    asked about it; several outputs may share a call.
+    """A call behind an annotator's labels of an output. turn: 1 for the first call about the
+    output; several outputs may share a call.
     """
 
     output: str
@@ -309,7 +311,7 @@ class LabelCall(NamedTuple):
     call: str
 
 
-# What an instrument is: it yields requests, is sent their replies, and returns labels.
+# An instrument at work: it yields requests, is sent their replies, and returns labels.
 Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Label]]
 
 
@@ -317,11 +319,11 @@ Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Label]]
 class Answered:
     """An output with the trial that asked for it, as an instrument sees it.
 
-    exact: the output was asked for with log-probabilities, whether or not the reply has any.
-    cell:  the row of the design that the trial comes from, with the columns that are no factors (an
-           input text).
+    exact: True if the output was requested with log-probabilities, even if the reply has none.
+    cell:  the row of the design behind the trial, with the columns that are not factors (an input
+           text).
     picture: the bytes of the output, for an instrument that reads pictures itself.
-    told:    what judges are shown before the prompt: the system prompt where the protocol says so.
+    told:    the text that judges see before the prompt: the system prompt if the protocol wants it.
     """
 
     trial: Trial
@@ -334,5 +336,5 @@ class Answered:
 
     @property
     def task(self) -> str:
-        """The subject's task, as a judge is shown it."""
+        """The subject's task in the form that a judge sees."""
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt

@@ -1,4 +1,4 @@
-"""The row in which every audit ends, and the parts of it: populations, cells, items, voices."""
+"""The row in which every audit ends, and the parts that only some of its rows have."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any, NamedTuple, TypedDict
 
 
 class Population(TypedDict):
-    """Of which items and cue words an estimate speaks.
+    """The population of items and cue words that an estimate is about.
 
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
-    the cue). words: how many on each side, the baseline first; words_sd: how far those of one side
-    differ among themselves, in the unit of the estimate (log for a ratio), None if each stands in
-    one item; items_n: items. df and
-    se: of the test for words like these; se_items: of that over items alone; se_within: if the same
-    prompts were asked again, None if none was answered twice; p_these: of the
-    narrower population (these words; with few items these items too), p_these_adjusted in its own
-    family; p_like_these: for items and words like these.
+    the cue). words: the number on each side, the baseline first; words_sd: the standard deviation
+    among those of one side, in the unit of the estimate (log for a ratio), None if each word is in
+    one item only; items_n: the number of items. df and se: of the test for words like these;
+    se_items: over items alone; se_within: for asking the same prompts again, None if none was
+    answered twice; p_these: of the narrower population (these words; with few items these items
+    too), p_these_adjusted: in its own family; p_like_these: for items and words like these.
     """
 
     items: str
@@ -35,10 +34,10 @@ class Population(TypedDict):
 
 
 class NamedCell(TypedDict):
-    """One value of one attribute, whose share a claim of many cells names.
+    """One value of one attribute: a cell that a claim of many cells names.
 
-    object: None if it is over all of several objects. base: the level that it is held against; None
-    if that is all other groups. share and base_share: the raw shares of n and base_n outputs with a
+    object: None if it is over all of several objects. base: the level that it is compared with;
+    None for all other groups. share and base_share: the raw shares of n and base_n outputs with a
     value of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
     """
 
@@ -57,14 +56,14 @@ class NamedCell(TypedDict):
 class CellClaim(TypedDict):
     """The cells that a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
 
-    named: the strongest first, one per attribute; empty if the claim is not rejected, or if it is
-    and no cell by itself is ("pictures differ; in which attribute cannot be said"). largest: the
-    strongest cell as it was seen, whatever its p (None if nothing could be measured); it may not be
-    told as a finding. follows: values that differ too, and no longer among the answers that are
-    left without the named one ("the rest follows"). follows_from: the value that this claim
-    follows from, if it is such. tested: how many cells. level: at which names are tested (α over
-    the claims of the run). detectable_all, detectable_one: the rise of one value from .15 in one
-    group, in all objects and in one, that is found in 80 % of runs.
+    named: the strongest first, one per attribute; empty if the claim is not rejected, or if no cell
+    by itself is ("pictures differ; in which attribute cannot be said"). largest: the strongest
+    observed cell, whatever its p (None if nothing could be measured); it is not a finding.
+    follows: values that differ too, but not among the answers left without the named value ("the
+    rest follows"). follows_from: the value that this claim follows from, if any. tested: the
+    number of cells. level: of the tests of single cells (α over the claims of the run).
+    detectable_all, detectable_one: the rise of one value from .15 in one group, in all objects and
+    in one, that is found in 80 % of runs.
     """
 
     named: Sequence[NamedCell]
@@ -78,8 +77,8 @@ class CellClaim(TypedDict):
 
 
 class NamedItem(TypedDict):
-    """One item whose share differs from the others' together: in `Estimate.between_items` under
-    "exceptions", the most surprising first, up to three; empty if none can be named.
+    """One item whose share differs from the pooled share of the others: in `Estimate.between_items`
+    under "exceptions", the most surprising first, up to three.
 
     hits of n answers; others_share: the pooled share of the other items; p_adjusted: exact binomial
     against it, by Holm over the items of the claim.
@@ -93,7 +92,9 @@ class NamedItem(TypedDict):
 
 
 class Voice(NamedTuple):
-    """A row as the labels of some people alone correct it. who: their name, or "without NAME"."""
+    """The numbers of a row corrected by the labels of some people alone. who: their name, or
+    "without NAME".
+    """
 
     who: str
     value: float | None
@@ -102,7 +103,7 @@ class Voice(NamedTuple):
     p: float | None
 
 
-STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → its mark in papers
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +112,9 @@ class Estimate:
     says why; never 0.
 
     value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the
-    smallest difference from the null value that this design would find with 80 % power; `family` is
-    where p is adjusted, among `family_size` claims by `adjustment` (holm, benjamini-hochberg);
-    `outcomes` counts labels (sums of weights).
+    smallest difference from the null value that this design would find with 80 % power; `family`
+    names the `family_size` claims among which p is adjusted by `adjustment` (holm,
+    benjamini-hochberg); `outcomes` counts labels (sums of weights).
     """
 
     protocol: str
@@ -146,41 +147,41 @@ class Estimate:
     signature: str = ""
     # the smallest difference found at a level (α over the family), until the family is known
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
-    # codes of the marks of its interval, which the note tells in words
+    # codes of the cautions about its interval, which the note has in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    # of an interval by t: its standard error and degrees of freedom
+    # the standard error and degrees of freedom of an interval by t
     spread: tuple[float, float] | None = field(default=None, repr=False, compare=False)
-    # tests whether its items differ more than chance lets them, until it is known which rows claim
+    # tests if its items differ by more than chance; dropped once it is known which rows are claims
     test_items: Callable[[], Mapping[str, Any] | None] | None = field(
         default=None, repr=False, compare=False
     )
-    # what that found: p and p_adjusted among so many `claims`; of so many `items` how many lie
-    # `above` and `below` no tilt, and if they differ which are `exceptions` (NamedItem)
+    # the result of that test: p and p_adjusted among so many `claims`; the number of `items`, and
+    # of those `above` and `below` no tilt; if they differ, the `exceptions` (NamedItem)
     between_items: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
-    # of rows with cue words: which population they speak of
+    # of rows with cue words: the population that they are about
     population: Population | None = field(default=None, repr=False, compare=False)
-    # of what compares two sides, both raw numbers: `level` and `baseline`; of a joint effect those
-    # of each group (`masculine`) and of its controls (`masculine_en`) too
+    # the raw numbers of both sides of a comparison, `level` and `baseline`; of a joint effect also
+    # those of each group (`masculine`) and of its controls (`masculine_en`)
     sides: Mapping[str, float] | None = field(default=None, repr=False, compare=False)
-    # of claims of many cells: which cells they name
+    # the cells that a claim of many cells names
     cells: CellClaim | None = field(default=None, repr=False, compare=False)
-    # names its cells at a level, if it is rejected, until it is known over how many claims
+    # names its cells at a level, if it is rejected; dropped once the number of claims is known
     name_cells: Callable[[float, bool], CellClaim] | None = field(
         default=None, repr=False, compare=False
     )
-    # of a row that several people's gold corrects: what it is by each of them alone
+    # its numbers by each person alone, if several people's gold corrects it
     voices: tuple[Voice, ...] = field(default=(), repr=False, compare=False)
-    # of a claim that a run stops by: its look and round, of how many, and what became of it
+    # look, round and state of a claim that a run stops by
     stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Tells the row from every other of its run."""
+        """The identity of the row among all rows of its run."""
         where = tuple(self.condition.items()), tuple((self.contrast or {}).items())
         return (self.measure, self.subject, self.instrument, self.variant, *where)
 
     def without_value(self, measure: str) -> Estimate:
-        """The row of another measure, with nothing measured or tested yet."""
+        """Makes the row of another measure, with nothing measured or tested yet."""
         return replace(
             self,
             measure=measure,
@@ -219,12 +220,14 @@ class Estimate:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """The names of what is told, in the order of the table; stars after what they rest on."""
-        names = [one.name for one in fields(cls) if one.repr]
+        """The columns of the table in order, `stars` after the columns that decide them."""
+        names = [column.name for column in fields(cls) if column.repr]
         names.insert(names.index("adjustment") + 1, "stars")
         return names
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values in the order of the table; `stopped` only of a claim that a run stops by."""
-        told = {name: getattr(self, name) for name in self.columns()}
-        return told if self.stopped is None else told | {"stopped": self.stopped}
+        """Returns plain values in the order of the table; `stopped` only if the run stops by this
+        claim.
+        """
+        values = {name: getattr(self, name) for name in self.columns()}
+        return values if self.stopped is None else values | {"stopped": self.stopped}

@@ -1,4 +1,4 @@
-"""Where a run's file is not what a run holds: somebody changed it, or it broke.
+"""Damage to a run's file: changes by somebody else, or a broken file.
 
 What a run may not have at all (triggers, views) is refused when it is opened. The values are looked
 at when reading them has failed: an error then names the table and the column, and nothing is spent

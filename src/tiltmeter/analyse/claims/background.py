@@ -1,5 +1,5 @@
-"""What bears on a verdict beside the rows: what gold says of the judge that a claim rests on, and
-how much of its plan the run has.
+"""Evidence on a verdict beside the rows: gold on the judge behind a claim, and the answered part of
+the run's plan.
 
 A claim counts some values. A judge is refuted for it where the upper end of the interval of
 Youden's J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim
@@ -24,16 +24,16 @@ from ...store import Store
 from ...store.queries import label_sets, labels, settings, trials
 from ..words import numerals
 from ..words.reading import TOGETHER
-from . import cut_replies, families
+from . import cut_replies, families, repeats
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
 
 
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
-    """What gold says of the judge of one claim. labels: how many there are; people: of how many
-    annotators; refuted: why it refutes
-    the judge, else ""; errs_by_level: how its errors differ between the levels compared, else "".
+    """Gold's evidence on the judge of one claim. labels: their number; people: the number of
+    annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level: the
+    difference of its errors between the compared levels, else "".
     """
 
     labels: int = 0
@@ -47,7 +47,7 @@ class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
     trials were answered. labelled: by subject, mode and annotator, how many of the answers it
     labelled. cut: how many replies were cut. cascades: the annotators that are rules and a judge
-    together.
+    together. alike: the (annotator, subject) whose answers to one prompt never differ.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -55,19 +55,26 @@ class Background:
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     cut: cut_replies.Counts = field(default_factory=dict)
     cascades: Collection[str] = ()
+    alike: Collection[tuple[str, str]] = ()
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
-        """What gold says of the judge of a claim; nothing where there is none."""
+        """Returns gold's evidence on the judge of a claim; empty without gold."""
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
+    def never_differs(self, row: Estimate) -> bool:
+        """True for a number of likeness of a subject that answers a prompt always alike."""
+        return row.value is not None and (row.instrument, row.subject) in self.alike
+
     def of_plan(self, subject: str) -> settings.Progress:
-        """How much of its plan a subject has, or all subjects that are pooled in a name."""
+        """Returns the answered part of the plan of a subject, or of all subjects pooled in a
+        name.
+        """
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """How many answers of a claim's subjects in its mode its annotator labelled, of how many
-        there are.
+        """Counts the answers of a claim's subjects in its mode that its annotator labelled, and all
+        of them.
         """
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
@@ -76,14 +83,15 @@ class Background:
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
-    """What a run holds beside the rows that its verdicts are made of."""
+    """Reads the parts of a run, beside its rows, that verdicts are made from."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
     }
     cut = cut_replies.count_cut(store, protocol)
     known = _gold_facts(store, protocol, rows)
-    return Background(known, _plan(store), labelled, cut, settings.cascades(store))
+    alike = repeats.always_alike(store, protocol, rows)
+    return Background(known, _plan(store), labelled, cut, settings.cascades(store), alike)
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
@@ -160,8 +168,8 @@ def _index(value: float | None) -> str:
 def errors_between(
     factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """How the judge's errors differ between two levels of a factor, where an interval at 1 - .05/2
-    says so; else "". levels: the gold of each; key: of the claim.
+    """Describes the difference of the judge's errors between two levels of a factor, if an interval
+    at 1 - .05/2 shows one; else "". levels: the gold of each; key: of the claim.
     """
     if len(levels) != 2:
         return ""

@@ -11,7 +11,7 @@ from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.contrasts import nuisance_measures
 from ...protocol.design.thin_design import cues_not_asked
 from ...records import Estimate
-from ..words import headlines, numerals, populations
+from ..words import headlines, numerals, populations, reading
 from ..words.largest_shift import Moved, StratumRows, cell_of, moved
 from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
@@ -234,8 +234,8 @@ def _nuisances(
 
 def _raw_levels(protocol: Protocol, factor: str, row: Estimate) -> dict[str, float]:
     """{level of a nuisance: the share there}, from the two sides of its effect."""
-    ends = (row.contrast or {}).get(factor, "").split(f" {numerals.MINUS} ")
-    if row.sides is None or len(ends) != 2:
+    ends = reading.ends(row, factor)
+    if row.sides is None or ends is None:
         return {}
     titles = [wording.title(protocol, factor, end) for end in ends]
     return dict(zip(titles, (row.sides["level"], row.sides["baseline"]), strict=True))

@@ -119,7 +119,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     first = {
         row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
-    led = {_uncorrected_key(row) for row in rows if row.key in first}
+    led = {uncorrected_key(row) for row in rows if row.key in first}
     replaced = _corrected_keys(rows)
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):
@@ -128,7 +128,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         is_corrected = row.measure != name
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
-        leads = row.key in first or (is_corrected and _uncorrected_key(row) in led)
+        leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
         own = (spec.family or spec.nuisance) if spec else ""
         family = (HEADLINE, own) if leads else (own or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
@@ -147,9 +147,9 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     corrected = [
         place
         for place, row in enumerate(rows)
-        if row.measure.endswith(CORRECTED) and _uncorrected_key(row) in led
+        if row.measure.endswith(CORRECTED) and uncorrected_key(row) in led
     ]
-    gone = {place for place in leading if _uncorrected_key(rows[place]) in replaced}
+    gone = {place for place in leading if uncorrected_key(rows[place]) in replaced}
     _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
@@ -259,14 +259,14 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
             del members[family]
 
 
-def _uncorrected_key(row: Estimate) -> Key:
+def uncorrected_key(row: Estimate) -> Key:
     """The key of the row that this one corrects; of any other row its own."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])
 
 
 def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
     return {
-        _uncorrected_key(row)
+        uncorrected_key(row)
         for row in rows
         if row.measure.endswith(CORRECTED) and row.p is not None
     }

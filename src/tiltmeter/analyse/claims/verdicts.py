@@ -22,7 +22,7 @@ from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
-from . import cut_replies, labels_of_people
+from . import cut_replies, labels_of_people, repeats
 from .background import Background, GoldFacts
 from .cautions import further_cautions, reversing_cautions, significant
 from .evidence import Claim, gather
@@ -75,6 +75,7 @@ class Verdict:
     signature: str
     sides: Mapping[str, float]
     facts: ClaimFacts
+    claim: Claim
 
     @property
     def nuisance(self) -> str:
@@ -88,7 +89,9 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "facts"}
+        fields = {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("facts", "claim")
+        }
         return fields | {
             "word": self.word.value,
             "sides": dict(self.sides),
@@ -117,38 +120,37 @@ def judge(claim: Claim, background: Background) -> Verdict:
     """The verdict of one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
-    unsettled = (
-        list(reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
-    )
+    has_null = row.value is not None and spec.null is not None
+    unsettled = list(reversing_cautions(claim)) if has_null else []
     people = "" if known.refuted else labels_of_people.disagree(claim, known)
     scarce = "" if people and row.voices else _scarce_gold(claim, known)
     alone = "" if scarce else people
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
+    alike = repeats.SENTENCE if background.never_differs(row) else ""
+    reason = scarce or few or alone or much_cut
+    word = Word.NO_TEST if alike else _word(claim, known, unsettled, reason)
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
+        *_told((CautionKind.JUDGE_REFUTED, known.refuted), (CautionKind.REPEATS_ALIKE, alike)),
         *unsettled,
-        *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
-        *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
-        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
-        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
-        *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
+        *_told(
+            (CautionKind.GOLD_SCARCE, scarce),
+            (CautionKind.TOO_FEW_ITEMS, "" if alike else few),
+            (CautionKind.ONE_ANNOTATOR, alone),
+            (CautionKind.MUCH_CUT, much_cut),
+            (CautionKind.ITEMS_DIFFER, told),
+        ),
     ]
     rest = further_cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
-    reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
-    reasons += [told] if told else []
-    if word == Word.TILT_OF_THESE:
-        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
-    facts = _facts(
-        claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
-    )
+    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
+    joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -161,8 +163,26 @@ def judge(claim: Claim, background: Background) -> Verdict:
         query=claim.query,
         sides=claim.sides,
         facts=facts,
+        claim=claim,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
+
+
+def _reasons(
+    claim: Claim, word: Word, open_: list[str], unsettled: list[str], told: str
+) -> list[str]:
+    """Returns what the sentence names as reasons for its verdict."""
+    if word == Word.TILT_OF_THESE:
+        return [populations.of_these(claim.row, claim.nouns, claim.row.unit == "share")]
+    reasons = open_ if word == Word.UNDECIDED and open_ else unsettled
+    return [*reasons, told] if told else reasons
+
+
+def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
+    """Yields a caution for each kind that has a text."""
+    for kind, text in pairs:
+        if text:
+            yield Caution(kind, text)
 
 
 def _facts(

@@ -119,7 +119,7 @@ def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusi
         return correction.rogan_gladen(said=xa, n=na, gold=own[0])
     ((xb, nb),) = other
     return correction.rogan_gladen_difference(
-        said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1]
+        said_a=xa, n_a=na, said_b=xb, n_b=nb, golds=(own[0], own[1])
     )
 
 

@@ -29,6 +29,7 @@ from .value_counts import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
 Place = tuple[str, str]  # dimension, group
+BASE: Place = ("base", "base")  # of the base prompt
 DRAWN_BYTES = 128_000_000  # of shuffles that strata share, and of what came of them
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
@@ -185,6 +186,15 @@ class BaseAndGroups:
     def size(self) -> int:
         """The number of outputs."""
         return len(self.base) + sum(map(len, self.groups.values()))
+
+    @property
+    def prompts(self) -> dict[Place, OutputGroup]:
+        """{place: its outputs}, the base prompt first."""
+        return {BASE: self.base, **self.groups}
+
+    def about(self, place: Place) -> dict[str, str]:
+        """Returns the condition of a row that speaks of one prompt."""
+        return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
         """{dimension: {group: the values of its outputs}}, in the order of the design."""

@@ -18,7 +18,7 @@ from ...stats.results import join_notes
 from ...stats.shuffles import chance, divergence, permutation
 from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import CountTable
-from .estimate_rows import Detect, finite
+from .estimate_rows import Detect, finite, row_of, with_shuffled
 
 UNIT = "share of 1 bit"
 
@@ -71,7 +71,7 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
     codes = codes_of(table, measure, among) if table.drawn else {}
     totals = sum((_counts(one, len(among)) for one in codes.values()), start=np.zeros(len(among)))
     outcomes = {value: float(number) for value, number in zip(among, totals, strict=True) if number}
-    blank = Estimate("", "", "", measure.name, {}, None, None, UNIT, outcomes=outcomes)
+    blank = row_of(measure, {}, unit=UNIT, outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
     if len(codes) < 2:
         why = (
@@ -146,13 +146,6 @@ def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
         join_notes(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note)
         or ""
     )
-    return replace(
-        estimate,
-        value=finite(found.adjusted),
-        null_low=finite(low),
-        null_high=finite(high),
-        test=found.method,
-        p=finite(found.p),
-        n=float(sum(found.sizes)),
-        note=note,
-    )
+    ends = {"null_low": finite(low), "null_high": finite(high)}
+    n = float(sum(found.sizes))
+    return with_shuffled(estimate, found, value=finite(found.adjusted), **ends, n=n, note=note)

@@ -18,7 +18,14 @@ from ...records import Estimate
 from ...stats import means, rates
 from ...stats.results import Interval, count_of, join_notes
 from ..counts.count_table import CountTable, Floats, Group
-from .estimate_rows import estimate_row, from_null, one_item, with_sign_flip, with_test
+from .estimate_rows import (
+    estimate_row,
+    from_null,
+    one_item,
+    share_of_items,
+    with_sign_flip,
+    with_test,
+)
 from .lineup_rows import lineups_of, with_lineups
 
 WHOLE = "given shares"  # names a reference that is no column
@@ -65,7 +72,7 @@ def reference_slope(
             contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
-            estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
+            estimate = with_test(estimate, means.slope_test(slope=found, null=measure.null), found)
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
@@ -80,12 +87,7 @@ def _from_whole(
     rankings = lineups_of(table, measure, by, reference)
     for number, (value, expected) in enumerate(reference.items()):
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
-            shared = (
-                one_item(group)
-                if group.fixed
-                else rates.clustered_share(successes=group.hits, n=group.among)
-            )
-            found = _shift_interval(shared, expected)
+            found = _shift_interval(share_of_items(group), expected)
             place = tuple(group.condition.items())
             condition = {**group.condition, measure.attribute: value}
             row = estimate_row(replace(group, condition=condition), measure, found, table)

@@ -1,5 +1,5 @@
-"""What a mitigation does to a claim of many cells: how much more often a value is drawn for a group
-with it, less without, over all objects and attributes in one test.
+"""The effect of a mitigation on a claim of many cells: how much more often a value is drawn for a
+group with it, less without, over all objects and attributes in one test.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from ...stats.shuffles.changed_shares import METHOD, ChangedPart, LargestChange,
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import CountTable
 from ..counts.value_counts import codes_with_values
-from ..counts.whole_outputs import BaseAndGroups, Place
+from ..counts.whole_outputs import BASE, BaseAndGroups, Place
 from ..measures.divergences import codes_of
-from .over_cells import BASE, cells_of, places_of
+from ..measures.estimate_rows import row_of
+from .over_cells import cells_of, places_of
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 claims
 SEED = 22  # of the shuffles, with the places of the object and of the prompt
@@ -40,8 +41,7 @@ def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) ->
     groups = (base.contrast or {})["factor"]
     for about, levels, parts in compared:
         names = [title(table.protocol, groups, level) for level in levels]
-        blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
-        blank = replace(blank, contrast={factor: f"{ends[1]} − {ends[0]}"})
+        blank = row_of(measure, about, {factor: f"{ends[1]} − {ends[0]}"})
         found = largest_change(parts=parts, based=based) if parts else None
         if found is not None:
             yield _row(blank, found, names, based)
@@ -116,15 +116,11 @@ def _parts(
     """The outputs of some prompts of each object that has all of them on both sides."""
     parts = []
     for number, pair in enumerate(cells):
-        outputs = [
-            side.base if place == BASE else side.groups.get(place, ())
-            for side in pair
-            for place in places
-        ]
+        outputs = [side.prompts.get(place, ()) for side in pair for place in places]
         if all(outputs):
             names = [name for name in pair[0].attributes if name in pair[1].attributes]
             rows, values = codes_with_values(outputs, names)
-            order = [BASE, *pair[0].groups]
+            order = list(pair[0].prompts)
             shuffles = [_shuffles(number, order.index(place)) for place in places]
             half = len(places)
             parts.append(ChangedPart(rows[:half], rows[half:], names, values, shuffles))

@@ -1,4 +1,4 @@
-"""What a mitigation does to a tilt: the number of another measure with it less without, item by
+"""The effect of a mitigation on a tilt: the number of another measure with it less without, item by
 item.
 
 A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by

@@ -212,7 +212,7 @@ class _Stopped:
         se = (row.high - row.low) / 2 / _quantile(0.975, row.clusters)
         value = corrected_estimate(
             design=self.plan.design(family),
-            found=row.value,
+            value=row.value,
             se=se,
             look=decision.look,
             level=decision.level,

@@ -44,6 +44,7 @@ class CautionKind(StrEnum):
         True,
     )
     TOO_FEW_ITEMS = ("too_few_items", "", "cannot be told: so few items can show no difference")
+    REPEATS_ALIKE = "repeats_alike"  # so that likeness has nothing to be held against
     ITEMS_DIFFER = "items_differ"
     NO_ANSWERS = "no_answers"
     LOW_MASS = "low_mass"

@@ -10,7 +10,7 @@ from ...protocol.reading.controls import joined_titles
 from ...records import Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
-from .largest_shift import Moved, Share
+from .largest_shift import Moved, Share, leading_cell
 
 
 def slots(
@@ -58,8 +58,7 @@ def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """What the cell of a claim is held against: its base, or all other groups."""
-    cells = row.cells
-    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    cell = leading_cell(row)
     if cell is None:
         return {}
     base, factor = cell["base"], (spec.contrast or {}).get("factor", "")
@@ -138,9 +137,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
     if unit == "share" and not signed:
         return numerals.percent(value)
     if unit == "share":
-        told = numerals.points(value)
-        sign = "" if value == 0 else "+" if value > 0 else numerals.MINUS
-        return f"{sign}{told}"
+        return f"{numerals.sign(value)}{numerals.points(value)}"
     if unit in numerals.RATIOS:
         return numerals.odds(value)
     return numerals.quantity(value, unit, signed)
@@ -161,8 +158,8 @@ def interval(spec: MeasureSpec, row: Estimate) -> str:
 
 def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     factor = (spec.contrast or {}).get("factor", "")
-    ends = (row.contrast or {}).get(factor, "").split(f" {numerals.MINUS} ")
-    if len(ends) != 2:
+    ends = reading.ends(row, factor)
+    if ends is None:
         return {}
     level, baseline = (wording.title(protocol, factor, end) for end in ends)
     return {"level": level, "baseline": baseline, **_between(protocol, factor, row)}
@@ -170,9 +167,9 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
     """The two levels of a difference whose change the row is."""
-    for name, between in (row.contrast or {}).items():
-        ends = between.split(f" {numerals.MINUS} ")
-        if name != factor and len(ends) == 2:
+    for name in row.contrast or ():
+        ends = reading.ends(row, name)
+        if name != factor and ends is not None:
             first, second = (wording.title(protocol, name, end) for end in ends)
             return {"for_one": first, "for_other": second}
     return {}

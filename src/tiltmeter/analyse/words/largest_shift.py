@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol import EVERY, MeasureSpec
-from ...records import Estimate
+from ...records import Estimate, NamedCell
 from ...stats.wilson import wilson
-from .numerals import MINUS
+from . import reading
 
 
 class Share(NamedTuple):
@@ -50,10 +50,14 @@ class StratumRows:
                     self.tested.setdefault(row.measure, []).append(row)
 
 
-def cell_of(row: Estimate) -> Moved | None:
+def leading_cell(row: Estimate) -> NamedCell | None:
     """The cell that a claim of many cells names, else the one that differs most as seen."""
-    cells = row.cells
-    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    return None if row.cells is None else next(iter(row.cells["named"]), row.cells["largest"])
+
+
+def cell_of(row: Estimate) -> Moved | None:
+    """The leading cell of a claim as what moved."""
+    cell = leading_cell(row)
     if cell is None:
         return None
     share, other = (
@@ -80,7 +84,7 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
         return _from_base(spec, row, here, factor)
     if spec.kind == "divergence":
         shares = _shares_by_level(spec, here.all, factor)
-        named = (row.contrast or {}).get(factor, "").split(f" {MINUS} ")
+        named = reading.ends(row, factor) or ()
         levels = [level for level in named if level in shares] or list(shares)
         return _most(spec.attribute, shares, levels, "")
     return None

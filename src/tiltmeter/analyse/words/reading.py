@@ -75,6 +75,18 @@ def contrast_label(estimate: Estimate) -> str:
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
 
 
+def level_title(protocol: Protocol, factor: str, level: str) -> str:
+    """The title of a level, or of both ends of a contrast."""
+    ends = level.split(numerals.BETWEEN)
+    return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
+
+
+def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
+    """The level and the baseline that a row holds against each other; None if it has no two."""
+    found = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
     """A column for each factor that estimates name, and `contrast_NAME` for each part of their
     contrasts, "" where a row has none. A factor that is called as a field of an estimate is

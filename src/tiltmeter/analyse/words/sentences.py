@@ -69,16 +69,16 @@ def verdict(
     return word.record.sentence.format(
         subject=f"{row.subject} ({about})" if about else row.subject,
         what=what,
-        Why=_capital(why),
+        Why=reading.title(why),
         number=number,
         raw="uncorrected, " if row.correction == "none" else "",
         refuted=refuted,
         reasons=f" {' '.join(reasons)}" if reasons else "",
         tested=tested,
-        Tested=_capital(tested),
+        Tested=reading.title(tested),
         tilts=f" {label}: {tested}"
         if label.startswith("tilts")
-        else f": {label}. {_capital(tested)}",
+        else f": {label}. {reading.title(tested)}",
         power=_power(spec, row),
     )
 
@@ -101,13 +101,11 @@ def without_article(text: str) -> str:
 
 def chance(row: Estimate) -> str:
     """`adjusted p = .013 (Holm, 12 claims)`."""
-    p = row.deciding_p
-    text = numerals.chance(p)
-    sign = "" if text[0] in "<>" else "= "
+    p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
-        return f"p {sign}{text}"
+        return p
     how = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
-    return f"adjusted p {sign}{text} ({how}, {row.family_size} claims)"
+    return f"adjusted {p} ({how}, {row.family_size} claims)"
 
 
 def _level(row: Estimate) -> str:
@@ -130,10 +128,6 @@ def _look(row: Estimate) -> str:
 
 def _by_gold(row: Estimate) -> str:
     return "" if row.correction == "none" else f", as gold corrects it ({row.correction})"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _power(spec: MeasureSpec, row: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""What is found when a run or a folder is computed anew: one list of contradictions."""
+"""The findings of recomputing a run or a folder: one list of contradictions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Findings:
 
     @property
     def contradictions(self) -> list[Contradiction]:
-        """What does not hold, in the order in which it was found."""
+        """Lists the contradictions, in the order of the checks."""
         return list(self._kinds.values())
 
     @property

@@ -41,7 +41,7 @@ class TrialCheck:
         self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
-        """What does not hold of a trial that was asked."""
+        """Yields the contradictions of an asked trial."""
         protocol = self._protocol
         levels = tuple(trial.factors.get(name, "") for name in self._names)
         cell = self._cells.get(levels)

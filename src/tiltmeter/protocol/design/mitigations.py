@@ -141,7 +141,7 @@ def _limits(rows: Sequence[Row], languages: Sequence[str]) -> Iterator[str]:
 
 
 def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
-    """What labels the costs of texts: their length, and by a judge their quality."""
+    """Makes the instruments for the costs of texts: their length, and by a judge their quality."""
     if pictures:
         return []
     found: list[dict[str, Json]] = [

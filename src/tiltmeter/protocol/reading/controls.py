@@ -1,9 +1,9 @@
 """Control conditions as a table: a row per control with its level in each factor and its title.
 
-A protocol with `controls = "controls.csv"` names its controls nowhere else: a contrast with
-`controls = "*"` is against all of them, a `where` of ["*"] keeps them alone, {controls} in a text
-is their titles, by which their levels are called too. In a sentence it stays a slot: a run may have
-asked in some of them alone.
+A protocol with `controls = "controls.csv"` names its controls only there: a contrast with `controls
+= "*"` is against all of them, a `where` of ["*"] keeps only them, and {controls} in a text stands
+for their titles, which are the titles of their levels too. In a sentence it stays a slot, since a
+run may have asked in some of them only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> M
 
 
 def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
-    """The titles of a file, and those of the controls in every factor."""
+    """Adds the controls' titles, in every factor, to those of the file."""
     titles = dict(declared) if isinstance(declared, Mapping) else {}
     for column in rows[0]:
         if column != TITLE:
@@ -47,8 +47,8 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
 
 
 def _filled(part: Json, rows: Sequence[Row]) -> Json:
-    """A part of a declaration with its slots for the controls filled, its contrasts against
-    them.
+    """Fills the slots for the controls in a part of a declaration, and names them in its
+    contrasts.
     """
     if isinstance(part, str):
         return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
@@ -70,5 +70,7 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
 
 
 def joined_titles(titles: Sequence[str]) -> str:
-    """Titles in a sentence: "English", "English and Chinese", "English, Chinese and Finnish"."""
+    """Joins titles in a sentence: "English", "English and Chinese", "English, Chinese and
+    Finnish".
+    """
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))

@@ -139,7 +139,7 @@ def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
     """
     found: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
-        baseline = (e.contrast or {}).get(factor, "").rpartition(f" {numerals.MINUS} ")[2]
+        baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]
         if baseline:
             found.setdefault(
                 (reading.stratum(e), tuple(reading.group(e).items()), baseline),

@@ -245,8 +245,8 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
         for name, short in names.items():
             text = text.replace(name, short)
         bare = text.partition(": ")[2] or text
-        if bare.count(f" {numerals.MINUS} ") == 1:  # what is held against the baseline
-            bare = text = bare.partition(f" {numerals.MINUS} ")[0]
+        if bare.count(numerals.BETWEEN) == 1:  # what is held against the baseline
+            bare = text = bare.partition(numerals.BETWEEN)[0]
         return " · ".join(
             ", ".join(titles.get(part, part) for part in group.split(", "))
             for group in (bare if bare in titles else text).split(" · ")

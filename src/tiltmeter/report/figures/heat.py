@@ -225,8 +225,8 @@ def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
         return numerals.quantity(value, spec.unit, signed, 2)
     if not signed:
         return numerals.percent(value)
-    sign = "" if not value else "+" if value > 0 else numerals.MINUS
-    return f"{sign}{numerals.fixed_decimals(abs(100 * value), numerals.point_places(value))}"
+    size = numerals.fixed_decimals(abs(100 * value), numerals.point_places(value))
+    return f"{numerals.sign(value)}{size}"
 
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:

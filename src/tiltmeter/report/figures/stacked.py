@@ -37,8 +37,8 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """How often each label occurs in one condition. queries: label → query of what was counted; of
-    those that it does not have, that of "".
+    """The counts of labels in one condition. queries: label → query of its outputs; "" → the query
+    of the labels that have none.
     """
 
     estimate: Estimate
@@ -293,8 +293,8 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How a part is drawn: its class, its own colour or "", the class of a number in it, where it
-    has one, and the kind of its hatching.
+    """The look of a part: its class, its own colour or "", the class of a number in it, if it has
+    one, and the kind of its hatching.
     """
 
     name: str
@@ -319,7 +319,9 @@ def _looks(figure: Stacked) -> Iterator[_Look]:
 
 
 def _dark(rgb: colour.Rgb) -> bool:
-    """Whether white stands out on it better than black: relative luminance under .18 (WCAG 2.1)."""
+    """True if white stands out on a colour better than black: relative luminance under .18 (WCAG
+    2.1).
+    """
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (value / 255 for value in rgb)

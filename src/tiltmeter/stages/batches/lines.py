@@ -34,7 +34,7 @@ Check = Callable[[HttpModel, Request], Awaitable[None]]
 
 @dataclass(slots=True)
 class BatchRoom:
-    """What a batch may still take: of its provider's bounds, and of a budget in US dollars."""
+    """The room left in a batch, by its provider's bounds and by a budget in US dollars."""
 
     bounds: Bounds
     tokens: float
@@ -81,7 +81,7 @@ class Shapes:
 
 
 def file_of(store: Store, key: str) -> Path:
-    """Where the lines of a batch stand until they are handed in."""
+    """Returns the file that holds the lines of a batch until they are handed in."""
     return store.folder / FOLDER / f"{key}.jsonl"
 
 

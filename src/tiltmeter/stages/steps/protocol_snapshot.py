@@ -208,7 +208,9 @@ def _earlier(store: Store, name: str) -> Protocol:
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
-    """What a protocol's file says, without the measures and the levels that no row has."""
+    """Returns the content of a protocol's file without the measures, and without levels that no row
+    has.
+    """
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
         for keys in data["measures"]

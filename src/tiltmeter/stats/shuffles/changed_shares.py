@@ -1,6 +1,6 @@
-"""How a group's share of a value differs from that of the others on one side, less on the other:
-the largest such change over all values, tested by shuffling whole rows between the sides inside
-each prompt.
+"""The change of a group's difference from the others in the share of a value, one side less the
+other: the largest over all values, tested by shuffling whole rows between the sides inside each
+prompt.
 
 The two sides are the same prompts without and with something (a mitigation). What is tested is that
 it changes nothing. What it does to all prompts alike is no change of a difference.

@@ -257,7 +257,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def number_of_words(text: str) -> int:
-    """How many words and numbers a text has; a sign of per cent is no word."""
+    """Counts the words and numbers of a text; a per cent sign is not a word."""
     return sum(any(sign.isalnum() for sign in part) for part in text.split())
 
 

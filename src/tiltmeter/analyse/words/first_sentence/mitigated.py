@@ -45,7 +45,7 @@ def mitigated(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """How many mitigations lessen a tilt, which make it larger, and what others cost."""
+    """Says how many mitigations lessen a tilt, which make it larger, and the costs of others."""
     lead, levels = _lead(claims), _levels(claims)
     told = []
     less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
@@ -115,7 +115,7 @@ def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
-    """What the mitigation of a change costs the same model in the same place."""
+    """Finds the costs of a change's mitigation for the same model in the same place."""
     place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
     return [
         facts
@@ -125,7 +125,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """How far a side lies from no tilt."""
+    """Returns the distance of a side from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 

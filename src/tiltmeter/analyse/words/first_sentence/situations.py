@@ -103,8 +103,8 @@ def _bounds(row: Estimate | None) -> dict[str, Json] | None:
 
 
 class Situation(NamedTuple):
-    """When it holds, the lead and the exceptions behind it, each without a full stop; spoken: the
-    claims of which the lead speaks.
+    """A kind of result: its condition, its lead and the exceptions behind it, each without a full
+    stop. spoken: the claims that the lead is about.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Situation(NamedTuple):
 
 
 def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
-    """What a run shows, in one sentence and its exceptions."""
+    """Sums up a run in one sentence and its exceptions."""
     if not every:
         return FirstSentence(NOTHING, NOTHING, "nothing", "", ())
     claims = Claims(tuple(every))

@@ -48,7 +48,7 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 
 def by_labeller(claims: Claims) -> Clause:
-    """What each annotator says, of a claim on which they disagree."""
+    """Writes each annotator's number for a claim on which they disagree."""
     every = [claims.lead, *claims.contradicting]
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
@@ -169,7 +169,7 @@ def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """What a claim says in numbers, so that one cell is told once."""
+    """Returns the numbers of a claim, so that each cell is named once."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
@@ -220,7 +220,9 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """What tells a claim from the others: its model, its language, what it compares."""
+    """Names what distinguishes a claim from the others: its model, its language, what it
+    compares.
+    """
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
