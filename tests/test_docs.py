@@ -212,7 +212,7 @@ class Reader:
     def leave(self) -> None:
         for server in self.servers:
             server.terminate()
-            server.communicate(timeout=20)
+            server.communicate(timeout=300)
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def differing(store: Store) -> Iterator[tuple[str, str, str]]:
 
 
 def sheets(store: Store) -> list[str]:
-    """The SHA-256 of every sheet that was taken in, the oldest first."""
+    """Returns the SHA-256 of every sheet that was taken in, the oldest first."""
     return [json.loads(sheet.content)["sha256"] for sheet in artefacts.by_date(store, GOLD)]
 
 
@@ -134,7 +134,7 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 
 def _text_of(row: RawRow, *names: str) -> str:
-    """The first of some columns that says something."""
+    """Returns the first of some columns that says something."""
     return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
 
@@ -151,7 +151,7 @@ class _Lists:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def values(self, attribute: str) -> tuple[str, ...]:
-        """The values of an attribute, worked out once."""
+        """Returns the values of an attribute, worked out once."""
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]

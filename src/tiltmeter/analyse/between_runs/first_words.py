@@ -117,7 +117,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 
 def _open(change: Change, word: Word) -> str:
-    """Of a change that cannot be told, both values and that it is open."""
+    """Writes both values of a change that cannot be told, and that it is open."""
     told, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))

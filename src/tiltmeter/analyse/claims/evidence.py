@@ -130,8 +130,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """How much counts neither way at a level and at its baseline: bounds are as wide as the two
-    together, and `missing` is what the one has more.
+    """Works out how much counts neither way at a level and at its baseline: bounds are as wide as
+    the two together, and `missing` is what the one has more.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -190,7 +190,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """By stratum the tested rows that may be parts of a claim: of its own measure, and of the
+    """Lists by stratum the tested rows that may be parts of a claim: of its own measure, and of the
     measures that it names as its parts.
     """
     return {
@@ -247,8 +247,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """How much a claim that compares two levels hangs on the level of another factor. The effect of
-    that factor on both levels alike does not move the claim.
+    """Yields how much a claim that compares two levels hangs on the level of another factor. The
+    effect of that factor on both levels alike does not move the claim.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)

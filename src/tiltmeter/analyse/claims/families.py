@@ -62,7 +62,9 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """What is never pooled with anything else: subject, instrument and the levels kept apart."""
+    """Returns the parts that are never pooled with anything else: subject, instrument and the
+    levels kept apart.
+    """
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
@@ -75,7 +77,8 @@ def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str,
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """What tells null hypotheses apart: rows with equal keys test the same one of one population.
+    """Returns the key that tells null hypotheses apart: rows with equal keys test the same one of
+    one population.
 
     spec: None for a row that a kind of measure adds under a name of its own.
     """
@@ -155,8 +158,8 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """What headline claims show of these cue words alone (or these items): a family of its own over
-    the whole run, by Holm.
+    """Adjusts p of headline claims about these cue words alone (or these items): a family of its
+    own over the whole run, by Holm.
     """
     found = {place: made[place].population for place in leads}
     known = {
@@ -170,7 +173,7 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Whether the items of headline claims differ more than chance lets them: a family of its own
+    """Tests if the items of headline claims differ more than chance lets them: a family of its own
     over the whole run, by Holm, so that no claim's p moves.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
@@ -185,7 +188,7 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Which cells claims of many cells name, once it is known over how many claims."""
+    """Names the cells of claims of many cells, once it is known over how many claims."""
     for place in leads:
         row = made[place]
         if row.name_cells is not None:
@@ -238,7 +241,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """With the sentence that so few items cannot show anything in so large a family."""
+    """Adds the sentence that so few items cannot show anything in so large a family."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)

@@ -22,7 +22,7 @@ from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
-from . import cut_replies, labels_of_people, repeats
+from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
 from .cautions import further_cautions, reversing_cautions, significant
 from .evidence import Claim, gather
@@ -79,7 +79,9 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """What it measures, if that is no question of the audit; such a claim is no tilt."""
+        """The nuisance that it measures, if it is no question of the audit; such a claim is no
+        tilt.
+        """
         return self.facts.spec.nuisance
 
     @property
@@ -109,7 +111,7 @@ _OF_ROW = tuple({f.name for f in fields(Verdict)} & {f.name for f in fields(Esti
 def verdicts(
     protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
-    """A verdict for each headline claim of one variant, in the order of the protocol.
+    """Judges each headline claim of one variant, in the order of the protocol.
 
     background: what else is known of the run (`background.read_background`).
     """
@@ -117,7 +119,7 @@ def verdicts(
 
 
 def judge(claim: Claim, background: Background) -> Verdict:
-    """The verdict of one claim."""
+    """Judges one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
@@ -128,16 +130,14 @@ def judge(claim: Claim, background: Background) -> Verdict:
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    alike = repeats.SENTENCE if background.never_differs(row) else ""
-    reason = scarce or few or alone or much_cut
-    word = Word.NO_TEST if alike else _word(claim, known, unsettled, reason)
+    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, known.refuted), (CautionKind.REPEATS_ALIKE, alike)),
+        *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
-            (CautionKind.TOO_FEW_ITEMS, "" if alike else few),
+            (CautionKind.TOO_FEW_ITEMS, few),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
             (CautionKind.ITEMS_DIFFER, told),
@@ -237,8 +237,8 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
-    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
+    it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
     difference and shows no tilt. "" where gold says enough, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
@@ -260,7 +260,9 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    """Writes that no numbers over so few items pass a sign flip in its family; "" where some
+    would.
+    """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""

@@ -179,7 +179,7 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
 
 
 def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
-    """All outputs and all gold by cluster, in the denominator or not."""
+    """Sums all outputs and all gold by cluster, in the denominator or not."""
     hits, among = sum_by_cluster(side, sense, places)
     n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
     for item, values in side.said.items():

@@ -116,8 +116,8 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Of two JSON arrays of integers of words, of one length, each annotator with its attributes
-    and their places.
+    """Reads from two JSON arrays of integers of words, of one length, each annotator with its
+    attributes and their places.
     """
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)

@@ -36,7 +36,7 @@ def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
 
 
 def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, str], CountTable]]:
-    """Each combination of levels that occurs, in the order of the design, with its rows."""
+    """Yields each combination of levels that occurs, in the order of the design, with its rows."""
     levels = [list(table.protocol.levels[factor]) for factor in by]
     for combination in product(*levels):
         condition = dict(zip(by, combination, strict=True))
@@ -65,7 +65,7 @@ def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> d
 
 
 def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimate]:
-    """All pairs of the levels of the measure's factor together, then each pair."""
+    """Yields all pairs of the levels of the measure's factor together, then each pair."""
     factor = (measure.contrast or {})["factor"]
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
@@ -125,7 +125,7 @@ def _with_permutation(estimate: Estimate, found: Permuted, counts: Sequence[Code
 
 
 def exact(found: Permuted, expected: float) -> Permuted:
-    """With this E₀ in place of the mean of the shuffles."""
+    """Puts this E₀ in the place of the mean of the shuffles."""
     if found.value is None:
         return found
     adjusted = divergence.chance_adjusted(divergence=found.value, expected=expected)

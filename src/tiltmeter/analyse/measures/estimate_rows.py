@@ -51,7 +51,7 @@ def estimate_row(
     table: CountTable,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """An interval as an estimate; what is not finite is null."""
+    """Makes an estimate of an interval; what is not finite is null."""
     low, high = (finite(found.low), finite(found.high)) if table.variant.intervals else (None, None)
     return row_of(
         measure,
@@ -82,7 +82,7 @@ def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
 
 
 def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
-    """With the pooled share of each of the two levels, where both have answers."""
+    """Adds the pooled share of each of the two levels, where both have answers."""
     totals = [float(among.sum()) for among in pair.among]
     if not all(totals):
         return estimate
@@ -98,7 +98,7 @@ def spread_of(found: Interval) -> tuple[float, float] | None:
 def with_test(
     estimate: Estimate, test: Test, found: Interval, detect: Detect | None = None
 ) -> Estimate:
-    """With p, and how the difference that would be found follows from the level of the test.
+    """Adds p, and how the difference that would be found follows from the level of the test.
 
     detect: by the row's own test; by t on the error of the interval where it is left out.
     """
@@ -126,7 +126,7 @@ def by_t(found: Interval, *, ratio: bool = False) -> Detect:
 
 
 def with_detectable(estimate: Estimate) -> Estimate:
-    """With the difference that the row's test finds in its family with 80 % power; a row that was
+    """Adds the difference that the row's test finds in its family with 80 % power; a row that was
     not tested has none. How it and its items are tested is done with.
     """
     if estimate.detect is None:
@@ -218,8 +218,8 @@ def with_shuffled_items(
 
 
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
-    """Between all other outcomes counted against, and all counted for: it holds whatever they would
-    have been.
+    """Bounds a share between all other outcomes counted against, and all counted for: it holds
+    whatever they would have been.
     """
     hits, among = float(group.hits.sum()), float(group.among.sum())
     found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
@@ -294,8 +294,8 @@ def one_item(group: Group) -> Interval:
 
 
 def from_null(group: Group, null: float) -> Floats:
-    """Each item's share less the null value, weighted by its part of the denominator (mean weight
-    1); sums to Σ(x − null·n).
+    """Takes each item's share less the null value, weighted by its part of the denominator (mean
+    weight 1); sums to Σ(x − null·n).
     """
     total = group.among.sum()
     if total == 0:

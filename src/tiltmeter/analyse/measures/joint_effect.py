@@ -69,7 +69,7 @@ class JointGroup(NamedTuple):
 
     @property
     def complete(self) -> list[Sides]:
-        """Those that have every control."""
+        """The sides that have every control."""
         return [one for one in self.parts if all(name in one.hits for name in self.controls)]
 
 
@@ -93,8 +93,8 @@ def joint_groups(
 def _with_all_groups(
     table: CountTable, measure: MeasureSpec, inside: Sequence[str]
 ) -> tuple[CountTable, str | None]:
-    """Of a claim over languages, those with items of every group: of masculine nouns alone a share
-    of men says as much of a model that draws men for any word as of grammatical gender.
+    """Keeps, of a claim over languages, those with items of every group: of masculine nouns alone a
+    share of men says as much of a model that draws men for any word as of grammatical gender.
     """
     if LANGUAGE not in measure.over or not inside:
         return table, None

@@ -60,8 +60,8 @@ def from_reference(
 def reference_slope(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """How much the share rises with the reference from item to item: 1 as it does, more than 1
-    exaggerates it, 0 ignores it.
+    """Yields how much the share rises with the reference from item to item: 1 as it does, more than
+    1 exaggerates it, 0 ignores it.
 
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """
@@ -79,8 +79,8 @@ def reference_slope(
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Each value's share less its share in the reference; its denominator is the reference's values
-    unless `among` says.
+    """Yields each value's share less its share in the reference; its denominator is the reference's
+    values unless `among` says.
     """
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
@@ -134,8 +134,8 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
-    """Each group over the items that have a reference, with their references and how many items
-    have none.
+    """Yields each group over the items that have a reference, with their references and how many
+    items have none.
     """
     for more, groups in table.count_groups(measure, by):
         for group in groups:

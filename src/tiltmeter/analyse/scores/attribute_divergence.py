@@ -35,7 +35,7 @@ ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterato
 
 
 def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Each group against the base prompt (BDS)."""
+    """Yields each group against the base prompt (BDS)."""
     for place, outputs in cell.groups.items():
         blank, groups = row_of(measure, cell.about(place)), {"base": cell.base, place[1]: outputs}
         yield from _in_variant(variant, clipped_by_code, blank, cell, groups)

@@ -91,7 +91,7 @@ def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: boo
 
 
 def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Each group against the base, or the groups of each dimension among one another."""
+    """Yields each group against the base, or the groups of each dimension among one another."""
     contrast = sides[0].contrast or {}
     within, factor = contrast["within"], contrast["factor"]
     before, after = (

@@ -209,7 +209,7 @@ def _sum(values: Floats) -> float:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """With both tilts. own: the interval of the one with the mitigation."""
+    """Adds both tilts. own: the interval of the one with the mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

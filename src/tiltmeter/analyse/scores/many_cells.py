@@ -41,8 +41,8 @@ class Compared:
 
 
 class CellSides(NamedTuple):
-    """What a claim holds against each other. about: its condition; names: of the groups; groups: of
-    each cell, in the order of the names.
+    """The groups that a claim holds against each other. about: its condition; names: of the groups;
+    groups: of each cell, in the order of the names.
     """
 
     about: dict[str, str]
@@ -251,5 +251,5 @@ def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[flo
 
 
 def _noted(table: CountTable, row: Estimate) -> Estimate:
-    """With what is to be said of where the attributes come from."""
+    """Adds the note about the source of the attributes."""
     return replace(row, note=join_notes(row.note, note_of(table)(row)) or "")

@@ -21,8 +21,8 @@ def slots(
     what_moved: Moved | None,
     nuisance: Mapping[str, str],
 ) -> dict[str, str]:
-    """What stands in the place of each slot of a claim. label: the short name of its model;
-    nuisance: {factor: title of the level with the highest value}.
+    """Fills the place of each slot of a claim. label: the short name of its model; nuisance:
+    {factor: title of the level with the highest value}.
     """
     found = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
     for name, level in row.condition.items():
@@ -49,7 +49,9 @@ def slots(
 
 
 def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
-    """What a share is a share of: answers, pictures, or the listed words that are found in them."""
+    """Names what a share is a share of: answers, pictures, or the listed words that are found in
+    them.
+    """
     if protocol.modality == "image":
         return "pictures"
     found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
@@ -57,7 +59,7 @@ def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
 
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """What the cell of a claim is held against: its base, or all other groups."""
+    """Names what the cell of a claim is held against: its base, or all other groups."""
     cell = leading_cell(row)
     if cell is None:
         return {}
@@ -108,8 +110,8 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
 
 
 def _times(row: Estimate, value: float) -> dict[str, str]:
-    """How many times as often; if it was not once at one of the levels, which. A count that gold
-    corrects to nothing is not such a level.
+    """Writes how many times as often; if it was not once at one of the levels, which. A count that
+    gold corrects to nothing is not such a level.
     """
     for kind, side in (
         (CautionKind.ZERO_COUNT, "level"),

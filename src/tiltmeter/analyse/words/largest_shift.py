@@ -74,8 +74,8 @@ def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
-    """What moved behind a row of a divergence, among the rows of its stratum; None for every other
-    measure.
+    """Finds what moved behind a row of a divergence, among the rows of its stratum; None for every
+    other measure.
     """
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
@@ -91,7 +91,7 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
 
 
 def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
-    """Of the attribute with the smallest p, the value that gained most on the base."""
+    """Finds, of the attribute with the smallest p, the value that gained most on the base."""
     parts = [
         one
         for one in here.tested.get(row.measure, ())

@@ -83,7 +83,7 @@ def _inside(text: str) -> str:
 
 
 def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
-    """Why a tilt is one of these cue words alone, and what ten a group could show."""
+    """Explains why a tilt is one of these cue words alone, and what ten a group could show."""
     population, (words, _) = row.population, named
     if population is None:
         return ""

@@ -103,8 +103,8 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """As many strata as there is room for; where several models have several contrasts, a panel
-    a model.
+    """Yields as many strata as there is room for; where several models have several contrasts, a
+    panel a model.
     """
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
@@ -177,7 +177,7 @@ def _joined(
 
 
 def _baseline(audit: Audit, contrast: str) -> str:
-    """What a contrast is held against, by its title."""
+    """Names what a contrast is held against, by its title."""
     factor, _, level = contrast.partition(": ")
     return wording.title(audit.protocol, factor, level) if level else contrast
 

@@ -48,12 +48,12 @@ class StackedCounts:
     queries: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, label: str) -> str:
-        """Of the outputs among which a label was counted, as text."""
+        """Returns the query of the outputs among which a label was counted."""
         return self.queries.get(label, self.queries.get("", ""))
 
 
 def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCounts:
-    """All labels of the group of an estimate."""
+    """Counts all labels of the group of an estimate."""
     counts = estimate.outcomes
     query = query_of_labels(audit.protocol, estimate).text()
     return StackedCounts(estimate, label, counts, sum(counts.values()), {"": query})
@@ -85,8 +85,8 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Of a measure of all attributes a folded figure for each, with a bar for each level that its
-    contrast compares.
+    """Yields for a measure of all attributes a folded figure for each, with a bar for each level
+    that its contrast compares.
     """
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
@@ -304,7 +304,7 @@ class _Look:
 
 
 def _looks(figure: Stacked) -> Iterator[_Look]:
-    """Of each part: answers in colours, no-answers in greys with a hatching."""
+    """Yields the look of each part: answers in colours, no-answers in greys with a hatching."""
     own = colour.own(figure.parts[: figure.answers])
     for number, part in enumerate(figure.parts):
         rgb, other = own.get(part), number - figure.answers

@@ -88,7 +88,7 @@ def text(
 
 
 def cut_text(words: str, room: float) -> str:
-    """As much of a text as fits into so many px."""
+    """Cuts a text to so many px."""
     if width_of(words) <= room:
         return words
     while words and width_of(words) > room - GLYPH:

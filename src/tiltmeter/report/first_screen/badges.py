@@ -34,8 +34,9 @@ MOST = 7  # for which the first screen has room
 def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
-    """Those of verdicts, then what qualifies them all. Where there are too many, the last verdicts
-    have none: what they are stands in the table, what could turn the first ones does not.
+    """Lists the badges of verdicts, then of what qualifies them all. Where there are too many, the
+    last verdicts have none: what they are stands in the table, what could turn the first ones does
+    not.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))
@@ -43,7 +44,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """What is said in large letters of planted models."""
+    """Writes what stands in large letters about planted models."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -105,7 +106,9 @@ def _wordless(protocol: Protocol) -> list[str]:
 
 
 def _checked_badge(people: int) -> Badge:
-    """Who checked the labels. Of one person's gold nobody knows how far it is theirs: no tick."""
+    """Makes the badge of who checked the labels. Of one person's gold nobody knows how far it is
+    theirs: no tick.
+    """
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
@@ -176,7 +179,7 @@ def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
 
 
 def _name(judged: Sequence[Verdict], one: Verdict) -> str:
-    """What tells a claim from the others, in short."""
+    """Names what tells a claim from the others, in short."""
     slots, row = one.claim.slots, one.claim.row
     subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []

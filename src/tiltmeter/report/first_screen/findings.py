@@ -122,7 +122,9 @@ def _what(spec: MeasureSpec) -> str:
 
 
 def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
-    """What a number rests on, its groups, the contrasts beside it. open_: its direction is."""
+    """Yields what a number rests on, its groups, the contrasts beside it. open_: its direction
+    is.
+    """
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -169,8 +171,8 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each grouping that was tested, with which levels tilt which way, and in which no difference
-    was found.
+    """Yields each grouping that was tested, with which levels tilt which way, and in which no
+    difference was found.
     """
     rows = [
         e

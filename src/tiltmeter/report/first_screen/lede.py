@@ -145,7 +145,7 @@ def _chance(facts: ClaimFacts, told: bool) -> str:
 
 
 def _without_gold(one: Verdict) -> str:
-    """That people's labels correct the number, and what it was without."""
+    """Tells that people's labels correct the number, and what it was without."""
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""

@@ -98,7 +98,9 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """By level of the cue: outputs of the first item that has several levels, else of any."""
+    """Chooses by level of the cue outputs of the first item that has several levels, else of
+    any.
+    """
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)

@@ -57,8 +57,8 @@ def place_on_screen(finding: Finding) -> tuple[bool, int]:
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Each with what tells it from the others of its measure, or the subject where nothing has to
-    be told apart.
+    """Labels each with what tells it from the others of its measure, or the subject where nothing
+    has to be told apart.
     """
     made = []
     for one in found:

@@ -110,7 +110,7 @@ def _with_page(
     content: Content,
     about: tuple[run_facts.RunFacts, Sequence[audits.Audit]],
 ) -> Content:
-    """With what nothing but a page shows."""
+    """Adds what nothing but a page shows."""
     facts, read = about
     whole = replace(
         content,

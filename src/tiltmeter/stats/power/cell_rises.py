@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def value_rise(
             share=share,
             power=power,
         )
-        return None if less is None else less / np.sqrt(shrink)
+        return None if less is None else less / math.sqrt(shrink)
     far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
     at_base = _binomial(base, share)
 

@@ -209,7 +209,7 @@ def asked(claims: Claims) -> Clause:
 
 
 def of_record(claims: Claims) -> Clause:
-    """In the words of the verdict's own record."""
+    """Uses the words of the verdict's own record."""
     lead = claims.lead
     return Clause(lead.word.record.headline.format_map(lead.slots).removesuffix("."), "model")
 

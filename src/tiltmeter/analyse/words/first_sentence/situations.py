@@ -96,7 +96,9 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
 
 
 def _bounds(row: Estimate | None) -> dict[str, Json] | None:
-    """Between which values the number lies, and the share of answers that do not choose."""
+    """Returns the values between which the number lies, and the share of answers that do not
+    choose.
+    """
     if row is None or row.low is None or row.high is None:
         return None
     return {"low": row.low, "high": row.high, "missing": row.high - row.low}

@@ -36,7 +36,7 @@ def in_places(claims: Claims) -> Clause:
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
-    """Of which places a claim is one: languages, or pairs of a model and a language."""
+    """Names the places of which a claim is one: languages, or pairs of a model and a language."""
     names = [
         name
         for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
@@ -142,7 +142,7 @@ def others(claims: Claims) -> list[str]:
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
-    """Those of several tilting claims that show weak signs alone, if most show more."""
+    """Names those of several tilting claims that show weak signs alone, if most show more."""
     weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
     names = [place_name(facts, claims.alike) for facts in weak]
     if not weak or len(spoken) < 2 or not all(names):
@@ -153,7 +153,7 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 
 def exceptions(claims: Claims) -> list[str]:
-    """Up to three items whose share differs from the others'."""
+    """Names up to three items whose share differs from the others'."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
     told = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
