@@ -9,8 +9,9 @@ typed again, in one of three cases killed again at another step, until it ends b
 was billed by batch was billed once (`twice`), no batch was made again (`created`), what was asked
 singly was billed again only where the kill came while it was under way (`single`), every answer is
 stored and all outputs and labels are those of the run without harm (`lost`), and the command ended
-well (`stuck`). With --lies each round has one lie of tests/batches/lies.py as well, and commands
-may end with an error until it is told no more. Exits 1 otherwise.
+well (`stuck`). With --lies each round has another lie of tests/batches/lies.py as well, there are
+as many rounds as kills at least, and commands may end with an error until it is told no more. Exits
+1 otherwise.
 """
 
 from __future__ import annotations
@@ -230,7 +231,8 @@ class Torture:
     def round(self, whole: Whole, points: list[Point], number: int) -> None:
         """A run that is killed at the first point, and typed again until it ends."""
         out, log = self.folder / str(number), self.folder / "log"
-        lie = self.chance.choice(self.lies) if self.lies else ""
+        lie = self.lies[number % len(self.lies)] if self.lies else ""
+        self.found["lies"] = min(number + 1, len(self.lies))
         self.place.ask("/forget", {"lie": lie})
         kills: list[Point] = []
         under_way = 0
@@ -315,9 +317,10 @@ def torture(
         whole = made.whole()
         points = made.points(whole)
         made.chance.shuffle(points)
+        made.chance.shuffle(made.lies)
         made.found["points"] = len(points)
         number = 0
-        while total(made.found) < kills:
+        while total(made.found) < kills or made.found["lies"] < min(kills, len(names)):
             first = [points[number % len(points)]]
             second = [made.chance.choice(points)] if made.chance.random() < AGAIN else []
             made.round(whole, first + second, number)

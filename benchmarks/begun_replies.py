@@ -35,7 +35,7 @@ def label(trial: Trial, reply: Reply) -> str:
     protocol = registry.protocol("roles")
     (spec,) = protocol.instruments
     output = begun.answer(Output(trial.id, reply.outcome, reply.text, ""), trial, protocol)
-    rules = registry.instrument(spec.kind)(spec)
+    rules = registry.instrument_kind(spec.kind).make(spec)
     assert isinstance(rules, Instrument)
     steps = rules.steps(Answered(trial, output, reply))
     try:

@@ -257,8 +257,7 @@ def own_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
         n_a=left.n[t],
         said_b=right.said[t],
         n_b=right.n[t],
-        gold_a=left.gold(t),
-        gold_b=right.gold(t),
+        golds=(left.gold(t), right.gold(t)),
     )
     return found.corrected, found.uncorrected
 

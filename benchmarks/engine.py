@@ -63,7 +63,7 @@ PARTS = {
     "/asyncio/": "asyncio and sockets",
     "/selectors.py": "asyncio and sockets",
     "/tiltmeter/models/": "dialect and HTTP",
-    "/tiltmeter/records.py": "ids and their JSON",
+    "/tiltmeter/records/": "ids and their JSON",
     "/tiltmeter/store/": "SQLite",
     "/tiltmeter/stages/plan": "trials and judges",
     "/tiltmeter/stages/label": "trials and judges",

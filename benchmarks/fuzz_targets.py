@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from PIL import Image
 
-from tiltmeter import images, intake, registry
+from tiltmeter import images, registry
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.explore.annotation.annotating import _parse as parse_answer
 from tiltmeter.explore.selection.view import View
@@ -44,6 +44,7 @@ from tiltmeter.row_files import read_rows
 from tiltmeter.stages.steps.label import annotators
 from tiltmeter.store import Store, rows
 from tiltmeter.store.rows import StoredRequest
+from tiltmeter.system import intake
 
 CORPUS = Path(__file__).with_name("fuzz_corpus")
 REQUEST = Request("openai:m", (Message("user", "Who?"),), Sampling(), logprobs=2)

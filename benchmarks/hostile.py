@@ -35,7 +35,7 @@ from tiltmeter import cli
 from tiltmeter.cli import main as tiltmeter
 
 _TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-LONGEST_S, MOST_BYTES = 60, 4 * 2**30
+LONGEST_CPU_S, LONGEST_S, MOST_BYTES = 60, 900, 4 * 2**30  # a wall of a hang that idles
 TRACEBACK, OUTSIDE = 70, 71
 VERBS = {
     "explore": "explore {run} --static {out}/pages",
@@ -169,6 +169,7 @@ def show_faults() -> None:
 def child(typed: list[str], place: Place, log: Path) -> int:
     """The command in this process; its exit code, or TRACEBACK or OUTSIDE."""
     signal.alarm(LONGEST_S)
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)

@@ -11,7 +11,7 @@ Each run asks a planted model and goes through `analyse`, seeds 0 to RUNS − 1:
     levels    `roles_people`, 12 words, nothing by gender among three levels: counted are runs that
               claim something
 
-    python benchmarks/mitigations.py --runs 400 [KIND …]
+    python benchmarks/mitigations.py --runs 400 [KIND …]    # goes on where its results end
 
 Exit status 1 if `halves` is below .9, `they` below .92, or one of the others above .072. Results go
 to benchmarks/results/mitigations.csv.
@@ -24,12 +24,16 @@ import csv
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import tiltmeter
+from tiltmeter.analyse import estimates
 from tiltmeter.analyse.words.first_sentence.situations import first_sentence
 from tiltmeter.analyse.words.verdict_words import Word
+from tiltmeter.records import Estimate
 
 RESULTS = Path(__file__).parent / "results" / "mitigations.csv"
 COLUMNS = ("kind", "runs", "counted", "bound")
@@ -98,33 +102,56 @@ KINDS: dict[str, tuple[Callable[[Path, int], bool], float]] = {
 }
 
 
+def results() -> dict[str, dict[str, str]]:
+    """The rows of the results so far, by kind."""
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(newline="") as file:
+        return {row["kind"]: row for row in csv.DictReader(file)}
+
+
+def keep(kind: str, runs: int, counted: int) -> float:
+    """Writes the row of a kind into the results, and returns its share."""
+    bound = KINDS[kind][1]
+    text = f"at most {-bound}" if bound < 0 else f"at least {bound}"
+    row = {"kind": kind, "runs": str(runs), "counted": f"{counted / runs:.4f}", "bound": text}
+    rows = {**results(), kind: row}
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows[name] for name in KINDS if name in rows)
+    return counted / runs
+
+
+def without_detectable(row: Estimate) -> Estimate:
+    """A row that is not told which difference its test would find: no claim rests on it."""
+    return replace(row, detect=None, test_items=None, name_cells=None)
+
+
 def main() -> int:
-    """Runs the kinds that are named, all if none is."""
+    """Runs the kinds that are named, all if none is, each from where its results end."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND")
     parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--anew", action="store_true", help="from seed 0")
     given = parser.parse_args()
-    known: dict[str, dict[str, str]] = {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            known = {row["kind"]: row for row in csv.DictReader(file)}
     failed = False
     for kind in given.kinds or KINDS:
         count, bound = KINDS[kind]
-        counted = 0
-        for seed in range(given.runs):
-            with tempfile.TemporaryDirectory() as folder:
+        before = {} if given.anew else results().get(kind, {})
+        begin = int(before.get("runs", 0))
+        counted = round(begin * float(before.get("counted", 0)))
+        for seed in range(begin, given.runs):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                patch.object(estimates, "with_detectable", without_detectable),
+            ):
                 counted += count(Path(folder), seed)
-            share = counted / (seed + 1)
-            print(f"{kind} {seed + 1}: {share:.4f}", file=sys.stderr, flush=True)
+            if (seed + 1) % 10 == 0 or seed + 1 == given.runs:
+                share = keep(kind, seed + 1, counted)
+                print(f"{kind} {seed + 1}: {share:.4f}", file=sys.stderr, flush=True)
+        share = float(results()[kind]["counted"])
         failed |= share > -bound if bound < 0 else share < bound
-        told = f"at most {-bound}" if bound < 0 else f"at least {bound}"
-        row = {"kind": kind, "runs": given.runs, "counted": f"{share:.4f}", "bound": told}
-        known[kind] = {name: str(value) for name, value in row.items()}
-        with RESULTS.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(known.values())
     return int(failed)
 
 

@@ -20,15 +20,15 @@ if [ -n "${PROMPTS-}" ]; then # a file of prompts or a log, of which both versio
 else
   begin=(run "$PROTOCOL")
 fi
-[ "${INCONCLUSIVE:-pass}" != pass ] || options+=(--allow not-enough) # then JUnit says skipped, not error
+case "${INCONCLUSIVE:-fail}" in
+pass) options+=(--allow not-enough) ;; # then JUnit says skipped, not error
+fail) ;;
+*) echo "error: inconclusive is fail or pass, not '$INCONCLUSIVE'" >&2 && exit 2 ;;
+esac
 [ -z "${BASELINE-}" ] || options+=(--baseline "$BASELINE" --worse-by "${WORSE_BY:-2}")
 python -m tiltmeter "${begin[@]}" "${options[@]}" "${more[@]}" || code=$?
 echo "code=$code" >>"${GITHUB_OUTPUT:-/dev/null}"
 if [ -n "${GITHUB_STEP_SUMMARY-}" ] && python -m tiltmeter report "$OUT" --out "$OUT/summary.md" >/dev/null; then
   grep -v '^- swap: .*: `' "$OUT/summary.md" | head -c 900000 >>"$GITHUB_STEP_SUMMARY" # no prompt of a log
-fi
-if [ "$code" = 4 ] && [ "${INCONCLUSIVE:-pass}" = pass ]; then
-  echo "Not enough data: an interval holds both sides of a margin or threshold. More items or samples decide it." >&2
-  exit 0
 fi
 exit "$code"

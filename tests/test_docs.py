@@ -31,7 +31,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.test_floors import FLOORS, SOURCE
-from tiltmeter import __version__, cache, errors
+from tiltmeter import __version__, errors
 from tiltmeter.api.check import selftest
 from tiltmeter.cli import VERBS, group, main
 from tiltmeter.models.local import weights
@@ -43,6 +43,7 @@ from tiltmeter.protocol.source.keys import TableKeys
 from tiltmeter.records import OUTCOMES, Estimate
 from tiltmeter.registry import INSTRUMENTS, MODELS, PROTOCOLS, sourced_names
 from tiltmeter.store import Store, views
+from tiltmeter.system import cache
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -206,7 +207,7 @@ class Reader:
     def leave(self) -> None:
         for server in self.servers:
             server.terminate()
-            server.communicate(timeout=20)
+            server.communicate(timeout=300)
 
 
 @pytest.fixture

@@ -17,12 +17,9 @@ STOREYS = (
     (
         "stats",
         "records",
-        "json_text",
         "errors",
         "images",
-        "cache",
         "row_files",
-        "intake",
         "secret_filter",
         "system",
         "display",
@@ -75,16 +72,13 @@ INSIDE = {
 }  # the rooms inside a room, ground floor first
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in rooms}
 GROUND = {
-    ("records", "errors"),
-    ("records", "json_text"),
     ("images", "errors"),
     ("stats", "errors"),
-    ("intake", "system"),
     ("row_files", "errors"),
     ("cues", "errors"),
     ("cues", "row_files"),
     ("row_files", "records"),
-    ("row_files", "intake"),
+    ("row_files", "system"),
     ("display", "stats"),
     ("languages", "errors"),
     ("languages", "records"),
@@ -138,7 +132,7 @@ def inner_graph(room: str) -> dict[str, set[str]]:
 
 def test_every_room_has_a_floor() -> None:
     assert set(graph()) <= set(FLOORS)
-    assert len(FLOORS) <= 28 and len(STOREYS) <= 9
+    assert len(FLOORS) <= 25 and len(STOREYS) <= 9
 
 
 def test_imports_go_down_only() -> None:
@@ -162,6 +156,21 @@ def test_imports_go_down_inside_a_room(room: str) -> None:
 @pytest.mark.parametrize("room", NO_CIRCLE)
 def test_no_circle_is_inside_a_room(room: str) -> None:
     TopologicalSorter(inner_graph(room)).prepare()  # raises CycleError with the circle
+
+
+def test_no_two_files_import_each_other() -> None:
+    """Raises CycleError with the circle; a package's face hands names on and stands for no file."""
+    files = {path.relative_to(SOURCE).with_suffix("").parts: path for path in SOURCE.rglob("*.py")}
+    edges = {
+        file: {
+            name[:end]
+            for name in imports(path)
+            for end in (len(name), len(name) - 1)
+            if name[:end] in files and name[:end] != file
+        }
+        for file, path in files.items()
+    }
+    TopologicalSorter(edges).prepare()
 
 
 def test_few_arrows_stand_between_inner_rooms() -> None:
@@ -222,32 +231,21 @@ def test_no_two_classes_have_one_name() -> None:
 LONG_FILES: dict[str, int] = {
     "analyse/measures/controlled_effects.py": 378,
     "analyse/words/sentences.py": 394,
-    "instruments/__init__.py": 406,
     "instruments/ranking/reading.py": 362,
-    "records.py": 555,
-    "registry.py": 408,
     "stages/batches/steps.py": 409,
     "store/database.py": 391,
     "store/queries/labels.py": 416,
 }  # of more than MOST_LINES lines
 LONG_FUNCTIONS: dict[str, int] = {
     "analyse/claims/evidence.py: gather": 60,
-    "api/runs/execute.py: run": 87,
     "instruments/pronouns/everybody.py: everybody": 58,
     "report/first_screen/screen.py: screen": 54,
     "report/run_page/content.py: build": 51,
-    "stats/association.py: ratio": 66,
 }  # of more than MOST_FUNCTION_LINES lines
 WIDE_FUNCTIONS: dict[str, int] = {
-    "analyse/measures/estimate_rows.py: row_of": 8,
-    "api/planning/plan.py: plan": 8,
-    "api/runs/execute.py: run": 8,
-    "cli/export.py: command": 11,
-    "cli/plan.py: command": 9,
     "explore/rendering.py: grid": 8,
     "stages/steps/generate.py: generate": 9,
     "stages/steps/label.py: annotate": 8,
-    "stats/judges/correction.py: rogan_gladen_difference": 8,
 }  # of more than MOST_PARAMETERS parameters
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 50, 7
 

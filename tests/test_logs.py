@@ -393,3 +393,32 @@ def test_results_of_a_batch_answer_trials_by_their_id(tmp_path: Path) -> None:
         path = tmp_path / "results.jsonl"
         path.write_text(json.dumps({"custom_id": "t7", "response": {"body": body}}), "utf-8")
         assert [(one.id, one.reply.text) for one in read_lines(path)] == [("t7", SAID)]
+
+
+@pytest.mark.parametrize("place", ["span event", "log record"])
+def test_messages_of_opentelemetry_may_stand_in_an_event(tmp_path: Path, place: str) -> None:
+    """`gen_ai.client.inference.operation.details`, as an event of a span or a log record."""
+
+    def structured(role: str, text: str) -> dict[str, object]:
+        part = [{"key": "type", "value": {"stringValue": "text"}}]
+        part.append({"key": "content", "value": {"stringValue": text}})
+        parts = {"arrayValue": {"values": [{"kvlistValue": {"values": part}}]}}
+        fields = [{"key": "role", "value": {"stringValue": role}}, {"key": "parts", "value": parts}]
+        return {"arrayValue": {"values": [{"kvlistValue": {"values": fields}}]}}
+
+    attributes = [
+        {"key": "gen_ai.input.messages", "value": structured("user", "Is she late?")},
+        {"key": "gen_ai.output.messages", "value": structured("assistant", "Yes.")},
+    ]
+    event = {"name": "gen_ai.client.inference.operation.details", "attributes": attributes}
+    span = {"spanId": "1", "name": "chat", "attributes": [], "events": [event]}
+    document = (
+        {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+        if place == "span event"
+        else {"resourceLogs": [{"scopeLogs": [{"logRecords": [event]}]}]}
+    )
+    path = tmp_path / "otlp.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    log = read_log(path)
+    assert (log.shape, log.rows[0].turns[0].text) == ("OpenTelemetry", "Is she late?")
+    assert log.rows[0].answer == "Yes."

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tiltmeter import system
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 # Modules and names that Windows lacks, or where they mean something else.
@@ -15,9 +18,9 @@ POSIX = {
     *("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "fork", "forkpty", "setsid"),
     *("mkfifo", "mknod", "getuid", "geteuid", "chown", "lchown", "chroot", "killpg", "getpgid"),
     *("SIGKILL", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "alarm", "pthread_kill"),
-    *("add_signal_handler", "sched_getaffinity", "O_NONBLOCK", "O_NOFOLLOW", "flock"),
+    *("add_signal_handler", "sched_getaffinity", "O_NONBLOCK", "O_NOFOLLOW", "flock", "fsync"),
 }
-PLACE = "system.py"
+PLACE = "system/__init__.py"
 
 
 def posix_names(path: Path) -> set[str]:
@@ -50,7 +53,31 @@ def test_no_shipped_file_has_a_name_that_windows_refuses() -> None:
     ] == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no fcntl")
+@pytest.mark.parametrize("knows", [True, False])
+def test_on_macos_a_file_is_written_through_the_disks_own_cache(
+    knows: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By F_FULLFSYNC of its fcntl(2), where the file system knows it; else by fsync."""
+    import fcntl
+
+    asked: list[tuple[str, int]] = []
+
+    def full(file: int, request: int) -> None:
+        asked.append(("fcntl", request))
+        if not knows:
+            raise OSError
+
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)  # its number in <sys/fcntl.h>
+    monkeypatch.setattr(fcntl, "fcntl", full)
+    monkeypatch.setattr(os, "fsync", lambda file: asked.append(("fsync", 0)))
+    with (tmp_path / "file").open("wb") as file:
+        system.sync_file(file.fileno())
+    system.sync_folder(tmp_path)
+    assert asked == ([("fcntl", 51)] if knows else [("fcntl", 51), ("fsync", 0)]) * 2
+
+
 def test_what_differs_between_systems_is_imported_in_no_time() -> None:
-    """Every file reads through intake.py, so what that imports `--help` waits for."""
-    code = "import sys, tiltmeter.intake; sys.exit('asyncio' in sys.modules)"
+    """Every file reads through system/intake.py, so what that imports `--help` waits for."""
+    code = "import sys, tiltmeter.system.intake; sys.exit('asyncio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

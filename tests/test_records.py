@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.json_text import json_writer
 from tiltmeter.records import Message, Reply, Request, Sampling, canonical, content_id
+from tiltmeter.records.json_text import json_writer
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

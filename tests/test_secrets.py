@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
+import zipfile
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+import polars as pl
 import pytest
 
 from tests.store.test_gate import OWN
 from tiltmeter import api
+from tiltmeter.api.handover import exchange
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, UsageError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
@@ -74,24 +78,75 @@ def test_a_model_whose_name_holds_a_key_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+VERBS = (
+    *("explore {run} --static {out}/pages", "report {run} --brief --out {out}/brief.html"),
+    *("report {run} {copy} --out {out}/two.html", "compare {run} {copy} --full --out {out}/c.html"),
+    *("history {run} {copy} --out {out}/h.html", "analyse {run} --full --junit {out}/j.xml"),
+    *("analyse {run} --json", "table {run}", "figure {run} --out {out}/figures", "log {run}"),
+    *("quote {run} pronoun --number 20", "cite {run} --format cff", "jobs {run} --money"),
+    *("validate {run} --sample 9 --sheet {out}/sheet.csv", "label {run} --anew", "validate {run}"),
+    *("export {run} --verify", "export {out}/crate --verify", "export {run} --verify --json"),
+    "merge {run} {copy} --out {out}/merged",
+    "audit {out}/jsonl/outputs.jsonl --swap gender --model planted:she=.8 --out {out}/audited",
+)
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """What a file holds, as it is and as a program reads it."""
+    yield path.read_bytes()
+    if path.suffix == ".parquet":
+        yield str(pl.read_parquet(path).to_dicts()).encode()
+    elif path.suffix == ".sqlite":
+        with Store(path.parent) as store:
+            for table in ("calls", "outputs", "labels", "artefacts", "meta", "batches"):
+                yield str([*store.rows(f"SELECT * FROM {table}")]).encode()
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            yield from map(archive.read, archive.namelist())
+
+
 def test_a_canary_is_in_nothing_that_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A model that says the key in every form; a run, its report and every export."""
+    """A model that says the key in every form; a run, its report, every export and every verb."""
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     said = iter(f"she {form}" for form in [*forms(CANARY).values()] * 9)
     run = tmp_path / "run"
     api.run("roles", {"mine": lambda prompt: next(said)}, run, language="en", limit=9, samples=2)
     api.report(run, path=tmp_path / "report.html")
     api.report(run, path=tmp_path / "report.md")
-    for format_ in ("csv", "jsonl", "parquet", "audit", "crate", "inspect", "huggingface"):
+    with Store(run) as store:
+        outputs = [row[0] for row in store.rows("SELECT trial FROM outputs WHERE outcome='answer'")]
+    rows = [
+        f'{output},she,"ann {form}"\n'
+        for output, form in zip(outputs, forms(CANARY).values(), strict=False)
+        if '"' not in form
+    ]
+    sheet = tmp_path.parent / "people.csv"
+    sheet.write_text(f"output,value,annotator\n{''.join(rows)}", "utf-8")
+    api.import_gold(run, sheet)
+    for format_ in exchange.FORMATS:
         api.export_as(format_, run, tmp_path / format_, texts=True)
+    copy = shutil.copytree(run, tmp_path / "copy")
+    for words in VERBS:
+        main(
+            [
+                "--log",
+                str(tmp_path / "log"),
+                *words.format(run=run, copy=copy, out=tmp_path).split(),
+            ]
+        )
+    said_by_all = "".join(capsys.readouterr())
+    (tmp_path / "terminal.txt").write_text(said_by_all, "utf-8")
+    assert "Traceback" not in said_by_all and "bug of tiltmeter" not in said_by_all
     with Store(run) as store:
         assert store.first("SELECT count(*) FROM outputs WHERE text LIKE '%***%'")[0] > 30
-    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
-        content = path.read_bytes()
-        for name, form in forms(CANARY).items():
-            assert form.encode() not in content, (path.name, name)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 60
+    for path in files:
+        for content in unpacked(path):
+            for name, form in forms(CANARY).items():
+                assert form.encode() not in content, (path.name, name)
 
 
 @pytest.mark.parametrize(

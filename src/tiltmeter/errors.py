@@ -1,26 +1,22 @@
-"""Everything that tiltmeter raises on purpose.
+"""All errors that tiltmeter raises on purpose.
 
-    TiltmeterError             exit 1   the message says what to type
-    ├── UsageError             exit 2   what was asked for does not exist or does not fit
-    │   ├── UnknownName                 a protocol, model kind, language, option: the nearest name
-        is suggested
-    │   ├── ProtocolError               a protocol file or its data is wrong: file, place, remedy
-    │   └── MissingExtra                an optional part is not installed: the install line
-    ├── RunError                        a run folder cannot be used so
-    │   ├── RunMismatch                 it holds something else: the difference is named
-    │   ├── RunBusy                     another process writes to it
-    │   └── StoreError                  disk full, damaged file, newer schema
-    ├── ModelError                      a model cannot answer at all: the run stops at once
-    │   ├── MissingKey                  no key in the environment
-    │   └── Incapable                   it lacks what the audit needs (log-probabilities, vision)
-    ├── TransientError                  one call failed and may be sent again (engine only)
-    ├── Unanswered                      one trial has no answer and asking again is no use: it stays
-                                        open (engine only)
-    ├── BudgetError                     the cost cap would be passed, or a price is unknown under a
-                                        cap
-    ├── PilotStopped           exit 6   the first replies show that nothing would be measured
-    ├── Interrupted                     stopped by the user; everything received is stored
-    └── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
+    TiltmeterError             exit 1   the message says what to type ├── UsageError
+    exit 2   a request for something that does not exist or fit │   ├── UnknownName
+    a protocol, model kind, language, option: the nearest name is suggested │   ├── ProtocolError
+    a protocol file or its data is wrong: file, place, remedy │   └── MissingExtra                an
+    optional part is not installed: the install line ├── RunError                        a run
+    folder cannot be used in this way │   ├── RunMismatch                 it holds something else:
+    the difference is named │   ├── RunBusy                     another process writes to it │   └──
+    StoreError                  disk full, damaged file, newer schema ├── ModelError
+    a model cannot answer at all: the run stops at once │   ├── MissingKey                  no key
+    in the environment │   └── Incapable                   it lacks what the audit needs
+    (log-probabilities, vision) ├── TransientError                  one call failed and may be sent
+    again (engine only) ├── Unanswered                      one trial has no answer, and asking
+    again does not help: it stays open (engine only) ├── BudgetError                     the cost
+    cap would be passed, or a price is unknown under a cap ├── PilotStopped           exit 6   the
+    first replies show that nothing would be measured ├── Interrupted                     stopped by
+    the user; everything received is stored └── BatchesOut             exit 5   nothing is wrong: a
+    provider works on batches; come back
 
 Each class has a `slug`; docs/reference/messages.md has a line for each.
 """
@@ -55,7 +51,7 @@ class UsageError(TiltmeterError):
 
 
 class UnknownName(UsageError):
-    """A name that is not there; suggests the nearest one."""
+    """An unknown name; suggests the nearest known one."""
 
     slug = "unknown-name"
 
@@ -78,8 +74,8 @@ class ProtocolError(UsageError):
 
 
 def install_line(extra: str) -> str:
-    """Returns the command that installs an extra: in a clone from there, else from a package
-    index.
+    """Returns the command that installs an extra: from the clone if there is one, else from a
+    package index.
     """
     settings = Path(__file__).parents[2] / "pyproject.toml"
     return (
@@ -123,7 +119,7 @@ class StoreError(RunError):
 class ModelError(TiltmeterError):
     """A model cannot answer at all: wrong key, unknown model, not a chat server.
 
-    raw: the body of the one reply that this is about; None where it is about every reply.
+    raw: the body of the one reply that this is about; None if it is about every reply.
     """
 
     slug = "model"
@@ -148,8 +144,8 @@ class Incapable(ModelError):
 class TransientError(TiltmeterError):
     """One call failed in a way that may pass: 429, 5xx, time-out, lost connection.
 
-    `retry_after` is in seconds, or None where the server did not say. is_full: the server is well
-    and has no room for the call now.
+    `retry_after` is in seconds, or None if the server did not say. is_full: True if the server
+    works but has no capacity for the call now.
     """
 
     slug = "transient"
@@ -167,8 +163,8 @@ class TransientError(TiltmeterError):
 
 
 class Unanswered(TiltmeterError):
-    """One request has no answer and will have none, as where a file of answers has a gap: the run
-    goes on without it.
+    """One request has no answer and will have none (a gap in a file of answers): the run goes on
+    without it.
     """
 
     slug = "unanswered"
@@ -187,8 +183,8 @@ class BudgetError(TiltmeterError):
 
 
 class PilotStopped(TiltmeterError):
-    """The first replies of a run show that it would measure nothing. typed: options with which the
-    same command goes on.
+    """The first replies of a run show that it would measure nothing. typed: options to add to the
+    same command.
     """
 
     slug = "pilot"

@@ -1,8 +1,7 @@
-"""Pictures that came from elsewhere: checked before they are kept, made small before they are
-shown.
+"""Pictures from models and files: checked before they are stored, reduced before they are shown.
 
-What is no usable picture is said, never mended: a web page, a broken or animated file, one that
-would not fit into memory when it is unpacked. Pillow is loaded when the first picture comes.
+Unusable pictures are reported, never repaired: a web page, a broken or animated file, one that
+would not fit into memory when it is unpacked. Pillow is imported when the first picture comes.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Raised for bytes that are no picture to be judged; the message ends a sentence: "is empty",
+    """Raised for bytes that are not a usable picture; the message ends a sentence: "is empty",
     "breaks off".
     """
 
 
-# what Pillow raises of a file that is no whole picture; the last two of broken GIFs
+# errors of Pillow for a file that is not a whole picture; the last two for broken GIFs
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
 
 
@@ -69,10 +68,10 @@ def check_picture(content: bytes) -> Picture:
 
 
 def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
-    """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0:
-    any), in RGB on white, as JPEG or PNG, whichever is smaller.
+    """Encodes a picture for a judge as (media type, bytes): the longer side `longest` pixels at
+    most (0: any), in RGB on white, as JPEG or PNG, whichever is smaller.
 
-    A picture that is so already goes as it is. Raises Unusable.
+    A picture that fulfils this already is not encoded again. Raises Unusable.
     """
     with _open_picture(content) as image:
         media_type = _KINDS[str(image.format)][0]
@@ -91,25 +90,25 @@ def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
 
 
 def thumbnail(content: bytes, longest: int) -> tuple[str, bytes]:
-    """(media type, bytes) of a small JPEG, for a page. Raises Unusable."""
+    """Encodes a small JPEG for a page as (media type, bytes). Raises Unusable."""
     with _open_picture(content) as image:
         return "image/jpeg", _encode(_shrink(image, longest), "JPEG")
 
 
 def _open_picture(content: bytes) -> Image:
-    """The picture, not unpacked yet, where its head says that it can be used."""
+    """Opens a picture without unpacking it; raises Unusable for what its head shows."""
     import PIL
     from PIL import Image as pillow
 
     if not content:
         raise Unusable("is empty")
     if content.lstrip()[:1] in (b"<", b"{"):
-        raise Unusable("is a web page or JSON and no picture")
+        raise Unusable("is a web page or JSON, not a picture")
     try:
         image: Any = _open(pillow, content)
         frames = getattr(image, "n_frames", 1)
     except PIL.UnidentifiedImageError:
-        raise Unusable("is no PNG, JPEG, WebP or GIF") from None
+        raise Unusable("is not a PNG, JPEG, WebP or GIF") from None
     except Unusable:
         raise
     except _BROKEN as error:
@@ -121,12 +120,12 @@ def _open_picture(content: bytes) -> Image:
         )
     if frames > 1:
         raise Unusable(f"is animated ({frames} frames)")
-    found: Image = image
-    return found
+    opened: Image = image
+    return opened
 
 
 def _open(pillow: Any, content: bytes) -> Any:
-    """Pillow's own limit, which only warns, gives way to ours."""
+    """Opens a picture without Pillow's own limit of pixels, which only warns."""
     import warnings
 
     with warnings.catch_warnings():
@@ -140,7 +139,9 @@ def _open(pillow: Any, content: bytes) -> Any:
 
 
 def _shrink(image: Image, longest: int) -> Image:
-    """In RGB on white, its longer side `longest` pixels at most (0: any). Raises Unusable."""
+    """Reduces a picture to `longest` pixels (0: any) on its longer side, RGB on white. Raises
+    Unusable.
+    """
     try:
         if longest:
             image.draft(None, (longest, longest))  # a JPEG is unpacked no larger than it is needed
@@ -159,7 +160,7 @@ def _encode(image: Image, kind: str) -> bytes:
 
 
 def _on_white(image: Image) -> Image:
-    """RGB; what is transparent becomes white."""
+    """Converts to RGB, with white in place of transparency."""
     from PIL import Image as pillow
 
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:

@@ -1,15 +1,13 @@
-"""Name → object. Short tables, looked at without importing what they name; other packages add to
-them by entry points.
+"""Tables from names to objects, which are imported when they are needed; other packages add to them
+by entry points.
 
-A package adds a protocol with the entry-point group `tiltmeter.protocols` (name → a path or a
-module with a `protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with
-`tiltmeter.instruments`, a kind of measure with `tiltmeter.measures`, what `tiltmeter import` reads
-for a protocol with `tiltmeter.importers`.
+The group `tiltmeter.protocols` adds protocols (name → a path or a module with a `protocol.toml`),
+`tiltmeter.models` kinds of models, `tiltmeter.instruments` kinds of instruments,
+`tiltmeter.measures` kinds of measures, `tiltmeter.importers` readers for `tiltmeter import`.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -23,12 +21,12 @@ from .protocol.design.mitigations import read_mitigations
 from .protocol.design.mitigations import with_mitigations as mitigated
 from .protocol.design.tables import Beside
 from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from .protocol.measure_kinds import MeasureKind
-from .protocol.measures import measure_kind, names
 from .protocol.reading import load as loading
 from .protocol.reading import schema
 from .protocol.reading.load import load
+from .protocol.reading.misnamed import misnamed
 from .protocol.source import copies
+from .protocol.source.frames import as_data
 from .protocol.source.keys import ProtocolKeys
 from .protocol.source.printed import PrintedNumber, read_printed
 from .protocol.source.source_lines import SourceLocation
@@ -50,14 +48,14 @@ PROTOCOLS = (
     "soda",
     "words",
 )
-# Protocol → another file in the folder of one that ships: the same measure of other people.
+# Protocol → a second file in the folder of another one: the same measures, about other people.
 COMPANIONS = {
     "dialogues_people": "dialogues/people.toml",
     "occupations_people": "occupations/people.toml",
     "roles_people": "roles/people.toml",
     "words_people": "words/people.toml",
 }
-# Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
+# Model kind → the address of its `ModelKind` (models/kinds.py), in the order of `tiltmeter ls`.
 MODELS = {
     "builtin": "tiltmeter.models.local.local:BUILTIN",
     "gguf": "tiltmeter.models.local.local:GGUF",
@@ -84,7 +82,7 @@ MODELS = {
     "planted": "tiltmeter.planted.model:KIND",
     "planted-rewriter": "tiltmeter.planted.rewriter:KIND",
 }
-# Kinds that earlier versions had; their runs still open.
+# Kinds of earlier versions, with what to type instead; their runs still open.
 RETIRED_MODELS = {
     "objects": "The judge objects is no longer there: its error rates were known for rendered "
     "pictures only. Name a vision model, for instance --judge openai:gpt-4.1-mini"
@@ -120,7 +118,7 @@ IMPORTERS = {
     "soda": "tiltmeter.protocols.soda.labels:rows",
 }
 _HOME = Path(__file__).parent / "protocols"
-_DECLARED: dict[str, Protocol] = {}  # those that were declared in this process, by name
+_DECLARED: dict[str, Protocol] = {}  # protocols declared in this process, by name
 
 
 def _entry_points(group: str) -> dict[str, EntryPoint]:
@@ -130,7 +128,7 @@ def _entry_points(group: str) -> dict[str, EntryPoint]:
 
 
 def protocol_names() -> list[str]:
-    """The names of all protocols: those that ship and those of other packages."""
+    """Lists the names of all protocols: those that ship and those of other packages."""
     return sorted({*PROTOCOLS, *COMPANIONS, *_entry_points("protocols")})
 
 
@@ -148,60 +146,59 @@ def is_protocol(name: str) -> bool:
 
 @lru_cache
 def sourced_names() -> tuple[str, ...]:
-    """The names of the protocols that ship without their texts, of which users have copies."""
+    """Lists the protocols that ship without their texts, which users have in copies."""
     folders = sorted(path.parent.name for path in _HOME.glob("*/" + copies.NAME))
     return tuple(name for name in folders if name not in PROTOCOLS)
 
 
 def is_sourced(name: str) -> bool:
-    """True if a protocol ships without its texts, or one of your own has them in a copy."""
+    """True if the texts of a protocol, shipped or a user's own, are in a copy of published data."""
     if name.endswith(".toml"):
         release = source(name)
         return release is not None and bool(release.tables)
     return name not in PROTOCOLS and name in sourced_names()
 
 
-def source(name: str) -> copies.CopySources | None:
-    """The published data that a protocol reads and that does not ship; None if there is none."""
+def _folder(name: str) -> Path | None:
+    """Returns the folder of a protocol, given by its name or the path of its file."""
     if name.endswith(".toml"):
-        return copies.source_of(Path(name).parent, name, "")
+        return Path(name).parent
     if name in PROTOCOLS or is_sourced(name):
-        return copies.source_of(_HOME / name, name, f"{__package__}.protocols.{name}")
-    point = _entry_points("protocols").get(name)
-    return copies.source_of(_outside_folder(name), name, point.module) if point else None
+        return _HOME / name
+    return _outside_folder(name) if name in _entry_points("protocols") else None
 
 
-def printed_numbers(source: str) -> tuple[PrintedNumber, ...]:
-    """The numbers that the authors of an audit printed, by the name of its protocol or the path of
-    its file; () if there are none.
-    """
-    if source.endswith(".toml"):
-        return read_printed(Path(source).parent)
-    if source in PROTOCOLS or is_sourced(source):
-        return read_printed(_HOME / source)
-    if source in COMPANIONS:
-        return ()
-    return read_printed(_outside_folder(source)) if is_protocol(source) else ()
+def source(name: str) -> copies.CopySources | None:
+    """Returns the published data that a protocol reads and that does not ship; None for none."""
+    folder, point = _folder(name), _entry_points("protocols").get(name)
+    if folder is None:
+        return None
+    shipped = f"{__package__}.protocols.{name}" if folder == _HOME / name else ""
+    return copies.source_of(folder, name, shipped or (point.module if point else ""))
+
+
+def printed_numbers(name: str) -> tuple[PrintedNumber, ...]:
+    """Returns the numbers that the authors of an audit printed; () if there are none."""
+    folder = _folder(name)
+    return () if folder is None else read_printed(folder)
 
 
 def declaration(name: str) -> dict[str, Any]:
-    """Returns the declarations in the file of a protocol that ships, without its tables."""
+    """Reads the file of a protocol that ships, without its tables."""
     return tomllib.loads((_HOME / name / "protocol.toml").read_text("utf-8"))
 
 
 @lru_cache
 def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
-    """A protocol that ships without its texts, with those of a copy. UsageError if the copy is not
-    the release.
-    """
-    own = release.protocol.endswith(".toml")
-    file = Path(release.protocol) if own else _HOME / release.protocol / "protocol.toml"
+    """Loads a protocol with the texts of a copy. UsageError if the copy is not the release."""
+    is_path = release.protocol.endswith(".toml")
+    file = Path(release.protocol) if is_path else _HOME / release.protocol / "protocol.toml"
     return load(file, instrument_kind, texts=release.texts(path), shown=path)
 
 
 def protocol(name: str | Path | Protocol) -> Protocol:
-    """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was
-    declared in Python. UnknownName where there is none; ProtocolError where its file is wrong.
+    """Returns a protocol by its name, by the path of its file (.toml), or as declared in Python.
+    UnknownName if there is none; ProtocolError if its file is wrong.
     """
     if isinstance(name, Protocol):
         return name
@@ -216,46 +213,32 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return _sourced(name)
     if name in _entry_points("protocols"):
         return load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
-    raise _no_protocol(name)
-
-
-def _no_protocol(name: str) -> UsageError:
-    path = Path(name)
-    if path.suffix == ".csv" and path.is_file():
-        return UsageError(
-            f"{name} is a table, not a protocol. Of prompts, type: tiltmeter init "
-            f"{path.with_suffix('.toml')} --from {name}   (of answers: --model file:{name})"
-        )
-    if (path / "run.sqlite").is_file():
-        return UsageError(
-            f"{name} is a run, not a protocol. Type: tiltmeter analyse {name}, or: tiltmeter "
-            f"explore {name}"
-        )
-    return UnknownName(
-        "protocol", name, [*protocol_names(), *sourced_names(), *_DECLARED], "Type: tiltmeter ls"
-    )
+    if refusal := misnamed(Path(name)):
+        raise UsageError(refusal)
+    known = [*protocol_names(), *sourced_names(), *_DECLARED]
+    raise UnknownName("protocol", name, known, "Type: tiltmeter ls")
 
 
 def protocol_file(name: str) -> Path:
-    """The file of a protocol that ships or is one of another package."""
+    """Returns the file of a protocol that ships or is one of another package."""
     if name in PROTOCOLS or name in COMPANIONS:
         return _HOME / COMPANIONS.get(name, f"{name}/protocol.toml")
     return _outside_folder(name) / "protocol.toml"
 
 
 def outside_protocols() -> dict[str, Path]:
-    """The protocols of other packages: name → the folder of its protocol.toml."""
+    """Lists the protocols of other packages: {name: the folder of its protocol.toml}."""
     return {name: _outside_folder(name) for name in sorted(_entry_points("protocols"))}
 
 
 def _outside_folder(name: str) -> Path:
-    """An entry point names a module beside which protocol.toml lies, or the path of that file."""
-    named = _entry_points("protocols")[name].load()
-    return Path(getattr(named, "__file__", named)).parent
+    """Returns the folder of a module that lies beside a protocol.toml, or of that file's path."""
+    place = _entry_points("protocols")[name].load()
+    return Path(getattr(place, "__file__", place)).parent
 
 
 def _sourced(name: str) -> Protocol:
-    """A protocol whose texts are in the user's copy. MissingCopy if none is known."""
+    """Loads a protocol with the texts of the user's copy. MissingCopy if none is known."""
     release, path = source(name), copies.remembered(name)
     assert release is not None  # its folder has sources.toml
     if path is None:
@@ -269,31 +252,21 @@ def _built_in(name: str) -> Protocol:
 
 
 def declare(keys: ProtocolKeys) -> Protocol:
-    """`Protocol.declare`: checks the keys, and lets the name stand for the protocol."""
-    try:
-        data = json.loads(json.dumps(keys, default=_rows))
-    except (TypeError, ValueError) as error:
-        raise ProtocolError(
-            f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has "
-            "them."
-        ) from None
-    made = loading.declare(
-        data,
-        Beside(Path()),
-        SourceLocation("Protocol.declare(…)", "", data),
-        instrument_kind,
-        [*protocol_names(), *sourced_names()],
-    )
-    _DECLARED[made.name] = made
-    return made
+    """Declares a protocol in Python (`Protocol.declare`): checks the keys and notes its name."""
+    data = as_data(keys)
+    place = SourceLocation("Protocol.declare(…)", "", data)
+    taken = [*protocol_names(), *sourced_names()]
+    declared = loading.declare(data, Beside(Path()), place, instrument_kind, taken)
+    _DECLARED[declared.name] = declared
+    return declared
 
 
 Protocol.declarer = declare
 
 
 def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
-    """A protocol with the mitigations of a file as a factor; its name stands for it in this
-    process. graded: a judge grades the quality of answers.
+    """Adds the mitigations of a file to a protocol as a factor, and notes its new name in this
+    process. graded: True if a judge grades the quality of answers.
     """
     known: Any = asked.definition or {}
     rows = read_mitigations(file)
@@ -304,97 +277,66 @@ def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
     pictures = dict(known.get("pictures", {}))
     beside = Beside(None, dict(known["files"]), pictures=pictures, shown=asked.picture_folder)
     place = SourceLocation(f"{asked.name} with mitigations", "", data)
-    made = loading.declare(data, beside, place, instrument_kind, stored=True)
-    _DECLARED[made.name] = made
-    return made
-
-
-def _rows(value: Any) -> Any:
-    """A frame of polars or pandas as a table."""
-    if hasattr(value, "to_dicts"):
-        return {"rows": value.to_dicts()}
-    if hasattr(value, "to_dict"):
-        return {"rows": value.to_dict("records")}
-    raise TypeError(f"{type(value).__name__} is nothing that a file can hold")
+    declared = loading.declare(data, beside, place, instrument_kind, stored=True)
+    _DECLARED[declared.name] = declared
+    return declared
 
 
 def model_names() -> list[str]:
-    """The kinds of models: those that ship, then those of other packages by name."""
+    """Lists the kinds of models: those that ship, then those of other packages by name."""
     return [*MODELS, *sorted(_entry_points("models").keys() - MODELS.keys())]
 
 
 def is_model(name: str) -> bool:
-    """True if a name is that of a kind of model, or begins with one and a colon."""
+    """True if a name is a kind of model, or begins with one and a colon."""
     kind = name.partition(":")[0]
     return kind in MODELS or kind in RETIRED_MODELS or kind in _entry_points("models")
 
 
 def model_entry(kind: str) -> Any:
-    """Returns the entry of a kind of model, a `ModelKind` or a plain factory.
-
-    `models.kinds` reads it; it is untyped here since no room here imports a room that it names.
-    """
+    """Returns a kind of model for `models.kinds`: a `ModelKind` or a plain factory."""
     if kind in RETIRED_MODELS:
         raise UsageError(RETIRED_MODELS[kind])
     return _find(MODELS, "models", kind, "model kind")
 
 
 def instrument_kind(kind: str, name: str = "") -> InstrumentKind:
-    """Returns the facts of a kind of instrument, built in or of another package. ProtocolError if
-    there is none, which says in which instrument it is named.
+    """Returns the record of a kind of instrument, built in or of another package. ProtocolError if
+    there is none. name: the instrument of a protocol that names it.
     """
     try:
-        found = _find(INSTRUMENTS, "instruments", kind, "instrument kind")
+        instrument_class = _find(INSTRUMENTS, "instruments", kind, "instrument kind")
     except UnknownName as error:
         raise ProtocolError(f"instrument {name}: {error}" if name else str(error)) from None
-    return _record(found)
+    return _record(instrument_class)
 
 
 @lru_cache
 def _record(instrument: Callable[..., ReadyInstrument]) -> InstrumentKind:
     record: Callable[[], InstrumentKind] | None = getattr(instrument, "record", None)
     if record is None:
-        raise ProtocolError(
-            f"{instrument} is no instrument: it is no subclass of tiltmeter.instruments.Instrument."
-        )
+        raise ProtocolError(f"{instrument} is not a subclass of tiltmeter.instruments.Instrument.")
     return record()
 
 
 def instrument_kinds() -> list[InstrumentKind]:
-    """All kinds of instruments, those of other packages too."""
+    """Lists all kinds of instruments, those of other packages too."""
     return [instrument_kind(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))]
 
 
-def instrument(kind: str, name: str = "") -> Callable[..., ReadyInstrument]:
-    """The class of an instrument kind."""
-    return instrument_kind(kind, name).make
-
-
 def schema_for_editors() -> dict[str, Json]:
-    """JSON Schema of a protocol's file, with every kind of instrument that it can name."""
+    """Returns the JSON Schema of a protocol's file, with every kind of instrument it can name."""
     return schema.editor({kind.name: kind for kind in instrument_kinds() if kind.nameable})
 
 
-def measure(kind: str) -> MeasureKind:
-    """Returns the facts of a kind of measure, built in or of another package. UnknownName if there
-    is none.
-    """
-    return measure_kind(kind)
-
-
-def measure_names() -> list[str]:
-    """All kinds of measures."""
-    return names()
-
-
 def importer(protocol: str) -> Callable[..., Any]:
-    """The function that reads the path that `tiltmeter import` is given."""
+    """Returns the function that reads the path given to `tiltmeter import`."""
     read: Callable[..., Any] = _find(IMPORTERS, "importers", protocol, "importer for the protocol")
     return read
 
 
 def _find(table: dict[str, str], group: str, name: str, what: str) -> Any:
-    """Returns the entry of a name in a table or by an entry point. UnknownName for neither."""
+    """Imports the object of a name in a table or of an entry point. UnknownName for neither."""
     if name in table:
         module, _, attribute = table[name].partition(":")
         return getattr(import_module(module), attribute)

@@ -1,6 +1,6 @@
-"""Keys of the environment, which nothing that is written may hold: no run, page, log or message.
+"""Removal of the environment's keys from everything that is written: runs, pages, logs, messages.
 
-A key is found as it is and in the forms that programs give it: escaped in JSON or Python, quoted in
+A key is found in plain and in the forms that programs give it: escaped in JSON or Python, quoted in
 a URL, escaped in HTML, as hexadecimal digits, in Base64 at any offset.
 """
 
@@ -17,25 +17,28 @@ from urllib.parse import unquote, urlsplit
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.I)
 _PROXY_NAME = re.compile(r"_PROXY$", re.I)
-SHORTEST_CHARACTERS = 8  # a shorter value is no key, and cutting it out would garble messages
+SHORTEST_CHARACTERS = 8  # a shorter value is not a key, and hiding it would garble messages
 HIDDEN = "***"
 _IN_ADDRESS = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 _CALLED = r"[\w-]*(?:key|token(?!s)|secret|password)[\w-]*"
-# an option or a parameter that is called so, up to the end of its value
+# an option or parameter with such a name, up to the end of its value
 _NAMED = re.compile(rf"((?:--{_CALLED} |{_CALLED}=)['\"]?)(?!…(?:\s|$))[^\s&'\"]+", re.I)
 _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Forms(NamedTuple):
-    """A secret in all its forms. signs: texts of which one stands in every text that holds it."""
+    """A secret in all its forms. signs: every text that holds the secret contains one of these;
+    byte_signs: the same in UTF-8, one character per byte, since texts are searched faster.
+    """
 
     signs: tuple[str, ...]
+    byte_signs: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
 def environment_secrets() -> list[str]:
-    """The values of variables that are called as keys are, and the passwords of proxies, the
-    longest first.
+    """Lists the values of variables with names of keys, and the passwords of proxies, the longest
+    first.
     """
     values = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
     for name, value in os.environ.items():
@@ -70,13 +73,14 @@ def _forms(secret: str) -> _Forms:
     signs = (longest, *packed, points, points.upper().replace("U", "u"), percents, percents.upper())
     if len(longest) < SHORTEST_CHARACTERS // 2:
         signs = ("",)  # every text is looked at
-    found = dict.fromkeys(one for one in (*signs, *references) if one or signs == ("",))
-    return _Forms(tuple(found), re.compile("|".join([spelled, *whole])))
+    texts = tuple(dict.fromkeys(each for each in (*signs, *references) if each or signs == ("",)))
+    coded_signs = tuple(text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts)
+    return _Forms(texts, coded_signs, re.compile("|".join([spelled, *whole])))
 
 
 @lru_cache(maxsize=500)
 def _spelled(char: str) -> str:
-    """A pattern of one character in the ways in which it may be written."""
+    """Makes a pattern of one character in all its encodings."""
     code, content = ord(char), char.encode("utf-8", "surrogatepass")
     ways = [
         rf"\\{{0,3}}{re.escape(char)}",
@@ -93,7 +97,7 @@ def _spelled(char: str) -> str:
 
 
 def without(secrets: Sequence[str], text: str) -> str:
-    """A text without these, in any of their forms."""
+    """Hides secrets in a text, in any of their forms."""
     for secret in filter(None, secrets):
         forms = _forms(secret)
         for sign in forms.signs:
@@ -104,7 +108,7 @@ def without(secrets: Sequence[str], text: str) -> str:
 
 
 def variable_in(text: str) -> str:
-    """The variable of the environment whose key a text holds; "" if it holds none."""
+    """Finds the environment variable whose key a text holds; "" if it holds none."""
     for secret in environment_secrets():
         if without([secret], text) != text:
             return next((n for n, v in os.environ.items() if secret in (v, unquote(v))), "a proxy")
@@ -113,25 +117,27 @@ def variable_in(text: str) -> str:
 
 def without_bytes(secret: str, content: bytes) -> bytes:
     """Cuts a key out of a server's bytes; returns the same bytes if they hold none."""
-    if not secret or not any(
-        sign.encode("utf-8", "surrogatepass") in content for sign in _forms(secret).signs
-    ):
+    characters = content.decode("latin-1") if secret else ""
+    for sign in _forms(secret).byte_signs if secret else ():
+        if sign in characters:
+            break
+    else:
         return content
     text = content.decode("utf-8", "surrogateescape")
     return without((secret,), text).encode("utf-8", "surrogateescape")
 
 
 def named_secret(secrets: Sequence[str], name: str) -> str:
-    """A name of a model with what looks like a key hidden; "" if it holds none. The path of a file
-    is no key.
+    """Returns a model's name with its keys hidden; "" if it holds none. The path of a file is not a
+    key.
     """
     plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
     return mask(secrets, name) if mask(secrets, plain) != plain else ""
 
 
 def mask(secrets: Sequence[str], text: str) -> str:
-    """A text without these, without names and passwords in addresses, and without what follows an
-    option or parameter that is called as keys are.
+    """Hides secrets in a text, names and passwords in addresses, and values of options and
+    parameters with names of keys.
     """
     text = _IN_ADDRESS.sub(HIDDEN, without(secrets, text))
     return _NAMED.sub(rf"\1{HIDDEN}", text)

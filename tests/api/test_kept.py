@@ -9,12 +9,13 @@ import pytest
 
 import tiltmeter
 from tests import forging
-from tiltmeter import cache, cli
+from tiltmeter import cli
 from tiltmeter.analyse import estimates as run_estimates
 from tiltmeter.api.runs import cached_results
 from tiltmeter.records import Label
 from tiltmeter.stages.engine import engine
 from tiltmeter.store import Store
+from tiltmeter.system import cache
 
 COMMAND = (
     "run roles --model planted:she=0.7 --language en --samples 2 --limit 4 --no-pilot --out".split()

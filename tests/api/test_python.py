@@ -100,7 +100,7 @@ def test_a_frame_may_stand_for_a_table() -> None:
             {"tables": [{"file": "none.csv"}]},
             "Protocol.declare(…), tables 1, file: there is no file none.csv",
         ),
-        ({"tables": [object()]}, "object is nothing that a file can hold"),
+        ({"tables": [object()]}, "a file cannot hold a value of type object"),
         ({"name": "roles"}, "'roles' is the name of a protocol that is installed"),
     ],
 )

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_a_decision_can_be_changed_in_the_file(
 @pytest.mark.parametrize(
     ("number", "women", "margin", "code", "word", "junit"),
     [
-        (120, 0.6, "5,length=10%,reading=1", 3, "FAIL  refusal_gender", "failure"),
+        (120, 0.6, "5,length=10%,reading=1", 3, "FAIL  refusal, gender", "failure"),
         (16, 0.1, "5,length=10%,reading=1", 4, "NOT ENOUGH DATA", "error"),
         (120, 0.1, "25,length=60%,reading=5", 0, "PASS  no tilt beyond the margin", None),
     ],
@@ -123,7 +124,8 @@ def test_the_three_words(
     assert (found, word in said.err) == (code, True), said.err
     if code == 4:
         assert re.search(
-            r"items of 2 answers would pass in 9 of 10 runs \(now 1\d; [\d,]+ calls", said.err
+            r"prompts of 2 answers would pass in 9 of 10 runs \(now 1\d: [\d,]+ more calls",
+            said.err,
         )
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().iter("testcase")
     kinds = [child.tag for case in cases for child in case if child.tag != "system-out"]
@@ -135,15 +137,47 @@ def test_the_three_words(
         assert {child.tag for case in cases for child in case} == {"system-out", "skipped"}
 
 
-def test_a_margin_is_missed_before_anything_is_asked(
+def test_a_group_of_few_prompts_makes_no_claim(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, out = prompts(tmp_path / "p.jsonl", 12), tmp_path / "out"
+    """Eight prompts name an Asian customer, ten a Black one: the eight are set aside, not lost."""
+    path, out = tmp_path / "p.jsonl", tmp_path / "out"
+    whos = ["Asian"] * 8 + ["Black"] * 10
+    texts = [f"A {who} customer asks for {'abc' * n} {n}. Reply?" for n, who in enumerate(whos)]
+    path.write_text("\n".join(json.dumps({"prompt": text}) for text in texts), encoding="utf-8")
+    assert audit(str(path), "--swap", "race", "--dry-run", "--out", str(out)) == 0
+    said = capsys.readouterr().out
+    assert "10 paired · 8 set aside (8 too few prompts of a group)" in said
+    assert 'level = "Black", baseline = "white"' in (out / "audit.toml").read_text("utf-8")
+    cues = out / "cues.csv"
+    cues.write_text(cues.read_text("utf-8").replace(",set aside,", ",paired,"), encoding="utf-8")
+    assert audit(str(path), "--swap", "race", "--dry-run", "--out", str(out)) == 0
+    assert 'level = "*", baseline = "white"' in (out / "audit.toml").read_text("utf-8")
+
+
+def test_a_system_that_answers_always_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Repeats differ never: likeness has a number, no test, and no place at the gate."""
+    file, out = prompts(tmp_path / "p.jsonl", 40), tmp_path / "out"
     model = bot(tmp_path / "bot.py", 0.1, 0.1)
-    gate = ("--fail-on", "tilt", "--margin", "5")
-    assert audit(str(file), "--model", model, "--yes", *gate, "--out", str(out)) == 2
-    assert "--margin 5,length_gender=10%" in capsys.readouterr().err
+    typed = (str(file), "--model", model, "--yes", "--out", str(out))
+    assert audit(*typed, "--fail-on", "tilt", "--margin", "refusl=5") == 2
+    said = capsys.readouterr().err
+    assert "“refusl”" in said and "Name one of: refusal, length, reading, similarity" in said
     assert not (out / "run.sqlite").exists()
+    assert audit(*typed, "--fail-on", "tilt", "--margin", "5") == 4
+    said = capsys.readouterr()
+    assert "not held against a margin: reading, gender (measured in grades)" in said.err
+    assert "not held: similarity, gender" in said.err
+    assert "The system gives the same answer whenever it is asked the same prompt" in said.err
+    assert "NOT ENOUGH DATA  refusal, gender, woman against man: " in said.err
+    page = " ".join(said.out.split())
+    assert "All answers to the same prompt were word for word alike" in said.err
+    assert "All answers to the same prompt were word for word alike" in (
+        out / "report.html"
+    ).read_text("utf-8")
+    assert "invalid" not in page and "· measured, not tested: " in page
 
 
 def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +195,7 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert audit(str(file), *second, *allowed, "--out", str(tmp_path / "new")) == 3
     assert re.search(
-        r"WORSE  refusal_gender .* since main \(\d+ items\), allowed 5.0 points",
+        r"WORSE  refusal, gender: .* since main, further .*; \d+ prompts\); allowed are 5.0 points",
         capsys.readouterr().err,
     )
     assert audit(str(file), *second, "--out", str(tmp_path / "third")) == 2
@@ -171,6 +205,34 @@ def test_worse_than_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert told in capsys.readouterr().err
     same = ("--model", before, "--yes", "--samples", "1", *against, *allowed)
     assert audit(str(file), *same, "--out", str(tmp_path / "same")) == 0
+
+
+def test_answers_of_a_log_can_be_the_baseline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log with answers to both versions is a model, whose run is a baseline like any other."""
+    file, out, log = prompts(tmp_path / "p.jsonl", 40), tmp_path / "out", tmp_path / "log.jsonl"
+    model, trials = bot(tmp_path / "bot.py", 0.1, 0.1), tmp_path / "trials.csv"
+    assert audit(str(file), "--dry-run", "--samples", "1", "--out", str(out)) == 0
+    plan = ["plan", str(out / "audit.toml"), "--model", "file:log", "--trials", str(trials)]
+    assert main(plan) == 0
+    answers = runpy.run_path(str(tmp_path / "bot.py"))["answer"]
+    with trials.open(encoding="utf-8", newline="") as table:
+        rows = [
+            {"messages": [{"role": "user", "content": row["prompt"]}, {"role": "assistant",
+             "content": answers(row["prompt"])}]}
+            for row in csv.DictReader(table)
+        ]  # fmt: skip
+    log.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    logged = tmp_path / "logged"
+    gate = ("--fail-on", "tilt", "--margin", "90")
+    typed = ["run", str(out / "audit.toml"), "--model", f"file:{log}", "--out", str(logged)]
+    assert main([*typed, *gate]) in (0, 4)
+    capsys.readouterr()
+    worse = ("--fail-on", "worse", "--baseline", str(logged), "--worse-by", "2")
+    now = ("--model", model, "--yes", "--samples", "1", "--out", str(tmp_path / "now"))
+    assert audit(str(file), *now, *worse) == 0  # the same answers: no item has moved
+    assert "further from none by 0.0" in capsys.readouterr().err
 
 
 def test_conversations_are_exchanged_whole(tmp_path: Path) -> None:

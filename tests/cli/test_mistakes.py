@@ -129,7 +129,7 @@ MISTAKES = [
     ("run roles --model file:other.csv --out r", r"--column text=response"),
     ("run roles --model file:strange.csv --out r", r"No line of file:strange\.csv answers a trial"),
     ("run roles --model file:answers.jsonl --out r", r"'text' is missing"),
-    ("run roles --model file:pictures --out r", r"cannot be read|is no ordinary file"),
+    ("run roles --model file:pictures --out r", r"cannot be read|is not an ordinary file"),
     ("run occupations --model folder:pictures --out r", r"has no manifest\.csv"),
     ("run occupations --model folder:nowhere --out r", r"no folder nowhere"),
     ("run roles --model replay:nowhere --out r", r"nowhere"),

@@ -54,18 +54,17 @@ def test_similarity_is_held_against_the_same_version() -> None:
         ("2", "w", 0): "abcd",
         ("2", "m", 0): "abcd",
     }
-    found = labels(Similarity(spec("similarity")), texts)
-    assert found == [["invalid"]] * 6  # no repeat differs: nothing tells what chance does
     drawn = {**texts, ("3", "w", 0): "abcd", ("3", "w", 1): "xyz!"}
     found = labels(Similarity(spec("similarity")), drawn)
-    assert found == [["0.5000"]] * 4 + [["invalid"]] * 4
+    assert found[:4] == [["0.5000", "alike"]] * 4  # 1 less .5
+    assert found[4:] == [["neither", "neither"]] * 2 + [["neither", "differs"]] * 2
 
 
 def test_a_masked_cue_is_no_difference() -> None:
     texts = {("1", g, k): f"Tell {who} that it is done." for g, who in (("w", "her"), ("m", "him"))
              for k in (0, 1)}  # fmt: skip
     texts |= {("2", "w", 0): "Yes.", ("2", "w", 1): "No way."}
-    assert labels(Similarity(spec("similarity")), texts)[:4] == [["0.0000"]] * 4
+    assert labels(Similarity(spec("similarity")), texts)[:4] == [["0.0000", "alike"]] * 4
 
 
 def _drawn(random: random.Random, tilt: float) -> Texts:

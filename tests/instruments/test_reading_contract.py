@@ -42,7 +42,7 @@ def label(kind: str, reply: str) -> str:
     factors = PEOPLE if kind == "ranking" else {"language": "en"}
     trial = Trial("t", "m", "sampled", factors, 0, PROMPTS.get(kind, ""), "", DRAWN)
     item = Answered(trial, Output("t", "answer", reply, ""), Reply(reply))
-    steps: Steps = registry.instrument(spec.kind)(spec).steps(item)
+    steps: Steps = registry.instrument_kind(spec.kind).make(spec).steps(item)
     with pytest.raises(StopIteration) as stopped:
         next(steps)
     return next(one.value for one in stopped.value.value if one.attribute == spec.attribute)

@@ -29,7 +29,7 @@ from tiltmeter.stats import association
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
 
 WORDS = registry.protocol("words")
-PICKS = registry.instrument("picks")(WORDS.instruments[0])
+PICKS = registry.instrument_kind("picks").make(WORDS.instruments[0])
 LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 CLASSES = ("standout", "personality quality", "outlook", "communal", "imaginative")
 TILT = "protocol=words,communal.female=1.5,standout.male=1.3,wise=2"

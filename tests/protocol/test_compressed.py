@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter import intake
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol.design.tables import Beside
 from tiltmeter.protocol.source.source_lines import SourceLocation
+from tiltmeter.system import intake
 
 PLACE = SourceLocation("toy.toml")
 

@@ -1,4 +1,6 @@
-"""Means of numbers over items, and slopes on a reference: by hand, against statsmodels, and how often intervals hold."""
+"""Means of numbers over items, and slopes on a reference: by hand, against statsmodels, and how
+often intervals hold.
+"""
 
 import math
 
@@ -59,7 +61,7 @@ def test_slope_by_hand_and_against_statsmodels() -> None:
     ours = means.slope(successes=x, n=n, reference=r)
     assert (ours.value, ours.se) == pytest.approx((theirs.params[1], theirs.bse[1]), abs=1e-10)
     assert (ours.low, ours.high) == pytest.approx(theirs.conf_int()[1], abs=1e-10)
-    test = means.slope_test(found=ours, null=1.0)
+    test = means.slope_test(slope=ours, null=1.0)
     assert test.p == pytest.approx(float(theirs.t_test("x1 = 1").pvalue), abs=1e-10)
 
 
@@ -76,7 +78,7 @@ def test_what_cannot_be_measured_has_no_value_and_a_reason() -> None:
         assert found.note
     alike = means.pooled_mean(sums=[4, 4], n=[2, 2])
     assert (alike.value, alike.low) == (2.0, None)
-    assert means.slope_test(found=alike, null=1.0).p is None
+    assert means.slope_test(slope=alike, null=1.0).p is None
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,9 @@ def test_bad_input_is_named(name: str, call) -> None:
 
 
 def test_intervals_hold() -> None:
-    """A small version of benchmarks/means.py: 100 tables a design, of which two Monte-Carlo errors are 4.4 points."""
+    """A small version of benchmarks/means.py: 100 tables a design, of which two Monte-Carlo errors
+    are 4.4 points.
+    """
     module = benchmark("means")
     rows = [*module.of_numbers(tables=100, seed=20), *module.of_references(tables=100, seed=21)]
     assert len(rows) == 42
@@ -124,6 +128,6 @@ def test_a_slopes_test_keeps_its_level() -> None:
             float
         )
         rejected += (
-            means.slope_test(found=means.slope(successes=x, n=n, reference=r), null=0.5).p <= 0.05
+            means.slope_test(slope=means.slope(successes=x, n=n, reference=r), null=0.5).p <= 0.05
         )
     assert rejected / 600 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 600)

@@ -17,13 +17,13 @@ import pytest
 
 import tiltmeter
 from tests import forging
-from tiltmeter import intake
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.models.kinds import make_model
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.store import Store, damage, views
 from tiltmeter.store.blobs import place_of
 from tiltmeter.store.queries import calls, outputs, tables
+from tiltmeter.system import intake
 
 DEEP = "[" * 5000 + "]" * 5000
 POISON: dict[str, object] = {

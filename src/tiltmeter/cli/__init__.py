@@ -1,4 +1,6 @@
-"""The command line: one file a verb, no logic. A verb's file is imported only when it is typed."""
+"""The command line: one file per verb, without logic. A verb's file is imported when it is
+typed.
+"""
 
 from __future__ import annotations
 
@@ -29,51 +31,51 @@ from ..records import __version__
 SECTIONS = {  # of the help, with the verbs of each
     "Set up": {
         "init": "Write a protocol of your own to start from: one file, commented.",
-        "ls": "What there is: protocols, examples, model kinds, instruments.",
-        "show": "What a protocol measures, cites and departs from.",
+        "ls": "List protocols, examples, model kinds, instruments.",
+        "show": "Show a protocol: its measures, sources and departures.",
         "check": "Check files of protocols: keys, tables, values. Nothing is asked.",
-        "plan": "What a run would ask and cost, and what it could find.",
+        "plan": "Plan a run: its calls, its cost, the tilts it could find.",
     },
     "Run": {
-        "run": "Run an audit, from prompts to report. Again: it goes on.",
+        "run": "Run an audit, from prompts to report; again to resume it.",
         "audit": "Ask prompts of yours with only a cue changed; compare answers.",
         "label": "Label the outputs of a run again, or with another judge.",
         "merge": "Join runs of one plan, such as shards, into one run.",
-        "jobs": "The batches of a run that are at a provider; cancel them.",
-        "import": "Make a run of what you have; take in labels by people.",
+        "jobs": "List the batches of a run at a provider, or cancel them.",
+        "import": "Make a run from existing outputs; add people's labels.",
     },
     "Read": {
         "report": "Write the report of a run.",
         "explore": "Look at the outputs of runs, with their labels beside them.",
         "analyse": "Compute the estimates of a run again, and check thresholds.",
-        "table": "Estimates as a table: Markdown, LaTeX or CSV.",
+        "table": "Print estimates as a table: Markdown, LaTeX or CSV.",
         "figure": "Save figures as SVG, PNG or PDF.",
         "quote": "Sample answers of each label, not hand-picked.",
     },
     "Check": {
         "annotate": "Label outputs by hand in the browser; settle disagreement.",
-        "validate": "Judges against people; draws what people are to label.",
+        "validate": "Compare judges with people; draw outputs for people to label.",
         "language": "Try a language's pack, start one, learn from unread answers.",
     },
     "Compare": {
-        "compare": "What differs between runs of one protocol, with intervals.",
-        "history": "Runs over time: what changed from one to the next, what moved.",
+        "compare": "Compare runs of one protocol, with intervals.",
+        "history": "Follow runs over time: what changed, and what moved.",
     },
     "Hand on": {
-        "export": "Tables, evidence for an auditor, or a whole run to deposit.",
-        "cite": "A run as a citation: a sentence, BibTeX or CITATION.cff.",
+        "export": "Export tables, evidence for an auditor, or a whole run.",
+        "cite": "Cite a run: a sentence, BibTeX or CITATION.cff.",
         "log": "Hand a run to a tracker of experiments (MLflow).",
     },
     "Try out": {
-        "selftest": "Planted models of each protocol: is what was planted found?",
-        "doctor": "What is installed, reachable and missing, and what to type.",
+        "selftest": "Check with planted models that a planted tilt is found.",
+        "doctor": "Check what is installed and reachable; say what to type.",
         "serve": "Serve a planted model over loopback, to test with.",
-        "completion": "What your shell needs to complete verbs and options.",
+        "completion": "Print your shell's completion script.",
     },
 }
 VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
-MEANT = {  # what people type who look for a verb, and what to type in its place
+MEANT = {  # words that people type in place of a verb → what to type
     "cost": "plan",
     "diff": "compare",
     "docs": "--help",
@@ -88,7 +90,7 @@ MEANT = {  # what people type who look for a verb, and what to type in its place
     "open": "explore",
     "plot": "figure",
     "power": "plan PROTOCOL --model M --detect 0.05",
-    "resume": "run …, as before: it goes on",
+    "resume": "run …, as before, to resume it",
     "seal": "export FOLDER --seal",
     "start": "run",
     "test": "selftest",
@@ -101,25 +103,25 @@ PROGRAM = "tiltmeter"
 PROJECT = "tiltmeter.toml"  # in the current folder
 
 
-MOST = 10**12  # of every number that is typed
+MOST = 10**12  # the largest number that may be typed
 
 
 def _bounded(then: Callable[..., object] | None) -> Callable[..., object]:
-    """Refuses a number with which nothing can be counted: huge, infinite or nan."""
+    """Makes a callback that refuses huge, infinite and NaN numbers before `then` is called."""
 
     def check(context: click.Context, parameter: click.Parameter, value: object) -> object:
         if isinstance(value, int | float) and not abs(value) <= MOST:
-            raise click.BadParameter(f"{value} is too large, or no number.", context, parameter)
+            raise click.BadParameter(f"{value} is too large, or not a number.", context, parameter)
         return value if then is None else then(context, parameter, value)
 
     return check
 
 
 class Verbs(click.Group):
-    """Knows its verbs by name and imports one when it is needed."""
+    """The group of all verbs, which imports a verb when it is typed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all verbs, in the order of the help."""
+        """Lists the names of all verbs, in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -155,13 +157,13 @@ class Verbs(click.Group):
     "-v",
     "--verbose",
     is_flag=True,
-    help="Say which defaults of this folder hold, and what is waited for.",
+    help="Say which defaults of this folder apply, and why a command waits.",
 )
 @click.option(
     "--log",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write what is done to a file, call by call; no key, prompt or answer is in it.",
+    help="Log every step and call to a file, without keys, prompts or answers.",
 )
 @click.pass_context
 def group(context: click.Context, env_file: str | None, verbose: bool, log: str | None) -> None:
@@ -183,7 +185,9 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
 
 
 def _apply_defaults(context: click.Context, env_file: str | None) -> str:
-    """Variables of a file, and the options that tiltmeter.toml names; which those are, in words."""
+    """Sets the variables of a file and the defaults of tiltmeter.toml; lists the latter in
+    words.
+    """
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
     from ..api.options import project
@@ -197,11 +201,11 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns its exit code. Errors of ours are one or two lines, never a
+    """Runs the command line; returns its exit code. Expected errors are one or two lines, never a
     traceback.
     """
     code = _exit_code(sys.argv[1:] if arguments is None else arguments)
-    if f"{__name__}.command_log" in sys.modules:  # one was asked for
+    if f"{__name__}.command_log" in sys.modules:  # a log was typed
         from .command_log import stop
 
         stop(code)
@@ -241,17 +245,13 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 def _is_garbled(word: str) -> bool:
-    """True if a word that was typed is no text."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    """True if a typed word is not valid UTF-8."""
+    return word.encode("utf-8", "replace").decode() != word
 
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
-    """A second line with the command that goes on; "" if no option helps. What is asked otherwise
-    goes into another folder; an option that was typed already takes its new value.
+    """Writes a second line with the command that goes on; "" if no option helps. Prompts that are
+    asked differently go into another folder; an option that was typed already gets its new value.
     """
     if not typed:
         return ""
@@ -267,7 +267,7 @@ def _retyped(arguments: Sequence[str], typed: str) -> str:
 
 
 def _of_system(error: OSError) -> str:
-    """A trouble of the system, and what to do about it."""
+    """Describes an error of the operating system, and the remedy."""
     if error.errno in TOO_MANY_FILES:
         return f"Too many files are open. {MORE_FILES}"
     reason = (
@@ -279,7 +279,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    """A fault of a run that was changed, or of tiltmeter itself."""
+    """Describes damage to a run's file, or a bug of tiltmeter."""
     from ..store import find_damage_of_opened
 
     damage = find_damage_of_opened()
@@ -291,13 +291,13 @@ def _unforeseen(error: Exception) -> str:
     place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
     return (
         f"{type(error).__name__} at {place}: {' '.join(str(error).split())[:200]}. If nobody "
-        "edited what was read, this is a bug of tiltmeter. To see more, type the same "
+        "edited the files of the run, this is a bug of tiltmeter. To see more, type the same "
         "after: tiltmeter -v"
     )
 
 
 def _usage(error: click.ClickException) -> str:
-    """Puts a complaint of click on one line, with the command for help."""
+    """Writes a usage error of click on one line, with the command for help."""
     complaint = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
@@ -312,14 +312,14 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _options_meant(error: click.NoSuchOption) -> str:
-    """The options that are near, those that begin as it was typed before the others."""
+    """Suggests up to three similar options, first those that begin with the typed text."""
     typed = error.option_name
     near = sorted(error.possibilities or (), key=lambda name: not name.startswith(typed))
     return f". Did you mean {' or '.join(repr(name) for name in near[:3])}?" if near else ""
 
 
 def _fail(message: str, code: int) -> int:
-    """Prints an error; what servers and files put into it steers no terminal."""
+    """Prints an error, without control characters or keys from servers and files."""
     from ..report.page_model.sanitize import visible
     from ..secret_filter import environment_secrets, mask
 
@@ -335,15 +335,14 @@ def _fail(message: str, code: int) -> int:
 def entry() -> None:
     """Runs the command `tiltmeter` and ends the process.
 
-    Products are small here: threads that wait for one another would cost three times the CPU. And
-    Python looks for cycles less often: by default a tenth of an analysis is spent on that. What a
-    verb imports to ask, analyse and report are 170,000 objects, which stay: they are not searched.
+    Matrix products are small here: threads that wait for one another would cost three times the
+    CPU. Garbage collection runs less often: by default a tenth of an analysis is spent on it.
     """
     gc.set_threshold(300_000, 50, 50)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for name in ("stdout", "stderr"):  # which were closed: there is nobody to read
+    for name in ("stdout", "stderr"):  # None if they were closed
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     code = main()
-    gc.freeze()  # what ends is not searched for cycles: .12 CPU s where numbers were computed
+    gc.freeze()  # no search for cycles at exit: saves .12 CPU s of an analysis
     sys.exit(code)

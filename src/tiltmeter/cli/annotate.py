@@ -33,15 +33,17 @@ class AnnotateValues:
     among: str
 
     def purpose(self) -> str:
-        """The purpose of showing outputs. Raises UsageError for options that exclude each other."""
+        """Returns the purpose of showing outputs. UsageError for options that exclude each
+        other.
+        """
         if self.adjudicate and self.taxonomy:
             raise UsageError("Give --adjudicate or --taxonomy, not both.")
         if not (self.adjudicate or self.taxonomy):
             return "label"
         if self.number is not None or self.seed is not None or self.among:
             raise UsageError(
-                "--sample, --seed and --among are of no use here: what people said is what there "
-                "is to decide or review."
+                "--sample, --seed and --among do nothing here: the outputs to decide or review are "
+                "those that people labelled. Leave them out."
             )
         return "adjudicate" if self.adjudicate else "review"
 
@@ -59,12 +61,12 @@ class AnnotateValues:
     "--sample",
     "number",
     type=click.IntRange(1),
-    help="Outputs to draw where no sample is there; 100.",
+    help="Outputs to draw if there is no sample yet; 100.",
 )
 @click.option(
     "--attribute",
     default="",
-    help="What is to be annotated, '*' for all attributes with a closed list; that of the run's "
+    help="The attribute to annotate, '*' for all with a closed list; by default that of the run's "
     "sample, or the headline measure's.",
 )
 @click.option("--seed", type=int, help="Of the sample; 0.")
@@ -75,25 +77,25 @@ class AnnotateValues:
     help="Review the attributes that a model found: are their values appropriate?",
 )
 @click.option(
-    "--question", default="", help="Of a folder of pictures or texts: what people are asked."
+    "--question", default="", help="For a folder of pictures or texts: the question to people."
 )
 @click.option(
     "--values",
     default="",
     metavar="A,B,…",
-    help="Of a folder: what they can answer, the one that is counted first.",
+    help="For a folder: the possible answers, the counted one first.",
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
-    help="Of a folder: the run that is made of it; FOLDER-labelled.",
+    help="For a folder: the run that is made from it; FOLDER-labelled.",
 )
 @pages
-@click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
+@click.option("--progress", is_flag=True, help="Print everybody's progress, and end.")
 @gathers("typed", AnnotateValues)
 def command(typed: AnnotateValues) -> None:
-    """Label outputs by hand in the browser; settle disagreement. A sample of them, one key an
-    answer, without seeing what judges said. Of a folder of pictures or texts a run is made first.
+    """Label outputs by hand in the browser; settle disagreement. A sample of them, one key per
+    answer, without seeing the judges' labels. A folder of pictures or texts becomes a run first.
 
     \b
     tiltmeter annotate run --annotator ann
@@ -124,7 +126,7 @@ def command(typed: AnnotateValues) -> None:
 
 
 def _with_run(typed: AnnotateValues) -> AnnotateValues:
-    """Makes a run of a folder of pictures or texts, unless it is one or was made before."""
+    """Makes a run of a folder of pictures or texts, unless it is a run or has one already."""
     folder = Path(typed.run)
     if (folder / "run.sqlite").is_file() or not folder.is_dir():
         return typed

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from ..api.start.traffic.prepare import Prepared
     from ..stages.engine.limits import Tally
 
-SHOWN = 12  # pairs that are printed before anything is asked
+SHOWN = 12  # pairs that are printed before anything is sent
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The consent to send pairs. dry_run: True stops before; yes: True without a question; private:
-    True if no text is printed or kept.
+    """The consent to send pairs. dry_run: True to send nothing; yes: True to send without a
+    question; private: True to print and keep no text.
     """
 
     dry_run: bool = False
@@ -51,14 +51,14 @@ class Sending:
 
 
 def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
-    found = {}
+    lists = {}
     for text in texts:
         name, _, words = text.partition("=")
         listed = [word.strip() for word in words.split(",") if word.strip()]
         if not name.strip() or not listed:
             raise UsageError("A list is written NAME=WORD,WORD, as in --list warm=kind,caring")
-        found[name.strip()] = listed
-    return found
+        lists[name.strip()] = listed
+    return lists
 
 
 @click.command()
@@ -191,19 +191,19 @@ def command(
     asked = _Asked(prompts, models, judges, wishes, sending, printing)
     if sending.private:
         return _ask_privately(asked, out, options)
-    made = _prepare(asked, out)
-    _show(asked, made, out)
-    if sending.dry_run or not _may_send(asked, made):
+    prepared = _prepare(asked, out)
+    _show(asked, prepared, out)
+    if sending.dry_run or not _may_send(asked, prepared):
         asked.tell("Nothing was sent.")
         return 0
-    run, tallies = _ask(asked, made, out, options)
-    asked.tell_of_the_log(run, made)
+    run, tallies = _ask(asked, prepared, out, options)
+    asked.tell_of_the_log(run, prepared)
     return emit_results(run, replace(printing, page=out / "report.html"), tallies)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """An audit as it was typed."""
+    """The typed options of an audit."""
 
     prompts: Path
     models: tuple[str, ...]
@@ -213,14 +213,14 @@ class _Asked:
     printing: Printing
 
     def tell(self, line: str) -> None:
-        """Prints a line; not among the JSON that was asked for."""
+        """Prints a line, on standard error if standard output is JSON."""
         click.echo(line, err=self.printing.as_json)
 
-    def tell_of_the_log(self, run: Run, made: Prepared) -> None:
-        """Prints how today's answers are like those of the log."""
+    def tell_of_the_log(self, run: Run, prepared: Prepared) -> None:
+        """Prints how similar today's answers are to those of the log."""
         from ..api.start.traffic.then_and_now import sentences
 
-        for line in sentences(run, made.decisions, made.then):
+        for line in sentences(run, prepared.decisions, prepared.then):
             self.tell(line)
 
 
@@ -231,35 +231,34 @@ def _prepare(asked: _Asked, folder: Path) -> Prepared:
 
 
 def _ask(
-    asked: _Asked, made: Prepared, folder: Path, options: RunOptions
+    asked: _Asked, prepared: Prepared, folder: Path, options: RunOptions
 ) -> tuple[Run, dict[str, Tally]]:
     from .. import api, registry
     from ..stages.steps import pilot_words
     from .output import refuse_gates
     from .progress import progress_line
 
-    refuse_gates(registry.protocol(made.protocol), asked.printing)
+    refuse_gates(registry.protocol(prepared.protocol), asked.printing)
+    typed: RunOptions = {**options, "margin": asked.printing.margin}
     with progress_line() as (shown, tallies):
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tally.lines = tuple(line for line in tally.lines if not pilot_words.quotes(line))
             shown(stage, total, tally)
 
-        margin = asked.printing.margin
         run = api.run(
-            made.protocol,
+            prepared.protocol,
             asked.models,
             folder,
             judge=asked.judges,
             watch=watch,
-            margin=margin,
-            **options,
+            **typed,
         )
     return run, tallies
 
 
 def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
-    """Asks in a folder that is deleted, and keeps and prints numbers alone."""
+    """Runs in a temporary folder; keeps and prints numbers alone."""
     from ..api.handover.junit import write_junit
     from ..api.start.traffic import private
 
@@ -268,19 +267,19 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
         raise UsageError("--private shows no pairs, so it needs --yes. Look first without it.")
     with TemporaryDirectory(prefix="tiltmeter-") as folder:
         working = Path(folder)
-        made = _prepare(asked, working)
-        for line in made.lines:
+        prepared = _prepare(asked, working)
+        for line in prepared.lines:
             asked.tell(line)
-        if sending.dry_run or not _may_send(asked, made):
+        if sending.dry_run or not _may_send(asked, prepared):
             asked.tell("Nothing was sent.")
             return 0
-        run, _ = _ask(asked, made, working, {**options, "pilot": False})
-        asked.tell_of_the_log(run, made)
+        run, _ = _ask(asked, prepared, working, {**options, "pilot": False})
+        asked.tell_of_the_log(run, prepared)
         estimates = run.analyse()
         checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
         checked = replace(checked, allow=printing.allow)
         verdicts = run.verdicts(estimates=estimates)
-        private.keep(out, working, made.decisions, estimates)
+        private.keep(out, working, prepared.decisions, estimates)
         if printing.junit is not None:
             write_junit(printing.junit, run.protocol.name, checked, verdicts)
     for verdict in verdicts:
@@ -291,29 +290,31 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
     return checked.exit_code
 
 
-def _show(asked: _Asked, made: Prepared, out: Path) -> None:
-    """Prints what was found, and the first pairs if somebody is to look at them: a pipeline's log
-    has no words of prompts.
+def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
+    """Prints a summary of the pairs, and the first of them unless --yes was typed: a pipeline's log
+    must not hold words of prompts.
     """
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
-    for line in made.lines:
+    for line in prepared.lines:
         asked.tell(line)
-    shown = () if asked.sending.yes and not asked.sending.dry_run else made.asked[:SHOWN]
-    for one in shown:
-        asked.tell(f"  line {one.line}, {one.question}: {changes(one)}")
-    if len(made.asked) > len(shown) > 0:
-        asked.tell(f"  … and {len(made.asked) - SHOWN:,} more")
+    shown = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
+    for pair in shown:
+        asked.tell(f"  line {pair.line}, {pair.question}: {changes(pair)}")
+    if len(prepared.asked) > len(shown) > 0:
+        asked.tell(f"  … and {len(prepared.asked) - SHOWN:,} more")
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 
 
-def _may_send(asked: _Asked, made: Prepared) -> bool:
-    """Asks whether to send the pairs, and to whom. UsageError if nobody is there to say so."""
+def _may_send(asked: _Asked, prepared: Prepared) -> bool:
+    """Asks the user to confirm the pairs and the models. UsageError outside a terminal."""
     if not asked.models:
-        raise UsageError("Name what is asked: --model KIND:NAME, or --dry-run to see the pairs.")
+        raise UsageError("Name a model: --model KIND:NAME, or --dry-run to see the pairs.")
     judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
-    asked.tell(f"Sends {2 * len(made.asked):,} prompts to {', '.join((*asked.models, *judges))}.")
+    asked.tell(
+        f"Sends {2 * len(prepared.asked):,} prompts to {', '.join((*asked.models, *judges))}."
+    )
     if asked.sending.yes:
         return True
     if not sys.stdin.isatty():

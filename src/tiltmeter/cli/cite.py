@@ -18,9 +18,7 @@ import click
     help="A sentence, an entry of BibTeX, or a CITATION.cff.",
 )
 def command(run: str, format_: Literal["sentence", "bibtex", "cff"]) -> None:
-    """A run as a citation: a sentence, BibTeX or CITATION.cff. Signatures of its numbers stand in
-    each.
-    """
+    """Cite a run: a sentence, BibTeX or CITATION.cff. Each holds the signatures of its numbers."""
     from ..api.handover import deposits
 
     click.echo(deposits.cite(run, format_))

@@ -1,5 +1,5 @@
-"""The log of a command, in a file or on standard error: what was typed, what it was made with, each
-call and what came of it, how it ended. No prompt, no answer and no key stands in it.
+"""The log of a command, in a file or on standard error: the typed words, the versions, each call
+and its result, the exit code. It holds no prompt, answer or key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORM = "%(asctime)s %(levelname)s %(message)s"
 
 
 class _Masked(logging.Formatter):
-    """A record in one line, without keys."""
+    """A formatter of records as one line without keys."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form)
@@ -34,25 +34,25 @@ class _Masked(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """Every record, behind what is in the file already. What cannot be written is said once."""
+    """A handler that appends every record to a file; warns once if it cannot write."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         LOG.removeHandler(self)
-        with suppress(OSError):  # what is still in its buffer
+        with suppress(OSError):  # the rest of its buffer
             self.close()
         click.echo(f"warning: {self.baseFilename} cannot be written: the log ends here", err=True)
 
 
 class _Screen(logging.Handler):
-    """The larger steps on standard error, beside a bar that may be there."""
+    """A handler that prints the larger steps on standard error, above any progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         click.echo(self.format(record), err=True)
 
 
 def start(path: str | None, verbose: bool, typed: Sequence[str], defaults: str) -> None:
-    """Begins a log: in a file where there is a path, on standard error if verbose. defaults: what
-    holds in this folder. UsageError where the file cannot be written.
+    """Begins a log: in a file if there is a path, on standard error if verbose. defaults: those of
+    this folder. UsageError if the file cannot be written.
     """
     LOG.setLevel(logging.DEBUG)
     if path is not None:
@@ -81,6 +81,6 @@ def _file(path: str) -> _LogFile:
 def stop(code: int) -> None:
     """Ends the log, with the exit code."""
     LOG.info("exit code %d", code)
-    for handler in [one for one in LOG.handlers if isinstance(one, (_LogFile, _Screen))]:
+    for handler in [each for each in LOG.handlers if isinstance(each, (_LogFile, _Screen))]:
         LOG.removeHandler(handler)
         handler.close()

@@ -28,7 +28,7 @@ out = click.option(
 @click.option(
     "--full",
     is_flag=True,
-    help="Every measure and group, not the headline numbers as far as a screen goes.",
+    help="Print every measure and group, not just headline numbers that fit one screen.",
 )
 @out
 @as_json
@@ -41,8 +41,8 @@ def command(
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> int:
-    """What differs between runs of one protocol, with intervals. Each is held against the first:
-    subjects, dates or prompts, paired by item.
+    """Compare runs of one protocol, with intervals. Each is compared with the first: subjects,
+    dates or prompts, paired by item.
     """
     from rich.console import Console
 
@@ -82,9 +82,9 @@ def command(
 
 
 def _as_dict(comparison: Comparison) -> dict[str, Json]:
-    """Plain values of the rows of a comparison, for the JSON output."""
+    """Returns plain values of a comparison, for --json."""
     return {
-        "set_up": [one._asdict() for one in comparison.set_up],
+        "set_up": [setting._asdict() for setting in comparison.set_up],
         "verdicts": [verdict.as_dict() for verdict in comparison.verdicts],
         "comparisons": [row.as_dict() for row in comparison.rows],
         "not_compared": list(comparison.left_out),

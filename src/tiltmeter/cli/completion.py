@@ -11,7 +11,7 @@ PROGRAM, VARIABLE = "tiltmeter", "_TILTMETER_COMPLETE"
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """What your shell needs to complete verbs and options. Put it into its start-up file.
+    """Print your shell's completion script. Put it into its start-up file.
 
     \b
     tiltmeter completion bash >> ~/.bashrc

@@ -1,15 +1,15 @@
-"""A text that depends on nothing but what is installed, worked out once."""
+"""Texts that depend on the installation alone, computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .. import cache
+from ..system import cache
 
 
 def computed_once(options: Sequence[str], compute: Callable[[], str]) -> str:
-    """The text for the options, computed where it is not known. It is kept unless other packages
-    add to it: what they say may change with no file of ours.
+    """Returns the text for the options; computes it unless it is cached. It is not cached if other
+    packages add to it, which may change without a file of tiltmeter.
     """
     key = cache.key_of(*options)
     text = cache.read_text(key)

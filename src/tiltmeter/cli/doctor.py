@@ -36,8 +36,8 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 def command(
     models: tuple[str, ...], call: bool, as_json: bool, **options: Unpack[AskOptions]
 ) -> int:
-    """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
-    for is missing.
+    """Check what is installed and reachable; say what to type. Exit code 1 if something that was
+    asked for is missing.
     """
     from ..api.check import doctor
     from ..api.options import options as arguments
@@ -55,8 +55,8 @@ def command(
 
 
 def _lines(findings: Sequence[DoctorFinding]) -> Iterator[str]:
-    """A line a finding, and what to type under what is missing; what nobody asked for and the same
-    command would bring is one line.
+    """Yields one line per finding, followed by what to type if it is missing; optional parts that
+    the same command would install share one line.
     """
     optional = [finding for finding in findings if finding.ok is None and finding.type]
     for finding in findings:

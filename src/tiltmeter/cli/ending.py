@@ -1,5 +1,5 @@
-"""The output of a verb that leaves estimates: computed and written to the page once, looked up as
-long as nothing of it changed.
+"""The output of a verb that ends with estimates: computed and written to the page once, then looked
+up until something changes.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import cache
 from ..api.runs import cached_results
 from ..api.runs.run_folder import Run
 from ..display import visible
 from ..records import Estimate, Json
 from ..store import Store
+from ..system import cache
 from .options import Printing
 
-if TYPE_CHECKING:  # they bring numpy, for which what was printed before need not wait
+if TYPE_CHECKING:  # imports numpy; cached output must not pay for it
     from ..report.page_model.page import Content
 
-# Beside the width: by what rich decides on colours and lines.
+# Variables by which rich chooses widths, colours and lines.
 _TERMINAL = ("COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """warnings, asked, checks: lines for standard error; asked: how many calls judges' questions
-    were, where equal ones shared some; text: for standard output, as the terminal takes
-    it; page: SHA-256 of the page that was written, "" where none was; code: the exit code.
+    """The printed results of a verb. warnings, asked, checks: lines for standard error; asked: the
+    number of calls of judges' questions if equal ones shared calls; text: for standard output, fit
+    for the terminal; page: SHA-256 of the written page, "" for none; code: the exit code.
     """
 
     warnings: Sequence[str]
@@ -60,7 +60,7 @@ def ending_of(run: Run, printing: Printing) -> Ending:
 
 
 def _key(run: Run, printing: Printing) -> str:
-    """ "" where more is written than a page."""
+    """Returns the key of the ending in the cache; "" if JUnit is written too."""
     if printing.junit is not None:
         return ""
     how = [str(value) for value in asdict(printing).values()]
@@ -77,7 +77,9 @@ def _key(run: Run, printing: Printing) -> str:
 
 
 def _terminal() -> Json:
-    """Lists what a text depends on in a terminal; rich takes the width of any standard stream."""
+    """Lists the properties of the terminal that a text depends on; rich reads any stream's
+    width.
+    """
     sizes: list[Sequence[int]] = []
     for number in range(3):
         with suppress(OSError):
@@ -87,17 +89,17 @@ def _terminal() -> Json:
 
 
 class _Captured(io.StringIO):
-    """Takes what is printed on standard output, and looks like it."""
+    """A buffer that rich treats like standard output."""
 
     encoding = property(lambda self: sys.stdout.encoding)
 
     def isatty(self) -> bool:
-        """As of standard output."""
+        """True if standard output is a terminal."""
         return sys.stdout.isatty()
 
 
 def _digest(page: Path | None) -> str:
-    """SHA-256 of a file, "" where there is none."""
+    """Returns the SHA-256 of a file, "" if there is none."""
     if page is None or not page.is_file():
         return ""
     return hashlib.sha256(page.read_bytes()).hexdigest()
@@ -149,7 +151,7 @@ def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Co
         from ..report.render import terminal_screen
 
         terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
-    else:  # its tables of judges and of papers bring 30 modules
+    else:  # imports 30 modules for tables of judges and of papers
         from ..report.render import terminal
         from ..report.tables import cross_table_formats, cross_tables
 

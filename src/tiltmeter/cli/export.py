@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,23 @@ import click
 from ..errors import UsageError
 from ..stats.results import count_of
 from .json_output import echo_json
-from .options import as_json, variant
+from .options import as_json, gathers, variant
 
 if TYPE_CHECKING:
     from ..formats.seals import FolderCheck
 
 CONTRADICTED = 3  # exit code
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """The options that check, seal or sign a folder in place of writing one."""
+
+    verify: bool
+    against: str | None
+    seal: bool
+    sign: str | None
+    signers: str | None
 
 
 @click.command()
@@ -28,20 +40,20 @@ CONTRADICTED = 3  # exit code
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit; every-eval-ever, inspect, huggingface: formats of those tools; replies: what people "
-    "labelled, to test how replies are read.",
+    "deposit; every-eval-ever, inspect, huggingface: formats of those tools; replies: answers with "
+    "people's labels, to test how replies are read.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
 @click.option(
     "--with-texts",
     is_flag=True,
-    help="audit, every-eval-ever, huggingface: with what was answered.",
+    help="audit, every-eval-ever, huggingface: with the answers.",
 )
 @click.option(
     "--verify",
     is_flag=True,
-    help="RUN is a run, or a folder of audit or crate: is it as it was written, and does all of it "
-    "follow from the replies? Exit code 3 if not.",
+    help="RUN is a run, or a folder of audit or crate: check that it is unchanged, and that all of "
+    "it follows from the replies. Exit code 3 if not.",
 )
 @click.option(
     "--against",
@@ -51,8 +63,8 @@ CONTRADICTED = 3  # exit code
 @click.option(
     "--seal",
     is_flag=True,
-    help="RUN is such a folder: take what people filled in (evidence.md, CITATION.cff) as it is "
-    "now, so that it verifies again.",
+    help="RUN is such a folder: accept what people filled in (evidence.md, CITATION.cff), so that "
+    "it verifies again.",
 )
 @click.option(
     "--sign",
@@ -64,24 +76,21 @@ CONTRADICTED = 3  # exit code
     "--signers",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="--verify: whose keys may have signed, a line NAME KEY each; it must be one of them.",
+    help="--verify: the allowed signers, one line NAME KEY each.",
 )
 @variant
 @as_json
+@gathers("sealing", Sealing)
 def command(
     run: str,
     format_: str,
     out: str | None,
     with_texts: bool,
-    verify: bool,
-    seal: bool,
-    against: str | None,
-    sign: str | None,
-    signers: str | None,
+    sealing: Sealing,
     variant: str,
     as_json: bool,
 ) -> int:
-    """Tables, evidence for an auditor, or a whole run to deposit.
+    """Export tables, evidence for an auditor, or a whole run.
 
     \b
     tiltmeter export run --format csv --out tables
@@ -90,14 +99,14 @@ def command(
     """
     from .. import api
 
-    if seal:
+    if sealing.seal:
         _print_check(run, api.seal_folder(run))
         return 0
-    if sign is not None:
-        click.echo(f"{run}: signed with {api.sign_folder(run, sign).key}")
+    if sealing.sign is not None:
+        click.echo(f"{run}: signed with {api.sign_folder(run, sealing.sign).key}")
         return 0
-    if verify:
-        return _verify(run, against, signers, as_json)
+    if sealing.verify:
+        return _verify(run, sealing, as_json)
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
     written = _with_tables(
@@ -108,12 +117,12 @@ def command(
     return 0
 
 
-def _verify(run: str, against: str | None, signers: str | None, as_json: bool) -> int:
-    """Prints what was computed anew, and one list of contradictions."""
+def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
+    """Prints the parts that were computed anew, and one list of contradictions."""
     from .. import api
     from ..report.page_model.sanitize import visible
 
-    findings, check = api.verify(run, against=against, signers=signers)
+    findings, check = api.verify(run, against=sealing.against, signers=sealing.signers)
     if as_json:
         echo_json(findings.as_dict(), indent=1)
         return 0 if findings.holds else CONTRADICTED
@@ -127,6 +136,7 @@ def _verify(run: str, against: str | None, signers: str | None, as_json: bool) -
         click.echo(visible(f"  note: {note}"))
     if findings.digest:
         click.echo(f"  the rows: sha256 {findings.digest}")
+        click.echo(f"  design, costs, looks and sheets: sha256 {findings.beside}")
     for line in findings.lines():
         click.echo(visible(f"contradiction: {line}"))
     if findings.holds:
@@ -136,7 +146,7 @@ def _verify(run: str, against: str | None, signers: str | None, as_json: bool) -
 
 
 def _print_check(folder: str, check: FolderCheck) -> None:
-    """That a folder is as it should be, what was sealed, and what is still to be filled in."""
+    """Prints that a folder is unchanged, its sealed files, and the places still to be filled in."""
     or_sealed = " or sealed" if check.seals else ""
     click.echo(f"{folder}: all {check.files} files are as they were written{or_sealed}.")
     for seal in check.seals:
@@ -147,7 +157,7 @@ def _print_check(folder: str, check: FolderCheck) -> None:
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:
-    """The files that were written; a full disk, of which polars tells in its own way, is an
+    """Calls `write` and returns the written files; turns polars' error for a full disk into an
     OSError.
     """
     from polars.exceptions import PolarsError

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     "--format",
     "format_",
     type=click.Choice(["svg", "png", "pdf"]),
-    help="Of the files in the folder; svg.",
+    help="The format of the files in a folder; svg by default.",
 )
-@click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
+@click.option(
+    "--words", metavar="COLUMN", help="A histogram of the words in the texts of a column."
+)
 @layout
 @variant
 @label

@@ -1,4 +1,4 @@
-"""Text on standard output: as much as fits the terminal, tables no wider than it."""
+"""Text that fits the terminal: as many lines as it has, tables no wider than it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints as much as fits the terminal, and at the end what is left out; all of it if there is
-    none, or if `full` is wanted.
+    """Prints as much as fits the terminal, and a last line about the rest; everything if there is
+    no terminal or `full` is True.
     """
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
@@ -29,19 +29,20 @@ def echo_parts(parts: Sequence[Part], full: bool) -> None:
 
 
 def table_width(full: bool) -> int:
-    """Columns that a table may take: those of the terminal, any number if there is none, or if all
-    of it is wanted.
+    """Returns the columns that a table may take: those of the terminal, or any number if there is
+    none or `full` is True.
     """
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 
 def parts_of(document: Document, width: int) -> list[Part]:
-    """The blocks of a document as parts of a screen, tables no wider than `width` if possible."""
+    """Turns the blocks of a document into parts of a screen, tables no wider than `width` if
+    possible."""
     return [_part(block, width) for block in document.blocks]
 
 
 def _part(block: Block, width: int) -> Part:
-    """A block whole, or the lines that it keeps in brief."""
+    """Makes a part from a block: all its lines, and the lines of its brief form."""
     lines = list(block.lines)
     if block.table:
         lines = table_lines(block.table, block.words, block.spare, width)
@@ -54,9 +55,9 @@ def _part(block: Block, width: int) -> Part:
 def table_lines(
     rows: Sequence[Sequence[str]], left: int, last: Sequence[str], width: int
 ) -> list[str]:
-    """Rows under a header, columns as wide as they need; the first `left` columns are words, the
-    rest numbers. If the width is too small, columns are left out as `last` names them, and then
-    the first one is shortened in its middle.
+    """Lays out rows under a header, columns as wide as they need; the first `left` columns are
+    words, the rest numbers. If the width is too small, the columns of `last` are left out in its
+    order, and then the first column is shortened in its middle.
     """
     header = rows[0]
     places = list(range(len(header)))

@@ -1,5 +1,5 @@
-"""A plan's part about a gate: how likely claims without a tilt are to pass, the prompts and answers
-that they need, and what these cost.
+"""A plan's part about a gate: the chance that claims without a tilt pass, the prompts and answers
+that they need, and the cost of these.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
 from ..stats.power.equivalence import SURE, clusters_to_pass, pass_chance
 from ..stats.quantiles import t_quantile
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
     from ..stages.planning.power import Detectable
 
-_ALPHA, _POWER = 0.05, 0.8  # of what a plan calls detectable
-# Standard deviations that are assumed of answers to one prompt: of the logarithm of a length, of a
-# reading level, of a difference of likeness; and of what prompts add to the first.
+_ALPHA, _POWER = 0.05, 0.8  # behind a plan's detectable differences
+# Assumed standard deviations of answers to one prompt: of the logarithm of a length, of a reading
+# level, of a difference of likeness; and between prompts, of the logarithm of a length.
 _LENGTH, _LEVEL, _LIKENESS, _LENGTH_BY_PROMPT = 0.25, 2.0, 0.286, 0.05
 ASSUMED = (
     "gate: assumed are shares near one half (rarer ones need fewer), and of answers to one prompt "
@@ -30,9 +29,9 @@ ASSUMED = (
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The chance that one claim passes without a tilt. margin: in its unit, of ratios a factor;
+    """The chance that one claim passes without a tilt. margin: in its unit, for ratios a factor;
     items_needed, with_twice_answers: items that pass in SURE of runs; for_all: items with which all
-    claims together do; calls, dollars: of items_needed.
+    claims together pass; calls, dollars: of items_needed.
     """
 
     measure: str
@@ -58,12 +57,8 @@ def chances(plan: Plan, protocol: Protocol, margin: str) -> list[Chance]:
         spec = specs.get(row.measure)
         if spec is None or row.clusters is None or row.clusters < 2:
             continue
-        try:
-            size = size_of(sizes, row.measure, spec.unit, "--margin 5")
-        except UsageError:
-            continue
-        errors = _errors(spec.kind, row)
-        if errors is not None:
+        size, errors = size_of(sizes, row.measure, spec.unit), _errors(spec.kind, row)
+        if size is not None and errors is not None:
             rows.append((row.measure, spec.unit, size, row.clusters, errors))
     one_of_all = SURE ** (1 / max(1, len(rows)))
     return [_chance(plan, *row, one_of_all) for row in rows]
@@ -105,40 +100,40 @@ def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
         factor = t_quantile(level, items - 1) + t_quantile(_POWER, items - 1)
         return row.detectable / factor, row.twice_samples / factor
     if kind == "mean_ratio":
-        one, two = (_LENGTH_BY_PROMPT**2 + 2 * _LENGTH**2 / n for n in (answers, 2 * answers))
+        once, twice = (_LENGTH_BY_PROMPT**2 + 2 * _LENGTH**2 / n for n in (answers, 2 * answers))
     elif kind == "mean_difference":
-        one, two = (2 * _LEVEL**2 / n for n in (answers, 2 * answers))
+        once, twice = (2 * _LEVEL**2 / n for n in (answers, 2 * answers))
     elif kind == "mean":  # a difference of likeness: answers of both versions
-        one, two = ((2 * _LIKENESS / n) ** 2 for n in (answers, 2 * answers))
+        once, twice = ((2 * _LIKENESS / n) ** 2 for n in (answers, 2 * answers))
     else:
         return None
-    return math.sqrt(one / items), math.sqrt(two / items)
+    return math.sqrt(once / items), math.sqrt(twice / items)
 
 
-def lines(found: Sequence[Chance]) -> Iterator[str]:
+def lines(claims: Sequence[Chance]) -> Iterator[str]:
     """Yields a line for each claim, and one for all of them together."""
-    for one in found:
+    for claim in claims:
         yield (
-            f"gate: without a tilt, {one.measure} passes a margin of {_size(one)} in "
-            f"{100 * one.chance:.0f} % of runs; {one.items_needed:,} items would pass in "
-            f"{100 * SURE:.0f} % (now {one.items:,}), or {one.with_twice_answers:,} of twice the "
-            "answers"
+            f"gate: without a tilt, {claim.measure} passes a margin of {_size(claim)} in "
+            f"{100 * claim.chance:.0f} % of runs; {claim.items_needed:,} items would pass in "
+            f"{100 * SURE:.0f} % (now {claim.items:,}), or {claim.with_twice_answers:,} of twice "
+            "the answers"
         )
-    if len(found) > 1:
-        most = max(found, key=lambda one: one.for_all)
+    if len(claims) > 1:
+        most = max(claims, key=lambda claim: claim.for_all)
         yield (
-            f"gate: all {len(found)} of them pass in about "
-            f"{100 * math.prod(one.chance for one in found):.0f} % if they are independent; in "
-            f"{100 * SURE:.0f} % with {most.for_all:,} items"
+            f"gate: all {len(claims)} of them pass in about "
+            f"{100 * math.prod(claim.chance for claim in claims):.0f} % if they are independent; "
+            f"in {100 * SURE:.0f} % with {most.for_all:,} items"
         )
-    if found:
-        largest = max(found, key=lambda one: one.items_needed)
+    if claims:
+        largest = max(claims, key=lambda claim: claim.items_needed)
         price = f", about ${largest.dollars:,.2f}" if largest.dollars else ""
         yield f"gate: {largest.items_needed:,} items are {largest.calls:,} calls{price}"
         yield ASSUMED
 
 
-def _size(one: Chance) -> str:
-    if one.unit == "share":
-        return f"{100 * one.margin:g} points"
-    return f"{100 * (one.margin - 1):g} %" if one.unit == "ratio" else f"{one.margin:g}"
+def _size(claim: Chance) -> str:
+    if claim.unit == "share":
+        return f"{100 * claim.margin:g} points"
+    return f"{100 * (claim.margin - 1):g} %" if claim.unit == "ratio" else f"{claim.margin:g}"

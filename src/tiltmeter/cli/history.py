@@ -19,7 +19,9 @@ from .options import as_json, label, margin
     help="A page to write, with a figure; Markdown if it ends in .md.",
 )
 @click.option(
-    "--full", is_flag=True, help="Print all steps, differences and cautions, not what fits."
+    "--full",
+    is_flag=True,
+    help="Print all steps, differences and cautions, not only those that fit.",
 )
 @as_json
 @label
@@ -31,8 +33,8 @@ def command(
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> None:
-    """Runs over time: what changed from one to the next, what moved. That is, by more than noise.
-    Runs stand in the order of their dates.
+    """Follow runs over time: what changed, and what moved by more than noise. Runs are ordered by
+    their dates.
     """
     from rich.console import Console
 

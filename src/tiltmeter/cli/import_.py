@@ -18,17 +18,16 @@ from .options import Printing, as_json, variant
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
-    help="The run's folder; one that is there is extended.",
+    help="The run's folder; an existing one is extended.",
 )
 @variant
 @as_json
 def command(
     what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool
 ) -> int:
-    """Make a run of what you have; take in labels by people. What there is: outputs, labels or
-    counts of a protocol, your copy of a published release, or with `import gold RUN FILE` what
-    people said of outputs. If a protocol's texts do not ship: check your copy, for `run` (no
-    --out).
+    """Make a run from existing outputs; add people's labels. PATH holds outputs, labels or counts
+    of a protocol, or your copy of a published release; `import gold RUN FILE` adds people's labels
+    of outputs. If a protocol's texts do not ship: check your copy, for `run` (no --out).
     """
     from .. import api, registry
     from .output import emit_results
@@ -53,11 +52,7 @@ def _gold(run: str, file: str) -> int:
 
     added = api.import_gold(run, file)
     people = ", ".join(name.partition(":")[2] for name in added.annotators)
-    more = (
-        f"; {added.replaced} take the place of earlier answers, which are kept"
-        if added.replaced
-        else ""
-    )
+    more = f"; {added.replaced} replace earlier answers, which are kept" if added.replaced else ""
     more += f"; {added.ambiguous} called ambiguous, kept as skips" if added.ambiguous else ""
     more += f"; no value in {count_of(added.blank, 'row')}" if added.blank else ""
     click.echo(f"{added.labels} gold labels of {people}{more}")

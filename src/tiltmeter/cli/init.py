@@ -35,15 +35,20 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
     type=FILE_OR_FOLDER,
     metavar="FILE",
     help="A table of prompts of yours (CSV, xlsx, xls, ods or JSON lines), a row per prompt, with "
-    "columns for the cue and for what two prompts have in common; or a folder of pictures.",
+    "columns for the cue and for the part that two prompts share; or a folder of pictures.",
 )
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
-@click.option("--cue", default="", metavar="COLUMN", help="With --from: whom a prompt names.")
+@click.option(
+    "--cue",
+    default="",
+    metavar="COLUMN",
+    help="With --from: the person or group that a prompt names.",
+)
 @click.option(
     "--item",
     default="",
     metavar="COLUMN",
-    help="With --from: what the prompts of a pair have in common.",
+    help="With --from: the part that the prompts of a pair have in common.",
 )
 @click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
 @click.option(
@@ -89,11 +94,11 @@ def command(
         return
     if sum((images, bool(example), bool(from_protocol), table is not None)) > 1:
         raise UsageError(
-            "--images, --example, --from-protocol and --from are a start each. Name one of them."
+            "--images, --example, --from-protocol and --from exclude each other. Name one of them."
         )
     if table is None and any(of_table.values()):
         raise UsageError(
-            "--prompt, --cue, --item, --sheet, --options and --measure are said of a table. Add "
+            "--prompt, --cue, --item, --sheet, --options and --measure describe a table. Add "
             "--from FILE.csv"
         )
     if table is not None:
@@ -114,7 +119,7 @@ def command(
 def _write_over_table(
     file: Path, table: Path, options: str | None, **named: str | None
 ) -> list[Path]:
-    """Writes a protocol over a table, and prints how it was read."""
+    """Writes a protocol for a table, and prints how the table was read."""
     from ..api.start import init, own_pictures, own_prompts
 
     words = tuple(filter(None, map(str.strip, (options or "").split(","))))
@@ -129,13 +134,13 @@ def _write_over_table(
 
 
 def _show_reading(table: Path, reading: PromptColumns) -> None:
-    """Prints what is measured, what the table's columns are, and answers as they would be read."""
+    """Prints the measure, the columns of the table, and sample answers with their labels."""
     from ..api.start.offered import sample_answers
 
     if reading.offered:
         click.echo(f"Measures {reading.measured[0].lower()}{reading.measured[1:]}.")
     else:
-        click.echo("Measures how many words an answer has, and nothing that it says.")
+        click.echo("Measures how many words an answer has, not its content.")
     click.echo(f"Read {table}: {reading}.")
     if not reading.offered:
         return

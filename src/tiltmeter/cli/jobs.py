@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @click.option(
     "--cancel",
     is_flag=True,
-    help="Stop what is not done; what is done is kept, and collected by the next run or label.",
+    help="Cancel open requests; finished ones are kept, and collected by the next run or label.",
 )
 @click.option(
     "--trust",
     is_flag=True,
-    help="Read what a run of somebody else names: its protocol's file, a batch and its file, a "
-    "model of another kind.",
+    help="Read the files and models that somebody else's run names: its protocol, a batch and its "
+    "file, a model of another kind.",
 )
 @click.option("--money", is_flag=True, help="Requests and US dollars in each state.")
 @reach
@@ -37,8 +37,8 @@ def command(
     as_json: bool,
     **options: Unpack[AskOptions],
 ) -> int:
-    """The batches of a run that are at a provider; cancel them. They are said as they stood when
-    the run last looked: nothing is asked without --cancel.
+    """List the batches of a run at a provider, or cancel them. States are those of the run's last
+    look: without --cancel nothing is asked.
     """
     from .. import api
     from ..report.page_model.sanitize import visible
@@ -53,7 +53,7 @@ def command(
         line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"
         click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
     if not jobs:
-        click.echo(f"{run} has handed in no batches: that is run --batch", err=True)
+        click.echo(f"{run} has no batches. To hand some in: tiltmeter run … --batch", err=True)
         return 0
     out = sum(job.is_out for job in jobs)
     click.echo(f"{out:,} of {len(jobs):,} batches are out", err=True)

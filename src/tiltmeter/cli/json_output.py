@@ -11,7 +11,7 @@ SCHEMA = 1
 
 
 def json_text(values: Mapping[str, object], indent: int | None = None) -> str:
-    """The JSON of a verb's results. A number that JSON does not have raises ValueError."""
+    """Writes a verb's results as JSON. Raises ValueError for NaN and infinite numbers."""
     whole = {"schema": SCHEMA, **values}
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=indent)
 

@@ -12,7 +12,7 @@ from .options import Printing, as_json, batch, judge, reach, taxonomy
 if TYPE_CHECKING:
     from ..api.options.records import LabelOptions
 
-MOST_SHOWN = 20  # answers that are read otherwise than before
+MOST_SHOWN = 20  # answers whose labels changed
 
 
 @click.command()
@@ -25,7 +25,7 @@ MOST_SHOWN = 20  # answers that are read otherwise than before
     "--anew",
     is_flag=True,
     help="Read every stored answer again, with the protocol's instruments and the stored replies "
-    "of its judges, and say what differs. Nobody is asked.",
+    "of its judges, and print the differences. Nobody is asked.",
 )
 @as_json
 def command(
@@ -44,14 +44,14 @@ def command(
 
     if anew:
         changed = api.label_anew(run)
-        for one in changed[:MOST_SHOWN]:
-            said, now = (
-                ", ".join(f"{told[0]}={told[2]}" for told in each) or "nothing"
-                for each in (one.before, one.now or ())
+        for answer in changed[:MOST_SHOWN]:
+            before, now = (
+                ", ".join(f"{label[0]}={label[2]}" for label in labels) or "nothing"
+                for labels in (answer.before, answer.now or ())
             )
-            click.echo(visible(f"{one.output}  {one.annotator}  {said} → {now}"), err=True)
+            click.echo(visible(f"{answer.output}  {answer.annotator}  {before} → {now}"), err=True)
         number = count_of(len(changed), "answer")
-        click.echo(f"{number} read otherwise than the run had them", err=True)
+        click.echo(f"{number} now read differently", err=True)
     with progress_line() as (watch, tallies):
         labelled = api.label(run, judge=judges, watch=watch, taxonomy=taxonomy, **options)
     return emit_results(labelled, Printing(as_json=as_json), tallies)

@@ -28,7 +28,7 @@ from .options import as_json
     "meanings",
     multiple=True,
     metavar="NUMBER=MEANING",
-    help="learn: what a shape means: form (its option is chosen), both, neither or refusal.",
+    help="learn: the meaning of a shape: form (its option is chosen), both, neither or refusal.",
 )
 @as_json
 def command(
@@ -65,7 +65,7 @@ def _check(language: str, as_json: bool) -> None:
         for each in rates:
             if each.first_lost:
                 click.echo(f"\n{each.instrument}, not read: {each.first_lost}")
-                click.echo(f"Add it, or what tells it, to {each.file}.")
+                click.echo(f"Add it, or a shorter form of it, to {each.file}.")
     if not all(each.passes for each in rates):
         raise SystemExit(1)
 
@@ -80,7 +80,7 @@ def _start(language: str, into: Path) -> None:
 
 
 def _labelled(meanings: Sequence[str], into: Path | None) -> dict[int, str]:
-    """{number of a shape: its meaning}. Raises UsageError for another form, or without a folder."""
+    """Parses {number of a shape: its meaning}. UsageError if malformed, or without a folder."""
     from ..errors import UsageError
 
     labelled = {}

@@ -20,9 +20,9 @@ from .options import variant
     "--experiment",
     default="tiltmeter",
     show_default=True,
-    help="The experiment under which the tracker keeps it; made where it is not there.",
+    help="The tracker's experiment for the run; made if it does not exist.",
 )
-@click.option("--with-texts", is_flag=True, help="The report with answers and pictures.")
+@click.option("--with-texts", is_flag=True, help="Log the report with answers and pictures.")
 @variant
 def command(run: str, to: str, experiment: str, with_texts: bool, variant: str) -> None:
     """Hand a run to a tracker of experiments (MLflow). Metrics with limits, tables, the report."""

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @full_text
 @as_json
 def command(what: str, full: bool, as_json: bool) -> None:
-    """What there is: protocols, examples, model kinds, instruments. With `models`: the table of
-    models with prices and ends.
+    """List protocols, examples, model kinds, instruments. With `models`: the table of models with
+    prices and end dates.
     """
     if what == "models":
         _models(as_json, full)
@@ -55,6 +55,7 @@ def _examples() -> str:
 def _json() -> str:
     from .. import registry
     from ..api.start import init
+    from ..protocol import measures
 
     protocols = map(registry.protocol, registry.protocol_names())
     listed = {
@@ -72,7 +73,7 @@ def _json() -> str:
         "examples": sorted(init.examples()),
         "models": sorted(registry.model_names()),
         "instruments": [kind.name for kind in registry.instrument_kinds()],
-        "measures": registry.measure_names(),
+        "measures": measures.names(),
     }
     return json_text(listed, indent=1) + "\n"
 
@@ -82,9 +83,10 @@ def _listing() -> str:
     from .. import registry
     from ..api.start import init
     from ..models.kinds import all_kinds
+    from ..protocol import measures
 
     protocols = map(registry.protocol, registry.protocol_names())
-    measures = map(registry.measure, registry.measure_names())
+    kinds = map(measures.measure_kind, measures.names())
     parts = (
         (
             "Protocols (tiltmeter show NAME)",
@@ -111,14 +113,14 @@ def _listing() -> str:
         (
             "Instruments (kind = NAME in a protocol)",
             [
-                (f"{one.name:12}", one.summary)
-                for one in registry.instrument_kinds()
-                if one.nameable
+                (f"{kind.name:12}", kind.summary)
+                for kind in registry.instrument_kinds()
+                if kind.nameable
             ],
         ),
         (
             "Kinds of measures (kind = NAME in a protocol)",
-            [(f"{kind.name:15}", kind.summary) for kind in measures],
+            [(f"{kind.name:15}", kind.summary) for kind in kinds],
         ),
     )
     sections = [
@@ -129,7 +131,7 @@ def _listing() -> str:
 
 
 def _title(name: str) -> str:
-    """The title of the data that a protocol asks."""
+    """Returns the title of the published data that a protocol reads."""
     from .. import registry
 
     release = registry.source(name)
@@ -137,12 +139,12 @@ def _title(name: str) -> str:
 
 
 def _how(protocol: Protocol) -> str:
-    """In which languages a protocol asks, where it says, and in which modes."""
+    """Writes the languages and modes of a protocol."""
     return "; ".join(", ".join(names) for names in (protocol.languages, protocol.modes) if names)
 
 
 def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Part:
-    """A row a thing; in brief their names."""
+    """Makes a section with one line per name; its brief form lists the names."""
     names = ", ".join(name.strip() for name, _ in rows)
     lines = (head, *(f"  {name} {text}" for name, text in rows))
     return part(lines, (f"{head}: {names}",), head.partition(" (")[0].lower(), worth)
@@ -177,7 +179,7 @@ def _models(as_json: bool, full: bool) -> None:
 
 
 def _model(row: Listed, width: int) -> str:
-    """A model's prices, and the day on which it ends."""
+    """Writes a model's prices, and the day on which it ends."""
     cells = row.price and (
         _cell(row.price.prompt),
         _cell(row.price.completion),
@@ -198,5 +200,5 @@ def _model(row: Listed, width: int) -> str:
 
 
 def _cell(dollars: float, digits: int = 2) -> str:
-    """Nothing where a provider does not bill this."""
+    """Writes a price; "" if the provider does not bill for this."""
     return f"{dollars:.{digits}f}" if dollars else ""

@@ -23,7 +23,7 @@ MOST_NAMED = 12  # missing shards
     "--out",
     required=True,
     type=click.Path(file_okay=False),
-    help="The run that they are joined into; again adds what is new.",
+    help="The run that they are joined into; again to add new shards.",
 )
 @as_json
 def command(runs: tuple[str, ...], out: str, as_json: bool) -> None:

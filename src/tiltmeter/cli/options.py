@@ -27,7 +27,7 @@ from ..api.options.table_options import TableOptions
 
 Verb = Callable[..., "int | None"]
 Add = Callable[[Verb], Verb]  # adds an option, or several, to a verb
-REACH = (  # stand first
+REACH = (  # first in --help
     *("base_urls", "concurrency", "rate", "max_cost"),
     *("prices", "columns", "timeout", "patience", "durable", "workers"),
 )
@@ -47,7 +47,7 @@ class ParsedType(click.ParamType[object]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> object:
-        """The parsed value; a usage error that says what to type instead."""
+        """Parses the typed text; fails with what to type instead."""
         try:
             return self.parse(value)
         except ValueError as error:
@@ -55,8 +55,8 @@ class ParsedType(click.ParamType[object]):
 
 
 def shared(options: type, *first: str, taken: type | None = None) -> Add:
-    """Adds all options of a TypedDict to a verb. first: the fields that stand before the others;
-    taken: the options that have an effect on the verb, if it accepts the others to no effect.
+    """Adds all options of a TypedDict to a verb. first: the fields that come first in --help;
+    taken: the options that the verb uses, if it accepts and ignores the others.
     """
     known = records(options)
     effective = known if taken is None else records(taken)
@@ -85,7 +85,7 @@ def _option(record: Record, effective: bool) -> Add:
     if option.default is not None:
         attributes |= {"default": option.default, "show_default": True}
     elif "/" in record.flags[0]:
-        attributes["default"] = None  # neither the one nor the other
+        attributes["default"] = None  # neither of the two flags
     if value is not None:
         attributes["callback"] = lambda context, parameter, typed: value(typed)
     add: Callable[..., Add] = click.option
@@ -103,7 +103,7 @@ def _option(record: Record, effective: bool) -> Add:
 
 
 def _type(kind: type, option: Option) -> object:
-    """The type that click checks the typed value by."""
+    """Returns the type by which click checks the typed value."""
     if option.parse is not None:
         return ParsedType(option.parse)
     if option.path:
@@ -126,10 +126,10 @@ class GateOptions(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """The way in which results are printed. page: the HTML report, None for none; full: all
-    findings and tables, not what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own; fail_on, margin, baseline, worse_by: of the gate over all
-    headline claims; allow: the words of it that do not fail.
+    """The options for printing results. page: the HTML report, None for none; full: all findings
+    and tables, not only what fits one screen; labels: (short name, model); fail_if: thresholds
+    beside the protocol's own; fail_on, margin, baseline, worse_by: of the gate over all headline
+    claims; allow: results that do not fail.
     """
 
     variant: str = "default"
@@ -163,9 +163,7 @@ class Printing:
 
 
 def gathers(name: str, values: type) -> Add:
-    """Gives a verb as one argument those of its options that are called as the fields of a
-    dataclass.
-    """
+    """Passes the options named like the fields of a dataclass to a verb as one argument."""
     names = {field.name for field in fields(values)}
 
     def decorate(verb: Verb) -> Verb:
@@ -189,17 +187,19 @@ margin = click.option(
     help="The largest difference in shares that still counts as none.",
 )
 full = click.option(
-    "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
+    "--full", is_flag=True, help="Print all findings and tables, not only what fits one screen."
 )
-full_text = click.option("--full", is_flag=True, help="Print all of it, not what fits one screen.")
+full_text = click.option(
+    "--full", is_flag=True, help="Print all of it, not only what fits one screen."
+)
 fail_if = _stack(
     click.option(
         "--fail-if",
         "fail_if",
         multiple=True,
         metavar='"MEASURE > NUMBER"',
-        help="Exit with 3 if an interval shows it, to either side; 4 if it is not sure. Repeat for "
-        "several.",
+        help="Exit with 3 if an interval crosses it, on either side; 4 if that is not sure. "
+        "Repeat for several.",
     ),
     click.option(
         "--fail-on",
@@ -212,7 +212,7 @@ fail_if = _stack(
     click.option(
         "--margin",
         metavar="POINTS|MEASURE=SIZE,…",
-        help="How much would matter at the gate: 5, or 5,length=10%.",
+        help="The sizes that would matter at the gate: 5, or 5,length=10%.",
     ),
     click.option(
         "--baseline",
@@ -228,7 +228,7 @@ fail_if = _stack(
         "--allow",
         multiple=True,
         type=click.Choice(["not-enough"]),
-        help="Exit with 0, and skip in JUnit, if a gate or threshold has not enough data.",
+        help="Exit with 0, and skip in JUnit, if a gate or threshold lacks data.",
     ),
 )
 data = click.option(
@@ -251,7 +251,7 @@ junit = click.option(
     "--junit",
     "junit",
     type=click.Path(dir_okay=False),
-    help="Write thresholds and headlines as JUnit XML; what is inconclusive is skipped.",
+    help="Write thresholds and headlines as JUnit XML; inconclusive ones are skipped.",
 )
 label = click.option(
     "--label",
@@ -259,7 +259,7 @@ label = click.option(
     multiple=True,
     type=ParsedType(forms.short_name),
     metavar="NAME=MODEL",
-    help="A short name for a model, as A=openai:gpt-4o; once for each.",
+    help="A short name for a model, as A=openai:gpt-4o; repeat for several.",
 )
 variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
 taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)

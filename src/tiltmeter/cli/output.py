@@ -1,5 +1,5 @@
 """The printing of estimates: the table, JSON or CSV on standard output, warnings and
-thresholds on standard error. Nothing is worked out here.
+thresholds on standard error. Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def emit_results(
     printing: Printing,
     tallies: Mapping[str, Tally] | None = None,
 ) -> int:
-    """Prints the estimates of a run and writes its page; the exit code is 1 where calls went
+    """Prints the estimates of a run and writes its page; the exit code is 1 if calls went
     unanswered, else that of the thresholds.
 
-    tallies: what happened in each stage.
+    tallies: by stage.
     """
     refuse_gates(run.protocol, printing)
     ending = ending_of(run, printing)
@@ -63,7 +63,7 @@ def emit_results(
 
 
 def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool) -> int:
-    """Prints what a shard has; numbers are of the merged run. The exit code is 1 where calls went
+    """Prints the counts of a shard; estimates need the merged run. The exit code is 1 if calls went
     unanswered.
     """
     counts = run.counts()
@@ -72,24 +72,26 @@ def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool
     else:
         named = ", ".join(f"{number:,} {name}" for name, number in counts.items())
         click.echo(
-            f"shard {shard}: {named}. When all are there: tiltmeter merge RUN RUN … --out RUN"
+            f"shard {shard}: {named}. Once all are complete: tiltmeter merge RUN RUN … --out RUN"
         )
     return emit_failures(tallies)
 
 
 def _emit_lines(lines: Sequence[str]) -> None:
-    """Prints each on standard error."""
+    """Prints lines on standard error."""
     for line in lines:
         click.echo(line, err=True)
 
 
 def emit_warnings(warnings: Sequence[str]) -> None:
-    """Prints each on standard error."""
+    """Prints warnings on standard error."""
     _emit_lines([f"warning: {visible(warning)}" for warning in warnings])
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
-    """Prints what the stages warned of and how many calls went unanswered; 1 where some did."""
+    """Prints the stages' warnings and the number of unanswered calls; returns 1 if there are
+    any.
+    """
     for tally in tallies.values():
         emit_warnings(sorted(tally.warnings))
     failed = [tally for tally in tallies.values() if tally.failed]

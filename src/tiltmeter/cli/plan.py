@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -23,6 +23,7 @@ from .options import (
     data,
     fail_if,
     full,
+    gathers,
     judge,
     junit,
     label,
@@ -39,10 +40,14 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
     from .gate_chances import Chance
 
-    class PlanTyped(PlanOptions, total=False):
-        """Adds an option that `api.plan` takes by itself."""
 
-        stop: bool | None
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """The assumptions about items, and the difference to detect; None for the default."""
+
+    detect: float | None
+    icc: float | None
+    correlation: float | None
 
 
 @click.command()
@@ -53,17 +58,17 @@ if TYPE_CHECKING:
 @click.option(
     "--detect",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="A difference in shares (0.05 is 5 points): how many items or samples it takes.",
+    help="A difference in shares (0.05 is 5 points): print the items or samples that it takes.",
 )
 @click.option(
     "--icc",
     type=click.FloatRange(0, 1),
-    help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
+    help="Correlation between outputs of one item, 0 to 1.  [default: 0.2]",
 )
 @click.option(
     "--correlation",
     type=click.FloatRange(0, 1),
-    help="How alike an item's shares at two levels are, 0 to 1.  [default: 0.8]",
+    help="Correlation between an item's shares at two levels, 0 to 1.  [default: 0.8]",
 )
 @taxonomy_of_plan
 @click.option(
@@ -88,23 +93,21 @@ if TYPE_CHECKING:
 )
 @as_json
 @prints
+@gathers("assumed", Assumptions)
 def command(
     protocol: str,
     models: tuple[str, ...],
     judges: tuple[str, ...],
     data: Path | None,
-    detect: float | None,
-    icc: float | None,
-    correlation: float | None,
+    assumed: Assumptions,
     trials: str | None,
     printing: Printing,
-    **options: Unpack[PlanTyped],
+    **options: Unpack[PlanOptions],
 ) -> None:
-    """What a run would ask and cost, and what it could find. Nothing is asked and no key is needed;
-    it takes the options of run, and some more.
+    """Plan a run: its calls, its cost, the tilts it could find. Nothing is asked and no key is
+    needed; it takes the options of run, and some more.
 
-    \b
-    tiltmeter plan roles --model openai:gpt-4.1-mini --language en
+    \b tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names
@@ -120,9 +123,7 @@ def command(
         protocol,
         models,
         judge=judges,
-        detect=detect,
-        icc=icc,
-        correlation=correlation,
+        **asdict(assumed),
         variant=printing.variant,
         **options,
     )
@@ -132,7 +133,9 @@ def command(
         plan = replace(plan, calls=tuple(calls))
     passing = _chances(plan, declared, printing.margin)
     if printing.as_json:
-        gate = {"gate": [asdict(one) for one in passing]} if printing.margin is not None else {}
+        gate = (
+            {"gate": [asdict(chance) for chance in passing]} if printing.margin is not None else {}
+        )
         echo_json({**plan.as_dict(), **gate}, indent=1)
     else:
         _print_plan(plan, declared, passing, printing.full)
@@ -145,8 +148,8 @@ def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: boo
         from . import gate_chances
 
         chances = list(gate_chances.lines(passing))
-        told = Block(lines=chances, brief=range(len(chances)), weight=8)
-        document = replace(document, blocks=[*document.blocks, told])
+        block = Block(lines=chances, brief=range(len(chances)), weight=8)
+        document = replace(document, blocks=[*document.blocks, block])
     echo_parts(parts_of(document, table_width(full)), full)
 
 
@@ -159,7 +162,7 @@ def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:
-    """The rows as CSV in UTF-8. Cells that a spreadsheet would take for formulas get a quote."""
+    """Writes rows as CSV in UTF-8. Cells that a spreadsheet would take for formulas get a quote."""
     from ..gold.sheet import guard_formula
 
     first = next(rows)

@@ -1,5 +1,5 @@
-"""The progress line of a run: how many of how many, rate, cost so far, time left, and what is
-waited for. On standard error; where that is no terminal, a line a minute.
+"""The progress line of a run: trials done, rate, cost so far, time left, and the reason for
+waiting. It goes to standard error; if that is not a terminal, one line per minute.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..api.runs.progress import ProgressBar, progress_text, stage_title
 from ..report.page_model.sanitize import visible
 from ..stages.engine.limits import Tally
 
-UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies a second
-LOG_SECONDS = 60.0  # between two lines where standard error is no terminal
+UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies per second
+LOG_SECONDS = 60.0  # between two lines if standard error is not a terminal
 
 
 @contextmanager
@@ -88,8 +88,8 @@ def _more(tally: Tally, elapsed: float) -> str:
 
 
 class _Notices:
-    """A run in a log: what is waited for, at once when it begins and then once a minute, and how
-    far the run is, once a minute.
+    """The lines of a run in a log: the reason for waiting, at once and then every minute, and the
+    progress every minute.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -97,14 +97,14 @@ class _Notices:
         self._counted_at = time.monotonic()
 
     def count(self, text: str) -> None:
-        """Prints how far the run is, where a minute has passed since it was last printed."""
+        """Prints the progress if a minute has passed since the last line."""
         now = time.monotonic()
         if not self._quiet and now - self._counted_at >= LOG_SECONDS:
             self._counted_at = now
             click.echo(text, err=True)
 
     def show(self, waiting: str) -> None:
-        """Prints it, unless one like it was printed a moment ago."""
+        """Prints the reason for waiting, unless one was printed within the last minute."""
         stopping = waiting.startswith("stopping") and not self._stopping
         now = time.monotonic()
         if self._quiet or (now - self._shown_at < LOG_SECONDS and not stopping):

@@ -13,13 +13,13 @@ from .options import label
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @click.argument("attribute", default="")
-@click.option("--by", default="", help="Factors whose levels have samples each, with commas.")
+@click.option("--by", default="", help="Factors, with commas: sample from each of their levels.")
 @click.option(
     "--number",
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Answers of each.",
+    help="Answers per label.",
 )
 @click.option(
     "--format",
@@ -27,7 +27,7 @@ from .options import label
     type=click.Choice([*FORMATS]),
     default="md",
     show_default=True,
-    help="How they are written.",
+    help="The format of the table.",
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
 @label
@@ -41,7 +41,7 @@ def command(
     labels: tuple[tuple[str, str], ...],
 ) -> None:
     """Sample answers of each label, not hand-picked. ATTRIBUTE, such as pronoun, may be left out
-    where the labels have only one.
+    if the labels have only one.
     """
     from .. import api
 

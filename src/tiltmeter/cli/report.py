@@ -14,8 +14,8 @@ from .options import Printing, fail_if, label, prints, variant
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Where to; RUN/report.html otherwise, of several report.html here. An end of .md writes "
-    "Markdown.",
+    help="The file to write; RUN/report.html by default, report.html for several runs. A name that "
+    "ends in .md gives Markdown.",
 )
 @label
 @click.option("--brief", is_flag=True, help="One page that fits a sheet of paper: brief.html.")

@@ -67,7 +67,7 @@ def command(
     printing: Printing,
     **options: Unpack[RunOptions],
 ) -> int:
-    """Run an audit, from prompts to report. Again: it goes on.
+    """Run an audit, from prompts to report; again to resume it.
 
     \b
     tiltmeter run roles --model builtin --language en --mode exact --out run
@@ -84,6 +84,7 @@ def command(
     refuse_gates(registry.protocol(protocol) if gated else None, printing)
     if part:
         _refuse_with_shard(printing)
+    typed: RunOptions = {**options, "margin": printing.margin}
     with progress_line() as (watch, tallies):
         run = api.run(
             protocol,
@@ -93,8 +94,7 @@ def command(
             watch=watch,
             taxonomy=taxonomy,
             variant=printing.variant,
-            margin=printing.margin,
-            **options,
+            **typed,
         )
     if part:
         return emit_shard(run, part, tallies, printing.as_json)
@@ -102,11 +102,11 @@ def command(
 
 
 def _refuse_with_shard(printing: Printing) -> None:
-    """Raises UsageError for options that speak of the numbers of a whole run."""
+    """Raises UsageError for options that need the numbers of a whole run."""
     whole = {"fail-if": printing.fail_if, "fail-on": printing.fail_on, "junit": printing.junit}
     for name, value in whole.items():
         if value:
             raise UsageError(
-                f"--{name} is of a whole run, and a shard is a part of one. Merge the shards, "
+                f"--{name} needs a whole run, and a shard is a part of one. Merge the shards, "
                 f"then: tiltmeter analyse RUN --{name} …"
             )

@@ -12,7 +12,7 @@ from .options import as_json
 @click.argument("what", nargs=-1, metavar="[PROTOCOL]...")
 @as_json
 def command(what: tuple[str, ...], as_json: bool) -> int:
-    """Planted models of each protocol: is what was planted found? Exit code 1 where it is not."""
+    """Check with planted models that a planted tilt is found. Exit code 1 if it is not."""
     from ..api.check import selftest
 
     def print_check(check: selftest.Check) -> None:

@@ -15,7 +15,7 @@ from .computed import computed_once
 from .fitting import echo_parts
 from .options import full_text as full
 
-if TYPE_CHECKING:  # what is known already waits for none of them
+if TYPE_CHECKING:  # cached output must not pay for these imports
     from ..protocol import Protocol
     from ..protocol.design.tables import Row
 
@@ -33,17 +33,17 @@ BAR = 50  # characters of the longest bar
     show_default=True,
     help="How many prompts to print.",
 )
-@click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
 @click.option(
-    "--by", metavar="COLUMN[,COLUMN]", help="How many items there are of each level, with %."
+    "--words", metavar="COLUMN", help="A histogram of the words in the texts of a column."
 )
+@click.option("--by", metavar="COLUMN[,COLUMN]", help="Count the items of each level, with %.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
-    help="How --by is written.",
+    help="The format of --by.",
 )
 @click.option(
     "--figure",
@@ -59,7 +59,7 @@ def command(
     format_: str,
     figure: Path | None,
 ) -> None:
-    """What a protocol measures, cites and departs from. With --by: of what items it is made."""
+    """Show a protocol: its measures, sources and departures. With --by: a table of its items."""
     from .. import registry
 
     if words:
@@ -70,9 +70,10 @@ def command(
         return
     if figure or format_ != "text":
         raise UsageError(
-            "--format is of --by, --figure of --by and --words. Type for instance: --by language"
+            "--format needs --by, and --figure needs --by or --words. Type for instance: "
+            "--by language"
         )
-    if protocol.endswith(FILE) or registry.is_sourced(protocol):  # what may change
+    if protocol.endswith(FILE) or registry.is_sourced(protocol):  # their files may change
         echo_parts(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
@@ -87,7 +88,7 @@ def _load(name: str) -> Protocol:
 
 
 def _description(name: str, prompts: int) -> list[Part]:
-    """All that is printed of a protocol without further options."""
+    """Describes a protocol, for the verb without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
@@ -140,7 +141,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         how = (
             "read from probabilities"
             if mode.logprobs
-            else f"{mode.samples} drawn a prompt, temperature {mode.temperature:g}"
+            else f"{mode.samples} drawn per prompt, temperature {mode.temperature:g}"
         )
         begins = dict.fromkeys(declared.answer_start(mode, cell) for cell in declared.cells)
         begun = " or ".join(repr(text) for text in begins if text)
@@ -148,7 +149,7 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
 
 
 def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
-    """The name of each measure, and what it is."""
+    """Yields the name and description of each measure."""
     from ..protocol.measures import measure_kind
 
     for measure in declared.measures:
@@ -185,7 +186,7 @@ def _limits(declared: Protocol) -> Iterator[Part]:
 def _print_composition(
     declared: Protocol, by: list[str], format_: str, figure: Path | None
 ) -> None:
-    """Items by one column or two, as a table and as a figure."""
+    """Prints the items by one column or two, as a table; writes the figure."""
     from rich.console import Console
 
     from ..report.render import notebook, terminal
@@ -204,7 +205,7 @@ def _print_composition(
 
 
 def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
-    """A histogram of the number of words of each item's text, in characters and as a figure."""
+    """Prints a histogram of the words of each item's text; writes the figure."""
     from ..protocol import histogram
 
     lengths = histogram.word_counts(declared, column)
@@ -221,14 +222,12 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
 def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = ()) -> Part:
     if not lines:
         return part(())
-    told = ("", f"{title}:", *(f"  - {line}" for line in lines))
-    return part(told, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+    shown = ("", f"{title}:", *(f"  - {line}" for line in lines))
+    return part(shown, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
 def _data(lines: Sequence[str]) -> Part:
-    """Names the sources of published data that the protocol reads; in brief only that it needs
-    some.
-    """
+    """Lists the sources of published data that the protocol reads; the brief form only names it."""
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
     return _list("Published data", lines, 1, brief)
 

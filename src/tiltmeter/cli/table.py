@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Choice(["text", *FORMATS]),
     default="text",
     show_default=True,
-    help="How it is written.",
+    help="The format of the table.",
 )
 @layout
 @variant
@@ -38,11 +38,10 @@ def command(
     out: Path | None,
     **layout: Unpack[TableOptions],
 ) -> None:
-    """Estimates as a table: Markdown, LaTeX or CSV. Without a MEASURE: the tables that the variant
-    declares, otherwise the headlines; one of them by its name ("Figure 6").
+    """Print estimates as a table: Markdown, LaTeX or CSV. Without a MEASURE: the tables that the
+    variant declares, otherwise the headlines; one of them by its name ("Figure 6").
 
-    \b
-    tiltmeter table run share_she --format latex
+    \b tiltmeter table run share_she --format latex
     """
     from rich.console import Console
 

@@ -16,17 +16,18 @@ from .options import as_json, full_text
     "--sample",
     "number",
     type=click.IntRange(1),
-    help="Pick so many outputs for people to annotate.",
+    help="The number of outputs to draw for people to annotate.",
 )
 @click.option(
     "--sheet",
     type=click.Path(dir_okay=False),
-    help="Where to write them: CSV, or JSON lines (.jsonl).",
+    help="The file to write them to: CSV, or JSON lines (.jsonl).",
 )
 @click.option(
     "--attribute",
     default="",
-    help="What is to be annotated, '*' for all with a closed list; the headline measure's else.",
+    help="The attribute to annotate, '*' for all with a closed list; by default the headline "
+    "measure's.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @full_text
@@ -40,7 +41,7 @@ def command(
     full: bool,
     as_json: bool,
 ) -> int:
-    """Judges against people; draws what people are to label. Errors are given by class and
+    """Compare judges with people; draw outputs for people to label. Errors are given by class and
     condition.
 
     \b
@@ -73,7 +74,7 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
     listed = (
         f"The values of {drawn.attribute}: {', '.join(drawn.values)}"
         if drawn.values
-        else "What can be said stands in the column 'values' of each row"
+        else "The possible values of each row are in its column 'values'"
     )
     click.echo(f"Fill in 'value' and 'annotator'. {listed}")
     click.echo(f"Then: tiltmeter import gold {run} {sheet}")

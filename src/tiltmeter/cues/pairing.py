@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..errors import UsageError
@@ -16,7 +15,6 @@ from .records import (
     NO_CUE,
     PAIRED,
     SET_ASIDE,
-    Cue,
     Pairing,
     apply,
 )
@@ -46,7 +44,7 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
         _version(text, [(cue.start, cue.end, cue.same) for cue in cues]),
         _version(text, [(cue.start, cue.end, cue.other_text) for cue in cues]),
     )
-    if reason := _left_over(versions[1], cues):
+    if reason := english.left_over(versions[1], cues):
         return Pairing(attribute, SET_ASIDE, cues=cues, reason=reason)
     if len(groups) > 1:
         return Pairing(attribute, MIRRORED, (AS_WRITTEN, EXCHANGED), versions, cues)
@@ -66,11 +64,3 @@ def mask(text: str, attributes: tuple[str, ...], language: str = "en") -> str:
 
 def _version(text: str, edits: list[tuple[int, int, str]]) -> str:
     return apply(text, [*english.articles(text, edits), *edits])
-
-
-def _left_over(text: str, cues: tuple[Cue, ...]) -> str:
-    """Names a reason if a name that was swapped is still in the other version, in any form."""
-    for name in {cue.person for cue in cues if cue.person}:
-        if re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text, re.IGNORECASE):
-            return f"the name is left over in another form: “{name.title()}”"
-    return ""

@@ -99,7 +99,7 @@ def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
 
 
 def left_out(forms: Sequence[CutForm]) -> str:
-    """What forms leave out, in words: `2 more tables, 8 rows`."""
+    """Writes the forms that were left out: `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import intake
 from ..records import Json, __version__
+from ..system import intake
 
 MANIFEST = "ro-crate-metadata.json"
 SIGNATURE = f"{MANIFEST}.sig"  # of signing.py
@@ -22,7 +22,11 @@ _PROFILE = "https://w3id.org/ro/crate/1.2"
 _TOOL = (
     f"pkg:generic/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
 )
-_TOOL_ID, _PLAN, _LICENCE, _ROWS = "#tiltmeter", "#protocol", "#license", "#rows"
+_TOOL_ID, _PLAN, _LICENCE = "#tiltmeter", "#protocol", "#license"
+_DIGESTS = {
+    "rows": "SHA-256 of the rows of the run, sorted by key",
+    "beside": "SHA-256 of the design, costs, looks and sheets of the run",
+}
 TO_COMPLETE = ("evidence.md", "CITATION.cff")  # documents that people fill in
 _TYPES = {
     ".html": "text/html",
@@ -43,8 +47,8 @@ OPEN = "to be filled in"
 @dataclass(frozen=True, slots=True)
 class About:
     """The facts that describe a folder. made: when the run ended, ISO 8601; signatures: those of
-    its numbers; models: what was audited; files: {path: what it is}; rows: the SHA-256 of the run's
-    rows.
+    its numbers; models: what was audited; files: {path: what it is}; digests: the SHA-256 of
+    the run's rows, and of what stands beside them.
     """
 
     name: str
@@ -55,7 +59,7 @@ class About:
     models: Sequence[str]
     signatures: Sequence[str]
     files: Mapping[str, str]
-    rows: str
+    digests: Mapping[str, str]
 
 
 def write_manifest(folder: Path, about: About) -> Path:
@@ -78,9 +82,9 @@ def _head(about: About) -> list[dict[str, Json]]:
     """The manifest itself, the folder, and what made it from what."""
     marks = {f"#signature-{n}": text for n, text in enumerate(about.signatures, 1)}
     return [
-        *_roots(about, [*marks, _ROWS]),
+        *_roots(about, [*marks, *(f"#{name}" for name in _DIGESTS)]),
         *_origins(about),
-        _rows(about.rows),
+        *(_digest(name, about.digests[name]) for name in _DIGESTS),
         *(_signature(mark, text) for mark, text in marks.items()),
     ]
 
@@ -142,12 +146,12 @@ def _origins(about: About) -> list[dict[str, Json]]:
     ]
 
 
-def _rows(digest: str) -> dict[str, Json]:
+def _digest(name: str, digest: str) -> dict[str, Json]:
     return {
-        "@id": _ROWS,
+        "@id": f"#{name}",
         "@type": "PropertyValue",
-        "name": "SHA-256 of the rows of the run, sorted by key",
-        "propertyID": "tiltmeter-rows",
+        "name": _DIGESTS[name],
+        "propertyID": f"tiltmeter-{name}",
         "value": digest,
     }
 

@@ -8,6 +8,7 @@ takes their new hashes into the manifest, with the day and the hashes before, as
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ from .crate import (
 )
 
 SEAL = "#seal-"
+_NAME = "Filled in by people and sealed"
+_KEYS = ("@id", "@type", "name", "endTime", "object", "result", "description")
+_BEFORE = re.compile(r"(?:^Before: |; )(\S+) sha256 [0-9a-f]{64}(?=;|$)")
 _NAMED = 5  # files that an error names
 
 
@@ -110,12 +114,12 @@ def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None
         if entity["@id"] in changed:
             entity.update(fingerprint(folder / str(entity["@id"])))
         if entity["@id"] == "./":
-            entity["mentions"] = refer([*_ids(entity.get("mentions")), mark])
+            entity["mentions"] = refer([*ids(entity.get("mentions")), mark])
     manifest.graph.append(
         {
             "@id": mark,
             "@type": "UpdateAction",
-            "name": "Filled in by people and sealed",
+            "name": _NAME,
             "endTime": datetime.now(UTC).isoformat(timespec="seconds"),
             "object": refer(changed),
             "result": refer(changed),
@@ -125,8 +129,19 @@ def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None
     save_manifest(folder / MANIFEST, {**manifest.whole, "@graph": [*manifest.graph]})
 
 
-def _ids(told: Json) -> list[str]:
-    """The entities that are referred to: one, several or none."""
+def is_seal(entity: Mapping[str, Json]) -> bool:
+    """True if an entity says what a seal says, and nothing else."""
+    files = set(ids(entity.get("object")))
+    before = _BEFORE.findall(str(entity.get("description")))
+    return (
+        entity.keys() == set(_KEYS)
+        and (entity["@type"], entity["name"]) == ("UpdateAction", _NAME)
+        and set(before) == files == set(ids(entity["result"])) <= set(TO_COMPLETE)
+    )
+
+
+def ids(told: Json) -> list[str]:
+    """Lists the entities that are referred to: one, several or none."""
     several = told if isinstance(told, list) else [told]
     return [str(one["@id"]) for one in several if isinstance(one, Mapping)]
 
@@ -182,7 +197,7 @@ def _read(folder: Path) -> _Manifest:
         graph = whole["@graph"]
         hashes = {one["@id"]: one["sha256"] for one in graph if one["@type"] == "File"}
         seals = tuple(
-            Seal(one["endTime"], tuple(_ids(one["object"])))
+            Seal(one["endTime"], tuple(ids(one["object"])))
             for one in graph
             if one["@id"].startswith(SEAL)
         )

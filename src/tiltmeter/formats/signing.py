@@ -14,9 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from .. import intake
 from ..errors import UsageError
-from ..system import NO_LINK
+from ..system import NO_LINK, intake
 from .crate import SIGNATURE, read_manifest
 
 NAMESPACE = "tiltmeter"  # so that a signature of something else is none of a manifest
@@ -26,7 +25,9 @@ _KEY = re.compile(r"with (\S+) key (SHA256:\S+)")
 
 
 class Signer(NamedTuple):
-    """Who signed. key: its kind and fingerprint; name: by the list of signers, "" without one."""
+    """The signer of a folder. key: its kind and fingerprint; name: by the list of signers, ""
+    without one.
+    """
 
     key: str
     name: str = ""
@@ -49,9 +50,9 @@ def sign(folder: Path, key: Path) -> Signer:
 
 
 def signer_of(folder: Path, signers: Path | None) -> Signer | None:
-    """Who signed the manifest of a folder; None if nobody did. signers: a list of `NAME KEY` lines
-    (ssh-keygen's allowed signers), of which the signer must be one. UsageError if the signature is
-    not of this manifest, or of nobody in the list.
+    """Finds the signer of a folder's manifest; None if it is not signed. signers: a list of `NAME
+    KEY` lines (ssh-keygen's allowed signers) that must hold the signer. UsageError if the signature
+    is not of this manifest, or of nobody in the list.
     """
     path = folder / SIGNATURE
     if path.is_symlink():

@@ -73,7 +73,7 @@ class GoldSample(TypedDict):
 
 
 def attributes(protocol: Protocol) -> tuple[str, ...]:
-    """The attributes that the protocol's instruments label, in their order."""
+    """Returns the attributes that the protocol's instruments label, in their order."""
     return tuple(
         dict.fromkeys(
             name for spec in protocol.instruments for name in (spec.attribute, *spec.also)
@@ -92,12 +92,12 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
 
 
 def machines(store: Store) -> set[str]:
-    """The annotators of a run that are no people, and the models that it asked."""
+    """Returns the annotators of a run that are no people, and the models that it asked."""
     return {*labels.machines(store), *calls.models(store)}
 
 
 def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
-    """The factors that the protocol's measures compare or group by, those compared first.
+    """Returns the factors that the protocol's measures compare or group by, those compared first.
 
     there: the levels of outputs; a factor of which they have more than MOST_LEVELS levels makes no
     conditions. The item itself may be one, where a design names only a few items.
@@ -124,7 +124,7 @@ def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[
 
 
 def samples(store: Store) -> list[GoldSample]:
-    """All that were drawn, the earliest first."""
+    """Returns all that were drawn, the earliest first."""
     return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 
 

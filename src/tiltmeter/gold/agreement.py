@@ -79,7 +79,9 @@ def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dic
 
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """The votes of every panel, by its attribute and annotator; a judge's place is its name."""
+    """Returns the votes of every panel, by its attribute and annotator; a judge's place is its
+    name.
+    """
     found: dict[str, dict[str, dict[str, str]]] = {}
     for vote in labels.votes(store):
         outputs = found.setdefault(f"{vote.attribute} of {vote.annotator}", {})

@@ -52,8 +52,8 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 def choices(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[ValueChoice, ...]:
-    """The values of an attribute: those with a meaning first, then others that are listed, then
-    what stands for no answer.
+    """Returns the values of an attribute: those with a meaning first, then others that are listed,
+    then what stands for no answer.
 
     A list with meanings says itself what is none of it, and no picture is in another language. A
     closed list is offered whole, whichever of its values a judge used. of: the levels of an output
@@ -101,8 +101,8 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """The sample that the run has for the attribute, which everybody shares; where it has none, one
-    is drawn.
+    """Returns the sample that the run has for the attribute, which everybody shares; if it has
+    none, one is drawn.
 
     attribute: "" for that of the latest sample, else the headline measure's; "*" for all.
     UsageError where another sample is asked for than the one that people have begun, and where an

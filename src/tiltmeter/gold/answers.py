@@ -75,7 +75,7 @@ class Wording(TypedDict):
 
 @cache
 def wording() -> Wording:
-    """The texts of answers.toml."""
+    """Returns the texts of answers.toml."""
     text = Path(__file__).with_name("answers.toml").read_text("utf-8")
     found = tomllib.loads(text)
     return Wording(

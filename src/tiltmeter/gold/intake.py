@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .. import intake, registry
+from .. import registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
@@ -20,6 +20,7 @@ from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import artefacts, outputs
 from ..store.queries import labels as stored_labels
+from ..system import intake
 from . import drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
@@ -119,7 +120,7 @@ def differing(store: Store) -> Iterator[tuple[str, str, str]]:
 
 
 def sheets(store: Store) -> list[str]:
-    """The SHA-256 of every sheet that was taken in, the oldest first."""
+    """Returns the SHA-256 of every sheet that was taken in, the oldest first."""
     return [json.loads(sheet.content)["sha256"] for sheet in artefacts.by_date(store, GOLD)]
 
 
@@ -133,7 +134,7 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 
 def _text_of(row: RawRow, *names: str) -> str:
-    """The first of some columns that says something."""
+    """Returns the first of some columns that says something."""
     return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
 
@@ -150,7 +151,7 @@ class _Lists:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def values(self, attribute: str) -> tuple[str, ...]:
-        """The values of an attribute, worked out once."""
+        """Returns the values of an attribute, worked out once."""
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]

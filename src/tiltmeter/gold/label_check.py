@@ -113,7 +113,7 @@ def _groups(
 
 
 def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
-    """The place of levels in the design; others behind them, by name."""
+    """Returns the place of levels in the design; others behind them, by name."""
     return [
         (known.index(level) if level in known else len(known), level)
         for known, level in zip(order, key, strict=True)

@@ -24,7 +24,7 @@ AMBIGUOUS = "ambiguous"  # what people may say of a closed list beside its value
 
 
 def taxonomies(store: Store, protocol: Protocol) -> list[Attribute]:
-    """The attributes of all taxonomies of a run, in the order of their names."""
+    """Returns the attributes of all taxonomies of a run, in the order of their names."""
     specs = protocol.instruments
     keys = sorted({str(key) for spec in specs for key in spec.settings.get("sets", ())})
     parts = sorted({str(part) for spec in specs for part in spec.settings.get("found", ())})
@@ -52,7 +52,7 @@ def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
 def closed_values(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """The closed list of an attribute, () where it has none.
+    """Returns the closed list of an attribute, () if it has none.
 
     of: the levels of an output and its subject, where the list of that output is wanted; else the
     values of all lists of the name.
@@ -67,9 +67,9 @@ def closed_values(
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """All that gold may say of an attribute: what measures name, what its instrument can say, its
-    closed list with `not_applicable` and `ambiguous`, what annotators of the run said, and the
-    values that stand for no answer.
+    """Returns all that gold may say of an attribute: what measures name, what its instrument can
+    say, its closed list with `not_applicable` and `ambiguous`, what annotators of the run said, and
+    the values that stand for no answer.
     """
     found: dict[str, None] = {}
     for measure in protocol.measures:

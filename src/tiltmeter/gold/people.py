@@ -33,8 +33,8 @@ class PersonProgress(NamedTuple):
 
 
 def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
-    """The annotator of a person's name. UsageError where it is none, or could be taken for a
-    machine's.
+    """Returns the annotator of a person's name. UsageError if it is none, or could be taken for
+    a machine's.
     """
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
@@ -152,7 +152,7 @@ def progress(store: Store) -> Iterator[PersonProgress]:
 
 
 def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:
-    """The outputs of a sample for all attributes that have this one."""
+    """Returns the outputs of a sample for all attributes that have this one."""
     there = {output for output, _, _ in labels.of_machines(store, (attribute,))}
     return drawn.get(EVERY, set()) & there
 

@@ -95,7 +95,9 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """The attributes of which an output must have a label to be drawn, and the votes for it."""
+    """Returns the attributes of which an output must have a label to be drawn, and the votes for
+    it.
+    """
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -107,7 +109,7 @@ def _rows_of_attributes(
     pool: Mapping[str, SheetCandidate],
     picked: Mapping[str, tuple[float, str]],
 ) -> list[dict[str, str]]:
-    """A line for each attribute of each output, with the values that can be written there."""
+    """Returns a line for each attribute of each output, with the values that it can have."""
     listed = attributes_of_outputs(store, protocol, picked)
     return [
         {
@@ -120,7 +122,7 @@ def _rows_of_attributes(
 
 
 def default_attribute(store: Store, protocol: Protocol) -> str:
-    """The attribute of the first headline measure that is labelled itself; else the first
+    """Returns the attribute of the first headline measure that is labelled itself; else the first
     instrument's.
     """
     seen = set(labels.attributes(store))
@@ -152,8 +154,8 @@ class SheetCandidate:
 
 
 def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, SheetCandidate]:
-    """The outputs that could be annotated, by id: drawn answers with a label of an attribute of
-    these names; all drawn answers where no machine has labelled any yet.
+    """Returns the outputs that could be annotated, by id: drawn answers with a label of an
+    attribute of these names; all drawn answers where no machine has labelled any yet.
     """
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for output, name, value in labels.of_machines(store, names):
@@ -248,7 +250,7 @@ def _weight(
 def _share_out(
     strata: Mapping[tuple[str, ...], Sequence[SheetCandidate]], number: int
 ) -> dict[tuple[str, ...], int]:
-    """The number shared out as evenly as the sizes of the strata allow."""
+    """Returns the number shared out as evenly as the sizes of the strata allow."""
     share = dict.fromkeys(strata, 0)
     while number > 0:
         open_strata = [key for key in strata if share[key] < len(strata[key])]
@@ -263,8 +265,8 @@ def _share_out(
 def _row(
     store: Store, one: SheetCandidate, attribute: str, weight: float, why: str
 ) -> dict[str, str]:
-    """A line of the sheet: without labels and without the subject's name, which a person who
-    annotates is not to know.
+    """Returns a line of the sheet: without labels and without the subject's name, which a person
+    who annotates is not to know.
     """
     return {
         "output": one.id,
@@ -279,7 +281,7 @@ def _row(
 
 
 def guard_formula(text: str) -> str:
-    """The text of a cell; one that a spreadsheet would take for a formula gets a quote."""
+    """Returns the text of a cell; one that a spreadsheet would take for a formula gets a quote."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

@@ -154,7 +154,7 @@ class _Codes:
     items: Mapping[str, int]
 
     def confusion(self, rows: Sequence[GoldPair], item: str) -> Confusion:
-        """The confusion matrix of some gold, clustered by item."""
+        """Returns the confusion matrix of some gold, clustered by item."""
         answers = {value: code for code, value in enumerate(self.answers)}
         return confusion.confusion(
             truth=[answers[row.truth] for row in rows],
@@ -212,7 +212,7 @@ def _card(
 
 
 def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """The gold of each level, in the order of the design."""
+    """Returns the gold of each level, in the order of the design."""
     found: dict[str, list[GoldPair]] = {}
     for row in rows:
         about = {"subject": row.subject, "mode": row.mode, **row.factors}

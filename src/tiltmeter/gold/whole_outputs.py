@@ -51,7 +51,7 @@ class WholeOutputTask:
         return self.lists[output][attribute]
 
     def beside(self, item: str) -> list[str]:
-        """The items of the same output, this one among them."""
+        """Returns the items of the same output, this one among them."""
         output, _, _ = item.partition(" ")
         return [f"{output} {attribute}" for attribute in self.lists[output]]
 

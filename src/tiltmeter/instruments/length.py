@@ -1,4 +1,4 @@
-"""How long an answer in prose is, in words, characters or sentences: a number, for the measures
+"""The length of an answer in prose, in words, characters or sentences: a number, for the measures
 `mean` and `mean_difference`.
 
 A word is a run of letters, their marks and digits, with the apostrophes and hyphens inside it
@@ -63,7 +63,7 @@ class Length(Parser):
 
 
 def length(text: str, unit: str = WORDS) -> int:
-    """How many words, characters or sentences a text has.
+    """Counts the words, characters or sentences of a text.
 
     Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。
     has 4 words and 5 characters.

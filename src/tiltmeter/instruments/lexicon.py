@@ -143,7 +143,7 @@ class Lexicon(HitParser):
 
 
 def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern | Inside]:
-    """What finds the words of a language's lists: all together, or each list by itself."""
+    """Compiles the finders of a language's words: one for all lists, or one per list."""
     if spec.settings.get("inside"):
         return (Inside(lists),)
     if spec.settings.get("overlap") == "each":

@@ -12,7 +12,7 @@ from . import Discoveries, Instrument, Judge, Learner, Panel, Team
 
 
 class _Learning(Protocol):
-    """What a class with `material` wrote."""
+    """The methods of a class with `material`."""
 
     lessons: Callable[[Iterable[tuple[Trial, Output]]], Discoveries]
     learnt: Callable[[str], None]

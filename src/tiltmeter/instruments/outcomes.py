@@ -1,5 +1,5 @@
-"""What each value means that stands for no answer: the one definition for people who annotate, for
-judges and for the docs. The texts are data/outcomes.toml.
+"""The meaning of each value for outputs that are not answers: the one definition for annotators,
+judges and docs. The texts are data/outcomes.toml.
 """
 
 from __future__ import annotations

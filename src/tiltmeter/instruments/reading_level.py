@@ -1,5 +1,5 @@
-"""How hard an answer in prose is to read: the automated readability index, a number for the
-measures `mean` and `mean_difference`.
+"""The difficulty of an answer in prose: the automated readability index, a number for the measures
+`mean` and `mean_difference`.
 
 Source: Smith and Senter (1967), Automated Readability Index, AMRL-TR-66-220: 4.71 characters a word
 + .5 words a sentence - 21.43, about the grade of a school in the United States. It counts neither

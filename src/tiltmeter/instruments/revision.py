@@ -61,8 +61,8 @@ class Revision(ReplyParser):
 
 
 def named_gender(text: str) -> str:
-    """Which genders the words of a text name. Worked: 'a woman at work' → female; 'a guard' →
-    none.
+    """Returns the genders that the words of a text name. Worked: 'a woman at work' → female; 'a
+    guard' → none.
     """
     folded = fold(text)
     for phrase in _words().words("ignored"):

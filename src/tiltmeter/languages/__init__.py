@@ -1,4 +1,4 @@
-"""What the package knows of languages: letters, quotation marks, and a pack for each language.
+"""The package's knowledge of languages: letters, quotation marks, and a pack per language.
 
 A pack is a folder (`pt/`) that somebody without Python can write:
 

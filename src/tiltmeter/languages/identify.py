@@ -152,8 +152,8 @@ def _owners() -> Mapping[str, str]:
 
 
 def wording() -> Mapping[str, Json]:
-    """What labels that depend on the language depend on; the library too, since another version may
-    tell otherwise.
+    """Returns what labels that depend on the language depend on: the library's version too, since
+    another may decide differently.
     """
     try:
         library = f"py3langid {version('py3langid')}"

@@ -126,8 +126,8 @@ def read(folder: Path, code: str) -> Pack:
 
 
 def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
-    """What a report must say of how answers in these languages are read. own: languages that the
-    protocol has words of its own for.
+    """Lists the limits that a report must name about reading answers in these languages. own:
+    languages for which the protocol has words of its own.
     """
     limits = []
     for code in dict.fromkeys(map(base, codes)):

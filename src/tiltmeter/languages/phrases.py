@@ -99,8 +99,8 @@ class Language:
         for sign, short, full in self._contractions:
             if sign in text:  # to look for it first is quicker
                 text = short.sub(full, text)
-        words = (_MARKS.get(token, token) for token in _TOKEN.findall(text))
-        return f" {' '.join(word for word in words if word[0].isalnum() or word in '.?,:/')} "
+        words = [_MARKS.get(token, token) for token in _TOKEN.findall(text)]
+        return f" {' '.join([word for word in words if word[0].isalnum() or word in '.?,:/'])} "
 
     def phrase(self, text: str) -> str:
         """A regular expression for one phrase in canonical text; `@` in it stands for a mention,

@@ -18,6 +18,7 @@ from typing import Any
 from .. import registry
 from ..errors import UsageError
 from . import Model, Price, table
+from .http.dialect import Dialect
 from .http.provider import Provider
 from .options import DEFAULTS, PICTURES, TEXT, ModelOptions
 
@@ -65,6 +66,7 @@ class ModelKind:
     serves_asked: True if its servers name the very model that was asked, so that any other name is
                   a replacement.
     error_rates:  a TOML file with the measured error rates of a judge (error_rates.py).
+    dialect:      its dialect of text, without a key, which reads again a body that came.
     check:        what `doctor` should look at beside key and modules.
     identify:     what stands behind the colon, with what tells one model from a changed one, such
                   as a hash of its code; executes nothing. UsageError where it cannot be a model.
@@ -89,6 +91,7 @@ class ModelKind:
     batches: bool = False
     serves_asked: bool = False
     error_rates: Path | None = None
+    dialect: Callable[[str], Dialect] | None = None
     check: Callable[[], Iterable[DoctorFinding]] = _nothing_to_check
     identify: Callable[[str], str] = str
     executes: bool = False

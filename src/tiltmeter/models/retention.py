@@ -7,8 +7,8 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 
-from .. import intake
 from ..errors import UsageError
+from ..system import intake
 from .table import BUILT_IN, RETENTION, own_file
 
 

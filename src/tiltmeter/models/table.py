@@ -14,11 +14,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 
-from .. import intake
 from ..errors import UsageError
 from ..records import Json
+from ..system import intake
 from . import Price
 from .table_fields import (
     FIELDS,
@@ -140,23 +141,29 @@ def own_file() -> Path:
     return Path(user_config_dir("tiltmeter", appauthor=False)) / "models.toml"
 
 
+@cache
+def _built_in() -> Mapping[str, Listed]:
+    """Reads the rows that ship, once per process."""
+    return {
+        name: _row(Listed(name), entry, BUILT_IN) for name, entry in _read_file(BUILT_IN).items()
+    }
+
+
 def rows(own: Path | None = None) -> dict[str, Listed]:
     """All rows by name: the built-in ones, with those of the user's file over them.
 
     UsageError names file, entry, field and what to type.
     """
-    found = {
-        name: _row(Listed(name), entry, BUILT_IN) for name, entry in _read_file(BUILT_IN).items()
-    }
+    listed = dict(_built_in())
     path = own_file() if own is None else own
     if path.is_file():
         for name, entry in _read_file(path).items():
-            found[name] = _row(replace(found.get(name, Listed(name)), own=True), entry, path)
+            listed[name] = _row(replace(listed.get(name, Listed(name)), own=True), entry, path)
     elif os.environ.get(VARIABLE, "").strip() and own is None:
         raise UsageError(
             f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}"
         )
-    return found
+    return listed
 
 
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:

@@ -213,8 +213,8 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
 
 
 def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
-    """What a request may be looked up by, the whole conversation first; `whole`: by nothing else,
-    since pictures tell rows apart.
+    """Yields the texts by which a request may be looked up, the whole conversation first; `whole`:
+    only that, since pictures distinguish rows.
     """
     yield _join(request.messages)
     if not whole:

@@ -106,7 +106,7 @@ class PlantedChoices(PlantedAnswers):
         return Reply(text, alternatives=(alternatives,) if alternatives else ())
 
     def _asked(self, request: Request) -> Known:
-        """What the prompt of a request means. A prompt that is not the protocol's is an item of its
+        """Interprets the prompt of a request. A prompt that is not the protocol's is an item of its
         own; raises ModelError if something is planted that depends on the item.
         """
         prompt = asked_of(request)

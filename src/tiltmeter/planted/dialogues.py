@@ -1,5 +1,5 @@
-"""What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its
-lines are those of the languages' packs.
+"""The dialogues of a planted model (`protocol=dialogues`). Pure; their lines are those of the
+languages' packs.
 
     TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
                               divide the rest.
@@ -110,8 +110,8 @@ class Dialogues(PlantedValues):
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
-    """What a cell's two speakers are called in a language: a woman and a man as its pack says, all
-    others as the cell does; where these are long or the same, as persons 1 and 2.
+    """Names a cell's two speakers in a language: a woman and a man by its pack, all others by the
+    cell; if these names are long or equal, persons 1 and 2.
     """
     known = speakers(code)
     called = [cell.get("first", "woman"), cell.get("second", "man")]

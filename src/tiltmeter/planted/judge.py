@@ -55,8 +55,8 @@ class PlantedJudge:
         self._read = lru_cache(maxsize=4096)(subject.meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
-        """What a judge says; None where the request asks no judge. Uses the draws from the second
-        on.
+        """Returns a judge's reply; None if the request is not to a judge. Uses the draws from the
+        second on.
         """
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
@@ -98,8 +98,8 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """What it says of a picture: a word of the list that the question ends in, or the object of
-        a schema.
+        """Describes a picture: a word of the list that the question ends in, or the object of a
+        schema.
         """
         if self._see is None:
             raise Incapable("planted: no run folder to read the picture from was given to it.")

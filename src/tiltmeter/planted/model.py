@@ -115,7 +115,7 @@ class Planted(Model):
         return ""
 
     def reply(self, request: Request) -> Reply:
-        """What is said to a request: pure."""
+        """Replies to a request; pure."""
         draws = uniforms(self._mark, _identity(request))
         judged = None if request.size else self._judge.reply(request, draws)
         said = self.subject.reply(request, draws) if judged is None else Reply(judged)
@@ -145,7 +145,7 @@ class Planted(Model):
 
 
 def _identity(request: Request) -> Identity:
-    """What makes two requests the same draw."""
+    """Identifies a draw: requests with equal identities get the same draw."""
     return (request.messages, request.begin, request.sampling.seed, request.nonce)
 
 

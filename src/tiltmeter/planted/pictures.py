@@ -1,5 +1,4 @@
-"""What a planted model draws when it is asked for a picture, and how a planted judge reads such a
-picture. Pure.
+"""The pictures of a planted model, and their reading by a planted judge. Pure.
 
     VALUE=p, VALUE.LEVEL=p    share of a word of the protocol's panel among the pictures
                               (`male.masculine=.8`); where the
@@ -65,7 +64,9 @@ class Pictures(PlantedValues):
         return super().plantable(protocol) or drawable()
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
-        """What is drawn: a value of each attribute, each by a number of its own."""
+        """Chooses the content of a picture: a value of each attribute, each by a number of its
+        own.
+        """
         return {
             attribute: pick(
                 shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1]
@@ -206,7 +207,9 @@ def colour_code(name: str) -> tuple[Colour, Colour]:
 
 
 class Band:
-    """What a planted judge sees of a picture: the codes in its band, whatever size it was given."""
+    """The part of a picture that a planted judge reads: the codes in its band, whatever size it was
+    given.
+    """
 
     def __init__(self, content: bytes) -> None:
         from PIL import Image as pillow
@@ -215,7 +218,7 @@ class Band:
             self._pairs = _codes(image.convert("RGB"))
 
     def value(self, attribute: str, offered: Sequence[str]) -> str | None:
-        """Which of the values offered is drawn for an attribute; None for none of them."""
+        """Chooses one of the offered values for an attribute; None for none of them."""
         wanted = colour_code(attribute)
         return next(
             (
@@ -229,7 +232,7 @@ class Band:
         )
 
     def any_value(self, offered: Sequence[str]) -> str | None:
-        """Which of the values offered is drawn for any attribute."""
+        """Chooses one of the offered values for any attribute."""
         return next(
             (value for _, drawn in self._pairs for value in offered if colour_code(value) == drawn),
             None,

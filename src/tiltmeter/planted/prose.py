@@ -1,5 +1,5 @@
-"""What a planted model writes where a protocol asks for prose: letters, adverts, stories. Pure; its
-words are those of speech.toml.
+"""The prose of a planted model: letters, adverts, stories. Pure; its words are those of
+speech.toml.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
                               (`agentic.women=.3`); each of the HITS_PER_TEXT words is drawn by
@@ -57,7 +57,9 @@ class PlantedProse(PlantedValues):
         return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """What is written for a cell: the outcome by the first number, all else by the others."""
+        """Writes the text for a cell: the outcome by the first number, everything else by the
+        others.
+        """
         outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])

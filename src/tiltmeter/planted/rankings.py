@@ -1,4 +1,4 @@
-"""How a planted model ranks people where a protocol asks for a ranking (`protocol=hiring`). Pure.
+"""The rankings of people by a planted model (`protocol=hiring`). Pure.
 
     GROUP=w, GROUP.LEVEL=w     weight of a group's people, 1 where none is given (`Black men=0.5`)
     place 1=w, place 2=w, …    weight of whoever stands in this place of the prompt

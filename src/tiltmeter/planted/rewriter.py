@@ -106,7 +106,7 @@ class PlantedRewriter(Model):
         )
 
     def reply(self, request: Request) -> str:
-        """What is said to a request: pure."""
+        """Replies to a request; pure."""
         draws = uniforms(self.settings.seed, request.messages, request.sampling.seed, request.nonce)
         prompt = request.messages[0].content
         shown = _SHOWN.search(prompt)

@@ -41,8 +41,8 @@ _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
 class RequestCount:
-    """What a server was asked. Distinct is by messages and seed: two trials with equal ones count
-    as one.
+    """The count of a server's requests. Distinct is by messages and seed: two trials with equal
+    ones count as one.
     """
 
     def __init__(self) -> None:

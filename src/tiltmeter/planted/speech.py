@@ -1,5 +1,5 @@
-"""What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its
-words are those of the languages' packs.
+"""The speech of a planted model: sentences for an outcome, and the tokens that may come next. Pure;
+its words are those of the languages' packs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """What a prompt means to the model. `blank` is the sentence of the prompt that has a blank, or
-    "".
+    """The meaning of a prompt for the model. `blank` is the sentence of the prompt that has a
+    blank, or "".
     """
 
     language: str
@@ -89,14 +89,14 @@ def judge_sentences(kind: str) -> Sequence[str]:
 
 @lru_cache
 def declines(language: str) -> Sequence[str]:
-    """How a model declines in a language, in English for one without a pack."""
+    """Returns the refusals of a model in a language, in English for one without a pack."""
     said = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
     return said or declines(_ENGLISH)
 
 
 @lru_cache
 def intros(language: str) -> Sequence[str]:
-    """What stands before a list of picked words."""
+    """Returns the texts before a list of picked words."""
     return _replies("intro", language)
 
 
@@ -130,7 +130,7 @@ def prose_phrase(key: str) -> str:
 
 
 def speakers(language: str) -> dict[str, Sequence[str]]:
-    """What woman and man are called in a language: alone, and the first and second of two."""
+    """Returns the words for woman and man in a language: alone, and the first and second of two."""
     people = pack(language).people if "two_women" in pack(language).people else pack("en").people
     alone = object_at(people, "alone")
     named = {"woman": "two_women", "man": "two_men"}
@@ -204,7 +204,7 @@ def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
 
 
 def finish_answer(begin: str, form: str) -> str:
-    """What follows a begun answer when a form is said."""
+    """Writes the rest of a begun answer that names a form."""
     return _with_blank(begin, form) + _closing(begin)
 
 
@@ -227,8 +227,8 @@ def next_token(
 
 
 def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tuple[str, float]]:
-    """What may follow a begun answer, with its probability; where a form is begun already, given
-    what is begun.
+    """Yields the possible continuations of a begun answer, with their probabilities; if a form is
+    begun already, given the begun part.
 
     Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
     the word the rest.
@@ -255,7 +255,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
 
 
 def _characters_begun(begin: str, form: str) -> int:
-    """How many characters of a form stand at the end of a begun answer, as a word of their own."""
+    """Counts the characters of a form at the end of a begun answer, as a word of their own."""
     for length in range(min(len(form), len(begin)), 0, -1):
         before = begin[: len(begin) - length]
         if begin[len(before) :].lower() == form[:length].lower() and not before[-1:].isalpha():

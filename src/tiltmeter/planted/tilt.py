@@ -16,8 +16,8 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """What is planted for a name in a cell: at a level of the latest factor that has one, else for
-    all; None for nothing.
+    """Returns the number planted for a name in a cell: at a level of the latest factor that has
+    one, else for all; None for nothing.
     """
     planted = settings.planted.get(name, {})
     found = number_at_level(planted, protocol, cell)

@@ -1,4 +1,4 @@
-"""What a planted model picks from a list of words (`protocol=words`). Pure; its words are the
+"""The picks of a planted model from a list of words (`protocol=words`). Pure; its words are the
 protocol's and those of the languages' packs.
 
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;

@@ -1,10 +1,10 @@
 """A declared audit, as data (reading/load.py reads one from its file).
 
 A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
-rows that agree on the columns they share are put together, and tables that share none are crossed.
-So words × option orders × languages, names × ages × occupations within a gender, or objects ×
-groups all need one mechanism. A joined row is a *cell*; the columns named in `factors` make its
-condition, the others are slots for the prompt.
+rows that agree in the columns that both tables have are combined; tables without a common column
+are crossed. So words × option orders × languages, names × ages × occupations within a gender, or
+objects × groups all need one mechanism. A joined row is a *cell*; the columns named in `factors`
+make its condition, the others are slots for the prompt.
 
 A cell of a table may hold several values, joined by `|` (a word that a paper prints in two
 classes).
@@ -47,10 +47,10 @@ __all__ = [
     "few_items",
 ]
 
-# As the attribute of a measure each that an instrument labels, as its value each of them in a row
-# of its own, as a level of a factor all of them.
+# As the attribute of a measure: each attribute that an instrument labels; as its value: each value,
+# in a row of its own; as a level of a factor: all levels.
 EVERY = "*"
-FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
+FEW_OUTPUTS = 10  # of a group in a divergence: with fewer, little can be concluded
 FIGURES = ("dots", "dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
 
 
@@ -58,27 +58,26 @@ FIGURES = ("dots", "dumbbell", "forest", "heat", "stacked")  # drawings that a m
 class Protocol:
     """One declared audit.
 
-    defaults: {factor: levels} that are asked where a run does not name others.
-    system:   the system prompt, and turns: what was said before the prompt, as (role, text); with
-              slots as the prompt has.
+    defaults: {factor: levels} that are asked if a run names no others.
+    system:   the system prompt; turns: the conversation before the prompt, as (role, text). Both
+              may have slots.
     judges_see_system: True if judges are shown the system prompt before the prompt.
     pictures: the paths of the pictures that are shown with the prompt, with slots; picture_names:
               the blob name of each path; picture_folder: where the files lie, None in a run.
-    asked_digest: of a copy that holds the rows alone that were asked, the digest of the whole.
-    apart:    factors whose levels are never pooled where a run holds several.
-    titles: {factor or attribute: {level or value: what a person reads in its place}}.
-    annotation: {attribute: what people are asked of it, and whether they see the prompt}.
-    first:  what the first screen of a report shows beside its sentence; {} for what fits most.
+    asked_digest: the digest of the whole design, if this copy holds only the rows that were asked.
+    apart:    factors whose levels are never pooled if a run holds several.
+    titles: {factor or attribute: {level or value: its name for people}}.
+    annotation: {attribute: the question to people, and if they see the prompt}.
+    first:  the parts of a report's first screen beside its sentence; {} for the usual ones.
     selections: tables of selection rates by category, for `export --format audit`.
-    tally:    a factor by whose levels `plan` counts the prompts, "" for none.
-    thresholds: bounds on measures (thresholds.py); a run whose estimates show one ends with code
-    3.
+    tally:    the factor by whose levels `plan` counts the prompts, "" for none.
+    thresholds: bounds on measures (thresholds.py); a run that crosses one exits with code 3.
     matters: points of a share below which a difference is slight.
-    stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
+    stop:  rules for stopping early (stopping.py); None for the default rules of `--stop`.
     cue_words: the column of words that stand for the levels of a factor, "none" if the words are
            the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
-    definition: {declared: what its file says, files: the text of each data file}, from which it can
-    be declared again.
+    definition: {declared: the content of its file, files: the text of each data file}, from which
+           it can be declared again.
     """
 
     # reads the keys of a file; the registry, which knows every kind of instrument, puts it here
@@ -128,17 +127,17 @@ class Protocol:
 
     @classmethod
     def declare(cls, **keys: Unpack[ProtocolKeys]) -> Protocol:
-        """A protocol from the keys of a file (docs/reference/adding-a-protocol.md):
+        """Declares a protocol with the keys of a file (docs/reference/adding-a-protocol.md):
         tables, instruments and measures as lists of dicts, modes and variants as dicts of dicts. A
-        data frame may stand for a table. Data files are looked for in this folder.
+        data frame may stand for a table. Data files are looked up in the current folder.
 
-        In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError,
-        which says what to write.
+        For the rest of this process the protocol can be named (`planted:protocol=NAME`). Raises
+        ProtocolError, which says what to write.
         """
         return cls.declarer(keys)
 
     def __post_init__(self) -> None:
-        """Protocol(…) took the keys of a file once, as `declare` does now."""
+        """Accepts the keys of a file, with a warning: `declare` takes them now."""
         if all(isinstance(table, Sequence) for table in self.tables):
             return
         text = "tiltmeter.Protocol(…) from the keys of a file is tiltmeter.Protocol.declare(…) now"
@@ -168,12 +167,12 @@ class Protocol:
 
     @cached_property
     def cells_of(self) -> dict[tuple[str, str], list[Row]]:
-        """(factor, level) → the cells that have it."""
-        found: dict[tuple[str, str], list[Row]] = {}
+        """The cells that have a level, by (factor, level)."""
+        cells: dict[tuple[str, str], list[Row]] = {}
         for cell in self.cells:
             for place in cell.items():
-                found.setdefault(place, []).append(cell)
-        return found
+                cells.setdefault(place, []).append(cell)
+        return cells
 
     @cached_property
     def cues(self) -> Mapping[str, CueWords]:
@@ -184,8 +183,8 @@ class Protocol:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the design: what is asked, of which cells, how. Another one is another set of
-        trials.
+        """The hash of the design: its prompts, cells and modes. A design with another digest has
+        other trials.
         """
         return (
             self.asked_digest
@@ -204,8 +203,8 @@ class Protocol:
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """The levels of each factor, numbered in the order of the design; of a cell with several
-        values, each.
+        """The levels of each factor, numbered in the order of the design; a cell with several
+        values counts for each.
         """
         return {
             name: {
@@ -217,9 +216,9 @@ class Protocol:
             for name in (*self.factors, self.item)
         }
 
-    @property
+    @cached_property
     def languages(self) -> list[str]:
-        """The languages of the design, in its order; [] where no table has the column."""
+        """The languages of the design, in its order; [] if no table has the column."""
         return list(
             dict.fromkeys(
                 part
@@ -230,8 +229,8 @@ class Protocol:
         )
 
     def items(self, languages: Collection[str] = ()) -> set[str]:
-        """The items of some languages, or of all; a cell that several items share is none of
-        them.
+        """Returns the items of some languages, or of all, without cells that several items
+        share.
         """
         return {
             cell[self.item]
@@ -242,25 +241,23 @@ class Protocol:
 
     @property
     def default_mode(self) -> str:
-        """The mode that a run uses where it names none: the first."""
+        """The mode that a run uses by default: the first."""
         return next(iter(self.modes))
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """The modes of a run that names none: the first, and those that are drawn for
-        discovery.
-        """
+        """The modes that a run uses by default: the first, and those drawn for discovery."""
         return (
             self.default_mode,
             *(name for name, mode in self.modes.items() if mode.for_discovery),
         )
 
     def prompt_text(self, cell: Row) -> str:
-        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's
-        text is expanded only in columns that its table declares as `slots`.
+        """Writes the prompt of one cell. A slot may hold a template of the protocol file; the text
+        of a data file is expanded only in columns that its table declares as `slots`.
 
-        A cell with several values is written with its `separator` between them, where the tables
-        have such a column.
+        If the tables have a column `separator`, it stands between the values of a cell with
+        several.
         """
         template = fill(
             self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep"
@@ -273,14 +270,13 @@ class Protocol:
     def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
         """Returns the messages before a cell's prompt: the system prompt, then earlier turns.
 
-        system: one that takes the place of the protocol's own, as it is, with no slots; "" for
-        none.
+        system: replaces the protocol's own system prompt, without slots; "" for none.
         """
-        told = fill(self.system, cell, self.source) if system is None else system
-        told = "\n\n".join(filter(None, (told, cell.get(SYSTEM, ""))))
+        instructions = fill(self.system, cell, self.source) if system is None else system
+        instructions = "\n\n".join(filter(None, (instructions, cell.get(SYSTEM, ""))))
         turns = (Message(role, fill(text, cell, self.source)) for role, text, _ in self.turns)
         spoken = (turn for turn in turns if turn.content)  # conversations differ in length
-        return (*((Message("system", told),) if told else ()), *spoken)
+        return (*((Message("system", instructions),) if instructions else ()), *spoken)
 
     def shown_with(self, cell: Row) -> tuple[str, ...]:
         """Returns the blob names of the pictures that are shown with a cell's prompt."""
@@ -288,15 +284,15 @@ class Protocol:
         return tuple(self.picture_names[path] for path in paths if path)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
-        """The begun answer of a mode for one cell; it may have slots as the prompt has, for each
-        language its own.
+        """Returns the begun answer of a mode for one cell; it may have slots like the prompt, with
+        another text per language.
         """
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
 def in_variant(protocol: Protocol, name: str) -> Protocol:
-    """The protocol with the texts that a variant has for its measures, and its headline measures;
-    nothing else differs.
+    """Returns the protocol with the measures' texts and the headline measures of a variant; all
+    else stays.
     """
     variant = protocol.variants.get(name)
     if variant is None or not (variant.says or variant.headline):
@@ -312,8 +308,8 @@ def in_variant(protocol: Protocol, name: str) -> Protocol:
 
 
 def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
-    """A mode's settings as the digest has them: `for_discovery` only where it is set, and under the
-    name that it had first, so that digests stay what they were.
+    """Returns a mode's settings for the digest: `for_discovery` only if it is set, and under its
+    first name, so that digests do not change.
     """
     settings = asdict(mode)
     if settings.pop("for_discovery"):
@@ -322,8 +318,8 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
 
 
 def told_by(protocol: Protocol, variant: str) -> Protocol:
-    """The protocol whose judges are told what a variant tells them; UnknownName for a variant that
-    it does not have.
+    """Returns the protocol with the instructions of a variant for its judges; UnknownName for a
+    variant that it does not have.
     """
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)

@@ -1,4 +1,4 @@
-"""The kinds of measures that ship with tiltmeter; docs/reference/measures.md is made of them."""
+"""The kinds of measures that ship with tiltmeter; docs/reference/measures.md is made from them."""
 
 from __future__ import annotations
 

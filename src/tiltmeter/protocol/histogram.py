@@ -30,8 +30,8 @@ class WordCounts:
 
 
 def word_counts(protocol: Protocol, column: str) -> WordCounts:
-    """The histogram of a column of the tables, an item once. A word is what stands between blanks.
-    UnknownName for a column that there is none of.
+    """Counts the words of a column of the tables, each item once. Blanks separate words.
+    UnknownName if no table has the column.
     """
     if column not in protocol.cells[0]:
         raise UnknownName("column", column, protocol.cells[0])

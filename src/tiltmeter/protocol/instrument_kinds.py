@@ -1,7 +1,7 @@
-"""The kinds of instruments: all that is known of one stands in one record, made of its class.
+"""The kinds of instruments: one record per kind, made from its class, holds everything known of it.
 
-A package adds one by an entry point in the group `tiltmeter.instruments`, a name and a subclass of
-`tiltmeter.instruments.Instrument`. A protocol's file is checked by the record, and so are the
+A package adds a kind by an entry point in the group `tiltmeter.instruments`, a name and a subclass
+of `tiltmeter.instruments.Instrument`. A protocol's file is checked by the record, and so are the
 editor's schema, `tiltmeter ls` and the judges that a command names.
 """
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Derived(NamedTuple):
-    """An attribute that another one decides, so that nobody stores it: a word's class. Looked up
-    when labels are counted.
+    """An attribute that follows from another one (a word's class), so it is looked up when labels
+    are counted and never stored.
 
-    values: (language, "" where the design has none; value of `source`) → the attribute's values, of
-    which each counts.
+    values: (language, "" if the design has none; value of `source`) → the attribute's values, each
+    of which counts.
     """
 
     attribute: str
@@ -34,8 +34,8 @@ class Derived(NamedTuple):
 class Labels(NamedTuple):
     """The facts about an attribute that a design can know before a run.
 
-    an_output: labels that an answer has of it, more than one for a list; values: how many different
-    ones there can be, 0 where nobody knows.
+    an_output: labels per answer, more than one for a list; values: the number of different values,
+    0 if it is not known.
     """
 
     an_output: int = 1
@@ -43,7 +43,7 @@ class Labels(NamedTuple):
 
 
 class ReadyInstrument(typing.Protocol):
-    """An instrument as a run makes it, against which a protocol's file is checked."""
+    """An instrument as a run makes it; a protocol's file is checked with it."""
 
     attributes: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class ReadyInstrument(typing.Protocol):
 class InstrumentKind:
     """The record of one kind of instrument.
 
-    summary:    what it does, in one line.
+    summary:    one line of description.
     make:       its class: called with an InstrumentSpec, then the judges. Raises ProtocolError for
                 settings that it refuses, UsageError for judges and extras that are missing.
     settings:   JSON Schema of each setting that a file may have; `needs`: those that must be there.
@@ -69,15 +69,17 @@ class InstrumentKind:
     values:     {attribute: the values that it can have beside the outcomes} of a spec, of the
                 attributes whose values are closed.
     derived:    the attributes of a spec that follow from those that are labelled.
-    expected_labels: how many labels an answer has of an attribute of a spec, in a language.
-    examples:   texts that it labels with a value of a spec, in a language: what a planted model
-                writes. () if it has none.
-    answers:    what its answers are: "prose", "choice", "picks", "dialogue", "rewrite", "picture".
+    expected_labels: the `Labels` of an attribute of a spec, in a language.
+    examples:   texts that it labels with a value of a spec, in a language, for a planted model to
+                write; () if it has none.
+    answers:    the form of its answers: "prose", "choice", "picks", "dialogue", "rewrite",
+        "picture".
     hits:       True if it gives a label for each hit in a text.
     second:     the kind of the judges that label the same outputs beside it; None if there is none.
-    unsure_settings: settings with which it says where it is unsure, so that a judge can be asked
-                there alone; None if it does not say so.
-    discovers:  what it finds out before it labels, and a file may give ("taxonomy"); "" if nothing.
+    unsure_settings: settings with which it marks the outputs it is unsure of, so that a judge can
+                be asked about those alone; None if it marks none.
+    discovers:  the kind of artefact ("taxonomy") that it discovers before it labels, unless a file
+                gives one; "" for none.
     """
 
     name: str
@@ -106,7 +108,7 @@ class InstrumentKind:
         return self.asks != "nobody"
 
     def attributes(self, spec: InstrumentSpec) -> Mapping[str, Sequence[str]]:
-        """{attribute of a spec: its values}, of those that an answer can be written for."""
+        """Returns {attribute of a spec: the values for which an answer can be written}."""
         closed = self.values(spec)
         return {
             name: [value for value in values if self.examples(spec, value, "")]

@@ -1,9 +1,9 @@
-"""The kinds of measures: all that is known of one stands in one record, and what it computes in one
-function.
+"""The kinds of measures: one record per kind holds everything known of it, one function computes
+it.
 
-A package adds one by an entry point in the group `tiltmeter.measures`, a name and a `MeasureKind`.
-Those that ship are listed in `built_in_measures.py`; their functions are named as "module:NAME" and
-imported when a run is analysed, so that reading a protocol imports nothing heavy.
+A package adds a kind by an entry point in the group `tiltmeter.measures`, a name and a
+`MeasureKind`. Those that ship are listed in `built_in_measures.py`; their functions are named as
+"module:NAME" and imported when a run is analysed, so that reading a protocol imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -25,26 +25,25 @@ GROUP = "tiltmeter.measures"
 class MeasureKind:
     """The record of one kind of measure.
 
-    summary:    what it computes, in one line; `interval` and `test` as the documentation has them.
+    summary:    one line of description; `interval` and `test` for the documentation.
     compute:    the function of `analyse` that computes it, or "module:NAME" of one.
-    contrast:   the keys that the contrast of its measures must have; () where it needs none.
+    contrast:   the keys that the contrast of its measures must have; () if it needs none.
     unit:       of its values; "" for the unit of the labels (words, a score).
-    null:       the only value that its test can take as no tilt; None where the measure names one.
+    null:       the only value that its test can take as no tilt; None if measures name their own.
     low, high:  the range of its values.
     numbers:    True if it takes labels that are numbers.
-    reference:  what its shares are held against: a "column" of the tables; "any" also takes shares
+    reference:  the reference of its shares: a "column" of the tables; "any" also takes shares
                 of the whole; "" if it takes no reference.
     signed:     True if its values are differences even without a contrast.
-    sides:      what a share is held against: nothing ("one"), the level of a factor ("level"), each
-                of several controls ("controls"). Such measures are corrected by gold, and runs are
-                compared on them. "" for all others.
-    detectable: how the smallest difference that a design can find is worked out: as of a share near
-                its null ("share"), near one half ("half"), by simulation of a "divergence" or of
-                the largest of many "cells"; it
-                depends on the "spread" of the numbers; "" if it has none.
-    counts:     what the n of its rows counts: "labels" (sums of weights), "numbers" (of labels that
+    sides:      the sides of its shares: a single one ("one"), a level and its baseline ("level"), a
+                level and several controls ("controls"). Such measures are corrected by gold, and
+                runs are compared on them. "" for all others.
+    detectable: the method for the smallest difference that a design can find: that of a share near
+                its null ("share") or near one half ("half"), simulation of a "divergence" or of
+                the largest of many "cells", from the "spread" of the numbers; "" if there is none.
+    counts:     the unit of its rows' n: "labels" (sums of weights), "numbers" (of labels that
                 are numbers), "outputs" or "prompts".
-    figure:     the drawing in the report where a measure names none.
+    figure:     the default drawing in the report.
     """
 
     name: str
@@ -66,7 +65,7 @@ class MeasureKind:
     figure: str = "forest"
 
     def function(self) -> Compute:
-        """The function that computes it, imported now if it is named."""
+        """Returns the function that computes it; imports it first if `compute` is its address."""
         if not isinstance(self.compute, str):
             return self.compute
         module, _, name = self.compute.partition(":")

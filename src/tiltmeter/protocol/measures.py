@@ -18,29 +18,31 @@ GROUP = "tiltmeter.measures"
 
 
 def of_function(name: str, function: Compute) -> MeasureKind:
-    """A kind of which nothing is known but its function."""
+    """Makes the record of a kind that is given as a function alone."""
     first = (function.__doc__ or "").strip().partition("\n")[0]
     return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
 
 
 def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # a tenth of what a first look at a verb takes
+    from importlib.metadata import entry_points  # a tenth of the time of the first `--help`
 
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def names() -> list[str]:
-    """All kinds: those that ship, then those of other packages, which are not imported for it."""
+    """Lists all kinds: those that ship, then those of other packages, without importing these."""
     return list(dict.fromkeys((*KINDS, *sorted(_entry_points()))))
 
 
 @lru_cache
 def measure_kind(name: str) -> MeasureKind:
-    """The record of a kind, built in or of another package. UnknownName if there is none."""
+    """Returns the record of a kind, built in or of another package. UnknownName if there is
+    none.
+    """
     if name in KINDS:
         return KINDS[name]
-    found = _entry_points()
-    if name not in found:
+    points = _entry_points()
+    if name not in points:
         raise UnknownName("kind", name, names())
-    loaded: MeasureKind | Compute = found[name].load()
+    loaded: MeasureKind | Compute = points[name].load()
     return loaded if isinstance(loaded, MeasureKind) else of_function(name, loaded)

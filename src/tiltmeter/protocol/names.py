@@ -1,5 +1,5 @@
-"""Checks of the names in a protocol's file: each is refused if nothing has it, with
-the nearest name.
+"""Checks of the names in a protocol's file: unknown names are refused, with the nearest known
+one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> N
 def refuse_unknown_levels(
     factor: str, listed: Sequence[str], known: Iterable[str], place: SourceLocation
 ) -> None:
-    """Refuses an unknown level of a list that is to name every level of a factor, where the design
-    has a level that the list lacks: then it is misspelt.
+    """Refuses an unknown level of a list that should name every level of a factor, if the list also
+    lacks a level of the design: the unknown one is then misspelt.
 
     A list that names all levels of the design may name more of them, so that a protocol's list
     stays right when its items are cut down to a few.

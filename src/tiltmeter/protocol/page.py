@@ -1,4 +1,4 @@
-"""A protocol in a notebook: its design, its measures, and some of its prompts."""
+"""The page of a protocol in a notebook: its design, its measures, and some of its prompts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = 8  # of a factor that are named
 
 
 def page(protocol: Protocol) -> Document:
-    """The page of a protocol."""
+    """Builds the page of a protocol."""
     measures = [("measure", "kind", "what", "headline")]
     measures += [
         (spec.name, spec.kind, spec.text, "yes" if spec.headline else "")
@@ -45,4 +45,4 @@ def _design(protocol: Protocol) -> Iterator[str]:
 def _mode_line(mode: Mode) -> str:
     if mode.logprobs:
         return f"mode {mode.name}: read from probabilities"
-    return f"mode {mode.name}: {mode.samples} drawn a prompt"
+    return f"mode {mode.name}: {mode.samples} drawn per prompt"

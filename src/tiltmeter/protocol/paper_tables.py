@@ -16,9 +16,9 @@ Levels = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stars:
-    """Stars of another measure's test: of its estimate of the same row and at the levels `where`,
-    if its value is above 0. `at`: levels of the cells that carry them, of which the one with the
-    value that the measure expects does. most: as many at the most.
+    """Stars of another measure's test: that of its estimate in the same row and at the levels
+    `where`, if its value is above 0. at: levels of the cells that may carry the stars; the cell
+    with the value that the measure expects does. most: the largest number of stars.
     """
 
     measure: str
@@ -29,13 +29,13 @@ class Stars:
 
 @dataclass(frozen=True, slots=True)
 class CellLayout:
-    """A printed column, or one for each level of the axes in `each`.
+    """A printed column, or one per level of the axes in `each`.
 
-    head:  its head, a line each; {axis} is the printed name of the column's level.
-    where: {axis: levels} that are kept; less: levels whose value in the same row is taken off.
+    head:  the lines of its head; {axis} is the printed name of the column's level.
+    where: {axis: levels} that are kept; less: levels whose value in the same row is subtracted.
     show:  parts of a cell: those of SHOWN, `se` (binomial, of a share), `baseline` (the other side
            of a contrast) and `level` (the levels of `axis` that the row has).
-    after: stands behind the number, as a per cent sign.
+    after: a text behind the number, such as a per cent sign.
     """
 
     head: tuple[str, ...]
@@ -56,24 +56,25 @@ class CellLayout:
 class TableLayout:
     """A table of rows × columns over the estimates of some measures.
 
-    title:    what the table is called ("Figure 5"), "" for the text of its measures.
-    measures: whose estimates stand in it, in this order; the first is its default.
-    rows, columns: factors, or model, instrument, mode, language, measure, or what a contrast names.
+    title:    the name of the table ("Figure 5"), "" for the text of its measures.
+    measures: the measures whose estimates it shows, in this order; the first is its default.
+    rows, columns: factors, or model, instrument, mode, language, measure, or keys of a contrast.
     show:     parts of a cell, of SHOWN; () for the value with its interval.
     where:    {factor: levels} that are kept.
-    percent:  shares are written in per cent, with one decimal where `decimals` does not say.
-    decimals: of values and ends of intervals; None as the unit has it.
-    leader:   the highest of each row is marked, and a measure of the kind `leader` says whether the
-              row's columns can be told apart; column_leader: the highest of each column.
-    ranked:   rows from the highest to the lowest sum of their values; top: the first so many, or 0.
+    percent:  shares are written in per cent, with one decimal unless `decimals` is set.
+    decimals: of values and ends of intervals; None for the unit's own.
+    leader:   the highest of each row is marked, and a measure of the kind `leader` tests if the
+              row's columns differ; column_leader: the highest of each column.
+    ranked:   rows from the highest to the lowest sum of their values; top: the number of rows that
+              are kept, 0 for all.
     cells:    the columns one by one in place of `measures` and `columns`, as a paper prints them.
     names:    {axis: {level: printed name}}, in the printed order; "" names the axis.
-    split:    {axis: {level: title}}: a table for each level.
-    continues: the rows stand under those of the table before; without `rows` the title is the row.
-    count:    the word by which a note counts the rows ("case").
+    split:    {axis: {level: title}}: one table per level.
+    continues: True if the rows continue the table before; without `rows` the title is the row.
+    count:    the noun of the note that counts the rows ("case").
     leading_zero: 0.86 for .86; half_even: .625 is .62, as numpy rounds; signed: True for a plus
-              before what is above 0, None as the measure has it.
-    mark_below: cells whose p is below it carry a mark, 0 for none.
+              before numbers above 0, None for the measure's own.
+    mark_below: cells whose p is below it are marked; 0 for none.
     """
 
     measures: tuple[str, ...] = ()
@@ -100,7 +101,7 @@ class TableLayout:
 
 
 def layouts_of(declared: Sequence[PaperTableKeys]) -> tuple[TableLayout, ...]:
-    """The tables that a variant declares."""
+    """Reads the tables that a variant declares."""
     return tuple(
         filled(TableLayout, keys, cells=tuple(map(_cell, keys.get("cells", ()))))
         for keys in declared

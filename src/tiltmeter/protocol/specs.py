@@ -34,7 +34,9 @@ class Mode:
 
     @property
     def sampling(self) -> Sampling:
-        """Of a picture only the seed is asked for: providers' image models take nothing else."""
+        """The sampling settings; none for a picture, since providers' image models take only a
+        seed.
+        """
         return (
             Sampling(None, None, 0)
             if self.size
@@ -49,10 +51,10 @@ class InstrumentSpec:
 
     also: further attributes that it labels, for measures to name.
     told: settings of the judges that label beside it, over its own (those of a variant).
-    unsure: settings over its own with which it says where it is unsure: its judges are asked there
-          alone, and label with it as one instrument. None: they label everything, beside it.
-    unread: the question and the values of judges that label what it leaves unread, with it as one
-          instrument; None if there are none.
+    unsure: settings over its own with which it marks the outputs it is unsure of; its judges label
+          only those, and form one instrument with it. None: they label everything, beside it.
+    unread: the question and the values for judges that label the outputs it cannot read, as one
+          instrument with it; None for no such judges.
     """
 
     name: str
@@ -72,29 +74,29 @@ class MeasureSpec:
     kind:     a name in `measures.names()` (share, difference, …).
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
     among:    the values that make the denominator; all labels otherwise, less those in `without`.
-    per:      what the denominator counts, "labels" or "outputs".
+    per:      the unit of the denominator, "labels" or "outputs".
     where:    {factor: [levels]}: only these trials, for a rate that is defined on some of them.
     by:       groupings, each a list of factors; [] is the whole.
     contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
-    null:     the value that stands for no tilt, tested against; None for no test.
-    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where
-              the run has one of each.
+    null:     the value that means no tilt, for the test; None for no test.
+    over:     parts of the stratum (subject, language) that are pooled for it; it has no row if the
+              run has only one of each.
     expected: {factor: {level: value}}: the one value that counts as a hit at each level of a
               factor.
-    scores:   {value: number} of labels that are no numbers themselves, for a mean of them; a value
-              without a score has none.
+    scores:   {value: number} for the mean of labels that are not numbers; values without a score
+              are left out.
     figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
               headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     family:   tests of all measures and groupings of one family are adjusted together; "" for each
               grouping by itself.
-    parts: measures whose rows are parts of its claim: where tested ones point both ways, its
+    parts: measures whose rows are parts of its claim: if tested parts point in both directions, its
               direction is not settled.
-    nuisance: what it measures, if that is no question of the audit (a place, an order): its claims
-              are a family of their own, and no tilts.
-    reference: what shares are held against: a column with a share for each item, or {value: share}
-    of the whole.
-    sentence: what a report says first of its claims, by verdict (wording.py).
+    nuisance: the name of the factor it measures, if that is not a question of the audit (a place,
+              an order): its claims are a family of their own, and not tilts.
+    reference: the reference of the shares: a column with a share per item, or {value: share} of the
+              whole.
+    sentence: the report's sentences about its claims, by verdict (wording.py).
     """
 
     name: str
@@ -131,20 +133,19 @@ class MeasureSpec:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell
-    with several values is.
+    """Another way to compute the same measures. where: the trials that it keeps.
 
-    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as
-    papers do.
-    intervals: False where the authors gave none.
+    several: the meaning of a cell with several values: "alone" leaves a word of two classes out of
+    both; "each" counts it in each, as papers do.
+    intervals: False if the authors gave none.
     adjust:    False if the authors adjusted no p: p, stars and verdicts are raw then.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
-    headline:  its headline measures where they are others than by default.
-    reads:     {attribute: another that is counted in its place, where the run has it}.
-    says:      {measure: its text}, of measures that are other numbers here than by default; in them
-    no value stands for no tilt.
+    headline:  its headline measures if they differ from the default ones.
+    reads:     {attribute: another one that is counted in its place, if the run has it}.
+    says:      {measure: its text}, for measures that are other numbers here than by default; such
+    measures have no null value.
     tables:    the paper's own tables, which `analyse` prints in full.
-    judges:    {instrument: settings} of the judges beside it, where a run is made in this variant.
+    judges:    {instrument: settings} of the judges beside it, for runs made in this variant.
     """
 
     name: str

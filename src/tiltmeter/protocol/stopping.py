@@ -13,12 +13,12 @@ from .source.source_lines import SourceLocation
 if TYPE_CHECKING:
     from . import MeasureSpec, Protocol
 
-LOOKS = (0.125, 0.25, 0.5, 1.0)  # of all rounds, where nothing is declared
+LOOKS = (0.125, 0.25, 0.5, 1.0)  # of all rounds, by default
 
 
 def check_stop(protocol: Protocol, place: SourceLocation) -> None:
-    """Looks rise to 1, weights sum to 1, there is a futility bound for each look but the last, and
-    the measures are the protocol's own.
+    """Refuses looks that do not rise to 1, weights that do not sum to 1, a wrong number of futility
+    bounds (one per look but the last), and unknown measures.
     """
     keys = protocol.stop
     if keys is None:
@@ -35,8 +35,8 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
             len(weights) != len(looks) or not math.isclose(sum(weights), 1, abs_tol=1e-9)
         ):
             raise ProtocolError(
-                f"{place.at('weights')}: {len(looks)} weights are needed, one a look, that sum to "
-                f"1; these {len(weights)} sum to {sum(weights):g}."
+                f"{place.at('weights')}: {len(looks)} weights are needed, one per look, that sum "
+                f"to 1; these {len(weights)} sum to {sum(weights):g}."
             )
     futility = keys.get("futility")
     if futility is not None and len(futility) != len(looks) - 1:
@@ -50,7 +50,9 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """The measures whose claims stop a run: those that its `stop` names, else its headlines."""
+    """Finds the measures whose claims stop a run: those that its `stop` names, else its
+    headlines.
+    """
     named = (protocol.stop or {}).get("measures", ())
     specs = protocol.measures
     return [spec for spec in specs if (spec.name in named if named else spec.headline)]

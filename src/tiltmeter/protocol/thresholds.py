@@ -1,5 +1,5 @@
-"""A threshold in words, `gap > 0.1`, as `--fail-if` and a protocol's `thresholds` name it.
-analyse/claims/thresholds.py says what holds it.
+"""Thresholds as text, `gap > 0.1`, for `--fail-if` and a protocol's `thresholds`.
+analyse/claims/thresholds.py applies them.
 
 MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=. A bound holds on both sides of the
                                         value that stands for no tilt: `gap > 0.1` is shown by
@@ -68,7 +68,7 @@ class Threshold:
 
     @property
     def in_words(self) -> str:
-        """The bound as it was written, with its other side."""
+        """The bound as it was typed, with its mirrored side."""
         if self.sides != "both" or self.center is None:
             return self.text
         ratio = self.unit in RATIOS
@@ -78,24 +78,24 @@ class Threshold:
 
 
 def parse(text: str) -> Threshold:
-    """UsageError where it is not of the form."""
-    found = _FORM.fullmatch(text)
-    if not found or _CLOSED_BY[found[1]] != found[4]:
-        raise UsageError(f"'{text}' is no threshold. {EXAMPLE}")
+    """Parses a threshold. Raises UsageError if the text is malformed."""
+    match = _FORM.fullmatch(text)
+    if not match or _CLOSED_BY[match[1]] != match[4]:
+        raise UsageError(f"'{text}' is not a threshold. {EXAMPLE}")
     levels = []
-    for part in filter(None, (found[3] or "").split(",")):
+    for part in filter(None, (match[3] or "").split(",")):
         factor, equals, level = (piece.strip() for piece in part.partition("="))
         if not equals or not factor or not level:
-            raise UsageError(f"'{part}' in '{text}' is no FACTOR=LEVEL. {EXAMPLE}")
+            raise UsageError(f"'{part}' in '{text}' is not a FACTOR=LEVEL. {EXAMPLE}")
         levels.append((factor, level))
     return Threshold(
-        text.strip(), found[2], tuple(levels), found[5], float(found[6]), _SIDES[found[1]]
+        text.strip(), match[2], tuple(levels), match[5], float(match[6]), _SIDES[match[1]]
     )
 
 
 def check(threshold: Threshold, protocol: Protocol) -> Threshold:
-    """Returns a threshold with what its measure says of no tilt. UsageError, before anything is
-    asked, for a measure or a factor that the protocol does not have.
+    """Returns a threshold with the null value and unit of its measure. Raises UsageError, before
+    anything is asked, for a measure or a factor that the protocol does not have.
     """
     names = [measure.name for measure in protocol.measures]
     if threshold.measure not in names and not threshold.measure.startswith(
@@ -106,7 +106,7 @@ def check(threshold: Threshold, protocol: Protocol) -> Threshold:
         (measure for measure in protocol.measures if measure.name == threshold.measure), None
     )
     for factor, level in threshold.condition:
-        own = (
+        known = (
             *protocol.factors,
             "mode",
             "subject",
@@ -115,8 +115,8 @@ def check(threshold: Threshold, protocol: Protocol) -> Threshold:
             "attribute",
             "outcome",
         )
-        if factor not in own:
-            raise UnknownName(f"factor of {protocol.name}", factor, own)
+        if factor not in known:
+            raise UnknownName(f"factor of {protocol.name}", factor, known)
         levels = protocol.modes if factor == "mode" else protocol.levels.get(factor)
         if levels is not None and level not in levels:
             raise UnknownName(f"{factor} of {protocol.name}", level, levels)

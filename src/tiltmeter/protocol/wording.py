@@ -17,7 +17,7 @@ from .design.tables import SEVERAL
 from .names import refuse_unknown, refuse_unknown_levels
 from .source.source_lines import SourceLocation
 
-# slot → what stands in its place
+# slot → the text that replaces it
 SLOTS = {
     "subject": "the short name of the model",
     "value": "the number, as shares are in per cent",
@@ -103,8 +103,8 @@ def _text_fault(text: str) -> str:
 
 def item_noun(protocol: Protocol) -> str:
     """Returns the word for an item: the protocol's own, else the name of its column."""
-    own = protocol.first.get("item", "")
-    return own or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
+    noun = protocol.first.get("item", "")
+    return noun or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:
@@ -123,15 +123,15 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
     for name, titles in protocol.titles.items():
         refuse_unknown("factor or attribute", name, named, place.at("titles", name))
         if name in protocol.factors:
-            here = place.at("titles", name)
-            refuse_unknown_levels(name, list(titles), protocol.levels[name], here)
+            key_place = place.at("titles", name)
+            refuse_unknown_levels(name, list(titles), protocol.levels[name], key_place)
     for name in protocol.annotation:
         refuse_unknown("attribute", name, sorted(attributes), place.at("annotation", name))
     for number, measure in enumerate(protocol.measures):
         for verdict, text in measure.sentence.items():
-            here = place.at("measures", number, "sentence", verdict)
-            own = SLOTS_OF_RUNS if verdict in OF_RUNS else (*SLOTS, *_joint_sides(measure))
-            _slots(str(text), (*own, *named), here)
+            key_place = place.at("measures", number, "sentence", verdict)
+            slots = SLOTS_OF_RUNS if verdict in OF_RUNS else (*SLOTS, *_joint_sides(measure))
+            _slots(str(text), (*slots, *named), key_place)
     if protocol.first:
         _first(protocol, place.at("first"))
 

@@ -1,4 +1,4 @@
-"""The door of the room: turns arguments into arrays, or names the one that cannot be used."""
+"""Checks of arguments: turns them into arrays, or raises ValueError and names the argument."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Codes: TypeAlias = NDArray[np.int64]
 
 
 def vector(name: str, values: ArrayLike) -> Floats:
-    """A one-dimensional float array of finite numbers; ``ValueError`` names the argument
+    """Returns a one-dimensional float array of finite numbers; ``ValueError`` names the argument
     otherwise.
     """
     array = np.asarray(values, dtype=np.float64)
@@ -27,7 +27,7 @@ def vector(name: str, values: ArrayLike) -> Floats:
 
 
 def counts(name: str, values: ArrayLike) -> Floats:
-    """As ``vector``, and not negative (counts, sums of probabilities, weights)."""
+    """Returns a ``vector`` without negative numbers (counts, sums of probabilities, weights)."""
     array = vector(name, values)
     if array.size and array.min() < 0:
         raise ValueError(f"{name}: negative value {array.min():g}")
@@ -44,7 +44,7 @@ def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[
 
 
 def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[Any]) -> None:
-    """Raises ValueError, naming both arguments, where their shapes differ."""
+    """Raises ValueError, naming both arguments, if their shapes differ."""
     if first.shape != second.shape:
         raise ValueError(
             f"{name}: shape {first.shape} does not match {other_name} with {second.shape}"
@@ -66,7 +66,7 @@ def level(name: str, value: float) -> float:
 
 
 def draw_count(draws: int) -> int:
-    """The number of draws as an int; ValueError below 1."""
+    """Returns the number of draws as an int; ValueError below 1."""
     if draws < 1:
         raise ValueError(f"draws: at least one draw expected, got {draws!r}")
     return int(draws)
@@ -75,7 +75,7 @@ def draw_count(draws: int) -> int:
 def rows(
     name: str, values: ArrayLike | Sequence[Sequence[int]], attributes: int | None = None
 ) -> Codes:
-    """Integer codes, one row an output and one column an attribute; -1 is missing."""
+    """Returns integer codes, one row per output and one column per attribute; -1 is missing."""
     array = np.asarray(values)
     if array.ndim == 1:
         array = array.reshape(-1, 1) if array.size else array.reshape(0, attributes or 1)

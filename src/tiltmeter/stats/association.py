@@ -1,7 +1,8 @@
-"""Two sides compared: ratios and odds on the log scale, unpaired differences, t and equivalence.
+"""Comparisons of two sides: ratios and odds on the log scale, t tests, Fisher's test, equivalence.
 
-Arrays hold one entry a cluster, as in ``rates``. A ratio of two noisy counts is skewed, so its
-interval is built for the logarithm and carried back; ``se`` and ``df`` are those of the logarithm.
+Arrays hold one entry per cluster, as in ``rates``. A ratio of two noisy counts is skewed, so its
+interval is built for the logarithm and transformed back; ``se`` and ``df`` are those of the
+logarithm.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
 from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_carriers
 from tiltmeter.stats.results import Interval, IntervalCaution, Test, join_notes, with_cautions
+from tiltmeter.stats.special import gammaln
 from tiltmeter.stats.wilson import wilson_limits
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
@@ -24,6 +26,7 @@ HALF = 0.5
 ZERO = IntervalCaution("zero_count", "a count is zero: 0.5 added to both")  # of a ratio: that of A
 ZERO_IN_B = IntervalCaution("zero_at_baseline", ZERO.text)
 ZEROS = {ZERO.code, ZERO_IN_B.code}
+Side = tuple[Floats, Floats]  # successes and n by cluster
 
 
 def ratio(
@@ -58,7 +61,12 @@ def ratio(
         arguments.same_shape("n_a", na, "n_b", nb)
     confidence = arguments.level("confidence", confidence)
     kept_a, kept_b = ((na + nb) > 0,) * 2 if paired else (na > 0, nb > 0)
-    xa, na, xb, nb = xa[kept_a], na[kept_a], xb[kept_b], nb[kept_b]
+    sides = (xa[kept_a], na[kept_a]), (xb[kept_b], nb[kept_b])
+    return _log_ratio(*sides, paired=paired, of_odds=of_odds, confidence=confidence)
+
+
+def _log_ratio(a: Side, b: Side, *, paired: bool, of_odds: bool, confidence: float) -> Interval:
+    (xa, na), (xb, nb) = a, b
     clusters, total_a, total_b = min(xa.size, xb.size), float(na.sum()), float(nb.sum())
     method, n = "log ratio, linearised, t", total_a + total_b
     blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
@@ -164,7 +172,7 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
 
 
 def paired_t(*, differences: ArrayLike) -> Test:
-    """Student's t over one difference a cluster, two-sided.
+    """Student's t over one difference per cluster, two-sided.
 
     Formula: t = d̄/(s/√C), df = C-1. Null value of d̄: 0. Source: Student (1908); the test of the
     GRAMVIS paper, over words. By hand: (1, 2, 3): t = 2·√3/1 = 3.4641, p = .0742.
@@ -186,12 +194,12 @@ def paired_t(*, differences: ArrayLike) -> Test:
 
 
 def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
-    """Fisher's exact test of two counts, two-sided: are the two shares alike?
+    """Tests if two shares are alike: Fisher's exact test of two counts, two-sided.
 
-    Formula: Σ P(k) over the tables with these margins that are no likelier than the one seen,
-    hypergeometric. Null value: equal shares. Source: Fisher (1935), The Design of Experiments.
-    By hand: 3 of 4 and 1 of 4: (16 + 1 + 16 + 1)/70 = .4857. An empty side: p is None with a note.
-    ``ValueError`` for hits beyond n.
+    Formula: Σ P(k) over the tables with these margins that are not likelier than the observed one,
+    by the hypergeometric law. Null value: equal shares. Source: Fisher (1935), The Design of
+    Experiments. By hand: 3 of 4 and 1 of 4: (16 + 1 + 16 + 1)/70 = .4857. An empty side: p is None
+    with a note. ``ValueError`` for hits beyond n.
     """
     if not (0 <= hits_a <= n_a and 0 <= hits_b <= n_b):
         raise ValueError("hits: must be 0 to n")
@@ -199,28 +207,24 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     if n_a == 0 or n_b == 0:
         return Test(None, None, method, note="no outcomes on one side")
     hits = hits_a + hits_b
-
-    def log_probability(k: int) -> float:
-        ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
-        one, two, every = (
-            math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for n, k in ways
-        )
-        return one + two - every
-
-    seen = log_probability(hits_a) + 1e-7  # as likely as the one seen, up to rounding
-    tables = map(log_probability, range(max(0, hits - n_b), min(hits, n_a) + 1))
-    return Test(None, min(1.0, math.fsum(math.exp(p) for p in tables if p <= seen)), method)
+    first = max(0, hits - n_b)
+    k = np.arange(first, min(hits, n_a) + 1)
+    ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
+    one, two, every = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) for n, k in ways)
+    logs = one + two - every
+    likely = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
+    return Test(None, min(1.0, float(np.exp(logs[logs <= likely]).sum())), method)
 
 
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
-    """Is the effect inside ±margin? Two one-sided t tests (TOST) on an estimate and its error.
+    """Tests if the effect lies inside ±margin: two one-sided t tests (TOST) on an estimate and its
+    error.
 
     Formula: p = max(P(T ≥ (value+margin)/se), P(T ≤ (value-margin)/se)); ``statistic`` is the t
     with the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the
-    data.
-    Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df 20,
-    margin .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN, margin
-    ≤ 0.
+    data. Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df
+    20, margin .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN,
+    margin ≤ 0.
     """
     value = float(arguments.vector("value", [value])[0])
     se, df, margin = (

@@ -17,16 +17,17 @@ from tiltmeter.stats.arguments import Floats
 
 MEANS = 400  # cells of the mean share, even on Jeffreys' scale
 CORRELATIONS = 20  # cells of the square root of the intra-item correlation
-LOOKED_UP = 256  # outcomes an item up to which logarithms are looked up: 16 MB
+LOOKED_UP = 256  # outcomes per item up to which logarithms are looked up: 16 MB
 
 
 def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """Equal-tailed limits of the mean share μ of items, from whole counts by item, shapes (C,).
+    """Computes equal-tailed limits of the mean share μ of items, from whole counts by item, shapes
+    (C,).
 
     Likelihood: beta-binomial with a = μ(1/ρ - 1), b = (1-μ)(1/ρ - 1), ρ the intra-item correlation.
-    Prior: Jeffreys' on μ (flat in θ, μ = sin²(πθ/2)), flat on ρ. Grid: 400 cells of θ by 20 of
-    u = √ρ with weight u; quantiles from the cumulated weights at the cells' edges, linear in θ.
-    Source: the model, Skellam (1948), JRSS B 10; the grid and both priors by simulation,
+    Prior: Jeffreys' on μ (flat in θ, μ = sin²(πθ/2)), flat on ρ. Grid: 400 cells of θ by 20 of u =
+    √ρ with weight u; quantiles from the cumulated weights at the cells' edges, linear in θ. Source:
+    the model, Skellam (1948), JRSS B 10; the grid and both priors by simulation,
     docs/explanation/statistics.md. By hand: no outcome at all gives the prior, sin²(π·.025/2) =
     .00154 and .99846; x = (1, 2, 3) of 4 each: [.1982, .8018].
     """
@@ -43,7 +44,7 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[Floats, Floats, Floats]:
-    """a, shape (means, correlations); a + b and the prior's weight, shape (correlations,).
+    """Returns a, shape (means, correlations); a + b and the prior's weight, shape (correlations,).
 
     b is a with the means reversed, since the means mirror about one half.
     """
@@ -55,7 +56,7 @@ def _grid() -> tuple[Floats, Floats, Floats]:
 
 @lru_cache(maxsize=LOOKED_UP.bit_length())
 def _table(doublings: int) -> Floats:
-    """log a(a+1)…(a+x-1) by x, shape (x, means · correlations), up to x = 2^doublings."""
+    """Tabulates log a(a+1)…(a+x-1) by x, shape (x, means · correlations), up to x = 2^doublings."""
     a, most = _grid()[0].ravel(), 1 << doublings
     table = np.zeros((most + 1, a.size))
     for count in range(most):
@@ -64,7 +65,7 @@ def _table(doublings: int) -> Floats:
 
 
 def _rising(counts: Floats) -> Floats:
-    """Σ over items of log a(a+1)…(a+x-1), shape (means, correlations); of b with means reversed."""
+    """Sums log a(a+1)…(a+x-1) over items, shape (means, correlations); of b with means reversed."""
     different, items = np.unique(counts, return_counts=True)
     small = different <= LOOKED_UP
     known = different[small].astype(np.intp)
@@ -76,7 +77,7 @@ def _rising(counts: Floats) -> Floats:
 
 
 def _rising_of_sum(n: Floats, both: Floats) -> Floats:
-    """Σ over items of log (a+b)(a+b+1)…(a+b+n-1), shape (correlations,)."""
+    """Sums log (a+b)(a+b+1)…(a+b+n-1) over items, shape (correlations,)."""
     sizes, items = np.unique(n, return_counts=True)
     rising: Floats = items @ (special.gammaln(both + sizes[:, None]) - special.gammaln(both))
     return rising

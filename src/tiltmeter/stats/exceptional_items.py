@@ -1,4 +1,4 @@
-"""Items whose share (or gap between two levels) is another than that of the other items together:
+"""Items whose share (or gap between two levels) differs from that of all other items together:
 exact tests, adjusted over the items by Holm.
 """
 
@@ -29,8 +29,8 @@ class ExceptionalItem(NamedTuple):
 
 
 def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem]:
-    """The items whose share differs from the others' pooled share, up to three, the most surprising
-    first.
+    """Finds the items whose share differs from the others' pooled share: up to three, the most
+    surprising first.
 
     Exact binomial, two-sided by the probabilities of counts no likelier than the one seen, against
     the others' share with half a hit and half a miss more; Holm over items. Of two items neither is
@@ -53,17 +53,17 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
 def exceptional_gaps(
     *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
 ) -> list[ExceptionalItem]:
-    """The same for the gap between a level and its baseline: Fisher's exact test of each item's
+    """Tests the gap between a level and its baseline likewise: Fisher's exact test of each item's
     table against the others' odds ratio (each count plus one half).
     """
     x, size = arguments.shares("hits", hits, "n", n)
     y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)
     others = _pooled(x, size)
-    a, b, c, d = (one.sum() - one + 0.5 for one in (x, size - x, y, base - y))
+    a, b, c, d = (count.sum() - count + 0.5 for count in (x, size - x, y, base - y))
     log_odds = np.log(a * d / (b * c))
 
     def chance(place: int) -> float:
-        level, baseline, total = (round(one[place]) for one in (size, base, x + y))
+        level, baseline, total = (round(count[place]) for count in (size, base, x + y))
         first = max(0, total - baseline)
         k = np.arange(first, min(level, total) + 1)
         logs = _log_choose(level, k) + _log_choose(baseline, total - k) + k * log_odds[place]
@@ -73,8 +73,8 @@ def exceptional_gaps(
 
 
 def _pooled(hits: Floats, n: Floats) -> Floats:
-    found: Floats = (hits.sum() - hits) / np.maximum(n.sum() - n, 1)
-    return found
+    shares: Floats = (hits.sum() - hits) / np.maximum(n.sum() - n, 1)
+    return shares
 
 
 def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
@@ -82,12 +82,12 @@ def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[Ex
     if len(known) < LEAST:
         return []
     adjusted = holm(p=[chance(place) for place in known])
-    found = [
+    exceptions = [
         ExceptionalItem(place, float(others[place]), p)
         for place, p in zip(known, adjusted, strict=True)
         if p is not None and p < ALPHA
     ]
-    return sorted(found, key=lambda one: one.p_adjusted)[:MOST]
+    return sorted(exceptions, key=lambda item: item.p_adjusted)[:MOST]
 
 
 def _two_sided(logs: Floats, seen: int) -> float:
@@ -97,5 +97,5 @@ def _two_sided(logs: Floats, seen: int) -> float:
 
 
 def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
-    found: Floats = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return found
+    logs: Floats = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return logs

@@ -1,4 +1,4 @@
-"""Impact ratios: the rate of each of several groups by the highest rate among them."""
+"""Impact ratios: the rate of each group divided by the highest rate of any group."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, association
-from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.association import Side
 from tiltmeter.stats.results import Interval, join_notes
 
 METHOD = "log ratio to every group, highest unknown, t"
-Side = tuple[Floats, Floats]  # successes and n by cluster
 
 
 def impact_ratios(
     *, successes: Sequence[ArrayLike], n: Sequence[ArrayLike], confidence: float = 0.95
 ) -> list[Interval]:
-    """r_g = p_g / max_u p_u of each group, with an interval that knows that the highest group was
-    picked from the data.
+    """Computes r_g = p_g / max_u p_u of each group, with an interval that allows for the highest
+    group being picked from the data.
 
-    One array of shape (C,) a group in `successes` and in `n`, the clusters in the same order.
-    True is r_g = min(1, min_u p_g/p_u), so
+    `successes` and `n` hold one array of shape (C,) per group, the clusters in the same order.
+    The true ratio is r_g = min(1, min_u p_g/p_u), so
     - the lower limit is the least of the lower limits of p_g/p_u over all other groups u: one of
       these is the ratio that is meant, so none of them needs an adjustment;
     - the upper limit is that of the ratio to the group that was highest, at 1 − α/2K, where K is
       the number of groups that could be the highest (whose ratio to it has 1 in its interval,
       itself among them): where one group leads clearly, K is 1.
-    Both are at most 1. The highest group has the value 1, its lower limit says by how much another
+    Both are at most 1. The highest group has the value 1; its lower limit says by how much another
     could lead. Pairwise intervals are those of ``association.ratio``, paired by cluster.
     Range [0, 1]; null value 1; below 0.8 is the four-fifths rule of the EEOC's Uniform Guidelines
     (29 CFR 1607.4 D), and the ratio is that of New York City's Local Law 144 (6 RCNY 5-301).
@@ -53,26 +52,26 @@ def impact_ratios(
         for u in range(len(sides))
         if u != highest
     )
-    found = []
+    rows = []
     for place, side in enumerate(sides):
         if np.isnan(rates[place]):
-            found.append(_blank(side, confidence, "no outcomes"))
+            rows.append(_blank(side, confidence, "no outcomes"))
             continue
         others = [other for u, other in enumerate(sides) if u != place and other[1].sum() > 0]
         low = min((_limits(side, other, confidence)[0] for other in others), default=np.nan)
         high = 1.0 if place == highest else _limits(side, sides[highest], 1 - alpha / could_lead)[1]
-        found.append(
+        rows.append(
             _row(side, sides[highest], (low, high), rates[place] / rates[highest], confidence)
         )
-    return found
+    return rows
 
 
 def _limits(side: Side, other: Side, confidence: float) -> tuple[float, float]:
-    """The interval of one pairwise ratio; NaN where it has none."""
-    found = _ratio(side, other, confidence)
+    """The limits of one pairwise ratio; NaN if it has no interval."""
+    pair = _ratio(side, other, confidence)
     return (
-        np.nan if found.low is None else found.low,
-        np.nan if found.high is None else found.high,
+        np.nan if pair.low is None else pair.low,
+        np.nan if pair.high is None else pair.high,
     )
 
 

@@ -1,7 +1,7 @@
-"""Two shares of independent outputs: their difference with an interval, and its exact test.
+"""Two shares of independent outputs: their difference with an interval, and an exact test.
 
-For groups that are levels of the design and no sample of items: the outputs of each are all there
-is, so the outputs and not the items are dealt anew.
+For groups that are levels of the design, without a sample of items: a group has nothing but its
+outputs, so the outputs and not items are dealt anew.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _TIE = 1e-9  # of a difference of shares: what differs by less is a tie
 def difference(
     *, successes_a: float, n_a: float, successes_b: float, n_b: float, confidence: float = 0.95
 ) -> Interval:
-    """Share in a less share in b, each of independent outputs; range [-1, 1].
+    """Computes the share in a less the share in b, each of independent outputs; range [-1, 1].
 
     Interval: from Wilson's limits of both (Newcombe 1998, Stat. Med. 17, method 10). By hand, his
-    example: 56/70 - 48/80 = .2, [.0524, .3339]. Not measured where a side is empty. ``ValueError``:
+    example: 56/70 - 48/80 = .2, [.0524, .3339]. Not measured if a side is empty. ``ValueError``:
     more successes than outputs.
     """
     n = float(n_a + n_b)
@@ -46,7 +46,7 @@ def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: in
     size of the difference.
 
     The successes of side a are hypergeometric, so no draw is needed. By hand: 2 of 2 against 0 of
-    2: of 6 deals 2 part them wholly, p = 1/3, the smallest there is. Not tested where a side is
+    2: of 6 deals 2 part them wholly, p = 1/3, the smallest there is. Not tested if a side is
     empty. ``ValueError``: counts that are negative or above n.
     """
     counts = [

@@ -1,7 +1,7 @@
-"""Means of numbers that come in clusters: lengths, scores. And a share's slope on a reference, item
-by item.
+"""Means of numbers that come in clusters (lengths, scores), and the slope of items' shares on
+reference values.
 
-Arrays have one entry a cluster, as in ``rates``; a number may have any range.
+Arrays have one entry per cluster, as in ``rates``; a number may have any range.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def geometric_ratio(
     n_b: ArrayLike,
     confidence: float = 0.95,
 ) -> Interval:
-    """The geometric mean over clusters of the mean in A by the mean in B, with t on the log scale.
+    """The geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
 
     Formula: r = exp(d̄), d_i = ln((s_ai/n_ai)/(s_bi/n_bi)); exp(d̄ ± t(C-1)·s/√C). Clusters with
     a mean that is not positive on either side are left out. Range: above 0; null value 1. By hand:
@@ -112,10 +112,10 @@ def geometric_ratio(
         return replace(blank, note="no numbers on both sides")
     logs = np.log(sa[kept] / na[kept]) - np.log(sb[kept] / nb[kept])
     mean = float(logs.mean())
-    found = _with_limits(replace(blank, value=mean), (logs - mean) / logs.size)
-    ends = (None if end is None else math.exp(end) for end in (found.low, found.high))
+    log_row = _with_limits(replace(blank, value=mean), (logs - mean) / logs.size)
+    ends = (None if end is None else math.exp(end) for end in (log_row.low, log_row.high))
     low, high = ends
-    return replace(found, value=math.exp(mean), low=low, high=high)
+    return replace(log_row, value=math.exp(mean), low=low, high=high)
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0.95) -> Interval:
@@ -190,14 +190,14 @@ def slope(
     return replace(row, se=se, low=value - half, high=value + half)
 
 
-def slope_test(*, found: Interval, null: float) -> Test:
-    """Is a slope another than `null`? t on its own error, two-sided. p None with a note where it
-    has no error.
+def slope_test(*, slope: Interval, null: float) -> Test:
+    """Tests if a slope differs from `null`: two-sided t on the slope's own error. p is None, with a
+    note, if the slope has no error.
     """
-    if found.value is None or not found.se or found.df is None:
+    if slope.value is None or not slope.se or slope.df is None:
         return Test(None, None, "t of a slope", note="no variance to test against")
-    t = (found.value - null) / found.se
-    return Test(t, t_two_sided(t, found.df), "t of a slope", df=found.df)
+    t = (slope.value - null) / slope.se
+    return Test(t, t_two_sided(t, slope.df), "t of a slope", df=slope.df)
 
 
 def _numbers(name: str, sums: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:

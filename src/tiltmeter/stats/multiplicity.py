@@ -1,4 +1,4 @@
-"""Many tests at once: p-values adjusted within a family that the caller names.
+"""Adjustment of many p-values within a family that the caller names.
 
 Entries that were not tested (None or NaN) stay None and do not count: the family is what was
 tested.
@@ -34,13 +34,15 @@ class Family:
 
 
 def adjust(*, p: Iterable[float | None], method: Method) -> Family:
-    """``holm`` (headline claims) or ``benjamini_hochberg`` (all else), with the family's size."""
-    found = (holm if method == "holm" else benjamini_hochberg)(p=p)
-    return Family(tuple(found), sum(one is not None for one in found), method)
+    """Adjusts p by ``holm`` (headline claims) or ``benjamini_hochberg`` (all other claims)."""
+    adjusted = (holm if method == "holm" else benjamini_hochberg)(p=p)
+    return Family(tuple(adjusted), sum(value is not None for value in adjusted), method)
 
 
 def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
-    """Random draws of a test in a family: at least 50·m/α, and 9,999. Of 1,000 tests: 1,000,000."""
+    """Returns the random draws per test of a family: 50·m/α, at least 9,999. By hand: 1,000 tests,
+    1,000,000.
+    """
     level = _level(tests, alpha)
     return max(LEAST_DRAWS, math.ceil(DRAWS_PER_LEVEL / level - 1e-6))
 
@@ -64,7 +66,7 @@ class Reach:
 
     @property
     def note(self) -> str | None:
-        """The sentence where it cannot."""
+        """Says how many items are needed; None if the test can reject."""
         if self.possible:
             return None
         return (
@@ -74,7 +76,8 @@ class Reach:
 
 
 def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -> Reach:
-    """Can C items whose conditions change places at random show a difference in a family of m?
+    """Computes if C items whose conditions change places at random can show a difference in a
+    family of m.
 
     Two conditions (a sign flip): smallest p 2/2^C, needed ⌈1 + log₂(m/α)⌉. More conditions, one of
     them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for one
@@ -124,7 +127,7 @@ def holm(*, p: Iterable[float | None]) -> list[float | None]:
 
 
 def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
-    """Claims of several cells, adjusted by Holm: pairs of a claim and the p of one of its cells.
+    """Adjusts claims of several cells by Holm. p: pairs of a claim and the p of one of its cells.
 
     A claim of one cell has its p as it is; of several cells the smallest p adjusted by Holm inside
     the claim. Holm over the m claims decides which are rejected. A cell of several is held against
@@ -139,7 +142,7 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
         if value is not None and not math.isnan(value):
             claims.setdefault(claim, []).append(place)
     inside = {claim: holm(p=[pairs[i][1] for i in places]) for claim, places in claims.items()}
-    whole = holm(p=[min(one for one in cells if one is not None) for cells in inside.values()])
+    whole = holm(p=[min(p for p in cells if p is not None) for cells in inside.values()])
     adjusted: list[float | None] = [None] * len(pairs)
     for (claim, places), outer in zip(claims.items(), whole, strict=True):
         for place, cell in zip(places, inside[claim], strict=True):

@@ -25,12 +25,12 @@ FEW_CLUSTERS = 9  # below it the simulations of docs/explanation/statistics.md c
 # clusters with the rarer outcome: below it ratios, and shares whose far half of the interval is
 # narrow, covered less than 93 % in the same simulations
 FEW_CARRIERS = 4.0
-MANY_CLUSTERS = 50  # from here on the variance of the clusters says enough of their distribution
+MANY_CLUSTERS = 50  # from here on the variance of the clusters says enough about their distribution
 BLENDED = (0.4, 0.6)  # shares between which the two kinds of limits change their places
 UNEVEN = 0.1  # of half of Wilson's interval: a mean of shares that departs more is not the ratio
-# outcomes a cluster from which rounding to whole counts no longer widens the interval
+# outcomes per cluster from which rounding to whole counts no longer widens the interval
 SMOOTH = 50.0
-CARRIER_DF = 1.5  # degrees of freedom a carrier beyond the first, from the same simulations
+CARRIER_DF = 1.5  # degrees of freedom per carrier beyond the first, from the same simulations
 LINEARISED = "wilson on effective n, t"
 HYBRID = "wilson on effective n, t, and beta-binomial posterior"
 ALIKE = "every item gave the same answer, so each counts once"
@@ -39,7 +39,7 @@ ALIKE = "every item gave the same answer, so each counts once"
 def cluster_variance(influence: Floats) -> tuple[float, float]:
     """Variance of a linearised estimator and the degrees of freedom that this variance carries.
 
-    ``influence`` holds one value a cluster and sums to 0; variance = C/(C-1)·Σe². The degrees of
+    ``influence`` holds one value per cluster and sums to 0; variance = C/(C-1)·Σe². The degrees of
     freedom are min(C-1, 2(C-1)/(k-1)) with k the kurtosis of the influences: a variance that one or
     two clusters carry is known much less well than C-1 says (Satterthwaite's rule, var(s²) from the
     fourth moment). With influences like a normal's, k ≤ 3, this is C-1.
@@ -65,7 +65,7 @@ def carriers(rare: Floats) -> float:
 def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
     """A share over clusters, Σx/Σn, with an interval for a population of such clusters.
 
-    Arrays: one entry a cluster, shape (C,); ``successes`` may be fractional (sums of
+    Arrays: one entry per cluster, shape (C,); ``successes`` may be fractional (sums of
     probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n
     (``linearised_share``), the far one that of the beta-binomial posterior
     (``beta_binomial.posterior_limits``), which knows that a kind of cluster may not have been
@@ -107,7 +107,9 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 def _blend(
     share: float, near: tuple[float, float], far: tuple[float, float]
 ) -> tuple[float, float]:
-    """Near limits towards the nearer end of [0, 1], far ones towards the other."""
+    """Blends two pairs of limits: near ones towards the nearer end of [0, 1], far ones towards the
+    other.
+    """
     first, last = BLENDED
     blend = min(max((share - first) / (last - first), 0.0), 1.0)
     low = (1 - blend) * near[0] + blend * min(far[0], share)
@@ -115,13 +117,13 @@ def _blend(
 
 
 def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Σx/Σn with Wilson's interval on the effective n and a t quantile, and no mark.
+    """Computes Σx/Σn with Wilson's interval on the effective n and a t quantile, without cautions.
 
     Arrays as ``clustered_share``, without clusters that hold nothing. Formula: e_i =
     (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n = p(1-p)/v;
     Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With v = 0 (all
     clusters alike) the effective n is C: the clusters could be perfectly dependent inside. Where no
-    rounding to small counts widens the interval (fractional successes, or 50 outcomes and more a
+    rounding to small counts widens the interval (fractional successes, or 50 outcomes and more per
     cluster) and some cluster departs, df is also at most 1.5·(k-1), k the effective number of
     clusters that carry the rarer outcome (``carriers``).
     Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998).
@@ -158,14 +160,14 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
 
 
 def few_clusters(clusters: int) -> IntervalCaution | None:
-    """The mark of fewer clusters than any simulation claims coverage for."""
+    """Returns a caution if there are fewer clusters than any simulation claims coverage for."""
     if clusters < FEW_CLUSTERS:
         return IntervalCaution("few_clusters", f"too few clusters (C = {clusters})")
     return None
 
 
 def other_kinds(share: Interval) -> IntervalCaution | None:
-    """The mark of a share that clusters of another kind would move out of its interval.
+    """Returns a caution if clusters of another kind would move the share out of its interval.
 
     One cluster that answers otherwise throughout moves the share by about 1/C. Where the rarer
     outcome fills fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit lies nearer than 1/C,
@@ -184,7 +186,7 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
     """Returns a caution if sizes hang on the share: the share with every item counted alike lies
     outside of Wilson's limits.
 
-    Coverage may then be as low as .3, and no mark tells these tables from others.
+    Coverage may then be as low as .3, and no other caution tells these tables from others.
     """
     if limits[0] <= alike <= limits[1]:
         return None
@@ -193,7 +195,9 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
 
 
 def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
-    """The mark of ratios and of corrected shares; ``held`` are ``carriers`` of what is rare."""
+    """Returns a caution for ratios and corrected shares; ``held``: the ``carriers`` of the rare
+    outcomes.
+    """
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
         return IntervalCaution("few_carriers", text)
@@ -270,7 +274,7 @@ def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
 
 
 def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
-    """The unweighted mean of one value a cluster, with t(C-1).
+    """The unweighted mean of one value per cluster, with t(C-1).
 
     Formula: m ± t(C-1)·s/√C. Range: that of the values; null value 0 for differences.
     Source: Student (1908), Biometrika 6. By hand: (1, 2, 3): m = 2, s = 1, t(2) = 4.3027 →
@@ -298,12 +302,12 @@ def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """The share among what was measured, between the two shares that the missing could have made.
+    """The share of what was measured, between the two shares that the missing outcomes could have
+    given.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
-    interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24.
-    By hand: 6, 2, 2 → .75 in [.6, .8]. Nothing at all gives None. ``ValueError`` for negatives,
-    NaN.
+    interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24. By
+    hand: 6, 2, 2 → .75 in [.6, .8]. Nothing at all gives None. ``ValueError`` for negatives, NaN.
     """
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)
@@ -323,7 +327,7 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
 
 
 def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:
-    """The clusters that hold outcomes, and a word on those that hold none."""
+    """The clusters that hold outcomes, and a note on those left out."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
     kept = size > 0

@@ -1,4 +1,4 @@
-"""A measure with its uncertainty: two frozen rows, no behaviour.
+"""An estimate with its interval, and a test: two frozen rows without behaviour.
 
 ``None`` always means "not measured", and then ``note`` says why. It never means 0.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
+ALPHA = 0.05  # of a test, for an estimate without a confidence of its own
 FEW_GOLD = (
     10  # gold labels of a class below which coverage left 95 ± 3 in docs/explanation/statistics.md
 )
@@ -30,7 +30,7 @@ class Interval:
     standard error on the scale that ``method`` names (the log scale for ratios), ``df`` the degrees
     of freedom of the t quantile, ``n`` the outcomes (or the sum of weights), ``clusters`` the items
     that they come from, ``effective_n`` the n of independent outcomes that would be as informative,
-    and ``design_effect`` = n / effective_n. ``cautions`` are the codes of what is to be minded, and
+    and ``design_effect`` = n / effective_n. ``cautions`` are the codes of its cautions, and
     ``note`` says the same in words.
     """
 
@@ -50,7 +50,9 @@ class Interval:
 
 
 def not_corrected(plain: Interval, reason: str | None) -> Interval:
-    """In place of a corrected interval, where there is none: why, and of how many outcomes."""
+    """Stands in for a corrected interval that cannot be computed: says why, and from how many
+    outcomes.
+    """
     return Interval(
         None,
         None,
@@ -69,7 +71,7 @@ class Test:
 
     ``p`` is two-sided unless ``method`` says otherwise. ``smallest_p`` is the smallest p that the
     test can reach on these data: a discrete test whose ``smallest_p`` is above α cannot reject.
-    ``draws`` is the number of resamples, or of assignments where all are enumerated.
+    ``draws`` is the number of resamples, or of assignments if all are enumerated.
     """
 
     __test__ = False  # pytest collects by name otherwise
@@ -83,11 +85,11 @@ class Test:
     note: str | None = None
 
 
-CUT = "cut at what is possible"  # a note
+CUT = "cut at what is possible"  # the note of a clipped estimate
 
 
 def join_notes(*notes: str | None) -> str | None:
-    """The notes that say something, as one; None if none does."""
+    """Joins the notes that are not empty; None if all are."""
     return "; ".join(note for note in notes if note) or None
 
 
@@ -97,7 +99,7 @@ def count_of(number: float, noun: str) -> str:
 
 
 def with_cautions(interval: Interval, *cautions: IntervalCaution | None) -> Interval:
-    """The interval with these cautions, those that are None left out."""
+    """Adds cautions to an interval; those that are None are left out."""
     new = [caution for caution in cautions if caution]
     return replace(
         interval,

@@ -1,4 +1,4 @@
-"""An observed shift in units of shares: items differ more the nearer their share is to one half."""
+"""Observed shifts converted into shares: items vary more, the nearer their share is to one half."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SHARE_STEPS = 4_001  # shifts of a share that are tried
 
 
 def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
-    """The difference of two shares that is found where ``observed_shift`` says ``shift``.
+    """Computes the difference of two shares that is found if ``observed_shift`` gives ``shift``.
 
     ``shares``: of the tested side and of the other. Items differ more the nearer their share is to
     one half, as p(1-p), and what is raised from a low share varies more than what was observed. So
@@ -16,7 +16,7 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
     the shares observed, b the other side's share (towards one half, above it downwards). The test
     does not change with the scale, so no table is drawn anew. Source: the beta-binomial model,
     Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so
-    s = .3 is found where ``shift`` is .331. None where no share is far enough.
+    s = .3 is found where ``shift`` is .331. None if no share is far enough.
     ``ValueError`` for a share outside of 0 to 1.
     """
     tested, other = _shares(*shares)
@@ -43,7 +43,9 @@ def _shares(*shares: float) -> tuple[float, ...]:
 
 
 def _solve_scale(shift: float, base: float, fixed: float, observed: float) -> float | None:
-    """The smallest s above a base with s/f(s) = ``shift``, f² = (fixed + (b+s)(1-b-s))/observed."""
+    """Finds the smallest s above a base with s/f(s) = ``shift``, f² = (fixed +
+    (b+s)(1-b-s))/observed.
+    """
     if observed <= 0:
         return shift
     base = min(base, 1 - base)

@@ -1,4 +1,4 @@
-"""The functions of ``scipy.special``, out of the extension module that holds them.
+"""The functions of ``scipy.special``, taken from the extension module that holds them.
 
 The package around it prepares other array libraries and docstrings: .17 of the .18 CPU s that it
 takes to import, which every verb that computes would pay. The functions are the same objects or
@@ -33,8 +33,8 @@ _NAMES = [
 
 
 def _functions() -> ModuleType:
-    """The extension module by itself; all of the package where it is there already, where another
-    thread could meet its stand-in, or where scipy is built otherwise.
+    """Imports the extension module by itself, or the whole package if it is loaded already, if
+    another thread could meet the stand-in, or if scipy is built differently.
     """
     if _PACKAGE in sys.modules or threading.active_count() > 1:
         return import_module(_PACKAGE)
@@ -42,19 +42,26 @@ def _functions() -> ModuleType:
     stand_in.__path__ = [str(Path(scipy.__file__).parent / "special")]
     sys.modules[_PACKAGE] = stand_in
     try:
-        found = import_module(f"{_PACKAGE}._ufuncs")
+        functions = import_module(f"{_PACKAGE}._ufuncs")
     except (ImportError, AttributeError):
-        found = stand_in
+        functions = stand_in
     finally:  # whoever imports the package gets it whole: a part that is there is not put into it
         for name in [name for name in sys.modules if f"{name}.".startswith(f"{_PACKAGE}.")]:
             del sys.modules[name]
-    return found if all(hasattr(found, name) for name in _NAMES) else import_module(_PACKAGE)
+    return (
+        functions if all(hasattr(functions, name) for name in _NAMES) else import_module(_PACKAGE)
+    )
 
 
-_FOUND = _functions()
+_FUNCTIONS = _functions()
 
-betainc, betaincinv, betaln = _FOUND.betainc, _FOUND.betaincinv, _FOUND.betaln
-gammaincc, gammainccinv = _FOUND.gammaincc, _FOUND.gammainccinv
-gammaln = _FOUND.gammaln
-ndtr, ndtri, stdtr, stdtrit = _FOUND.ndtr, _FOUND.ndtri, _FOUND.stdtr, _FOUND.stdtrit
-xlog1py, xlogy = _FOUND.xlog1py, _FOUND.xlogy
+betainc, betaincinv, betaln = _FUNCTIONS.betainc, _FUNCTIONS.betaincinv, _FUNCTIONS.betaln
+gammaincc, gammainccinv = _FUNCTIONS.gammaincc, _FUNCTIONS.gammainccinv
+gammaln = _FUNCTIONS.gammaln
+ndtr, ndtri, stdtr, stdtrit = (
+    _FUNCTIONS.ndtr,
+    _FUNCTIONS.ndtri,
+    _FUNCTIONS.stdtr,
+    _FUNCTIONS.stdtrit,
+)
+xlog1py, xlogy = _FUNCTIONS.xlog1py, _FUNCTIONS.xlogy

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +26,7 @@ from ..images import Picture
 from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, Trial
 from ..secret_filter import environment_secrets, without
 from . import blobs, damage, rows
+from .cleaning import clean_reply, clean_rows
 from .database import Database
 from .packing import FIRST, id_number, split_request
 
@@ -85,36 +85,8 @@ class Store(Database):
         return without(self.secrets, text) if self.secrets else text
 
     def cleaned(self, reply: Reply) -> Reply:
-        """A reply without them. Tokens that hold one, or spell it together, go with the body that
-        has them.
-        """
-        if not self.secrets:
-            return reply
-        body, about = (reply.text, reply.raw, reply.revised), (reply.served, reply.fingerprint)
-        parts = (*body, *about, reply.remote)
-        offered = [
-            token.bytes.decode("utf-8", "replace")
-            for place in reply.alternatives
-            for token in place
-        ]
-        first = [place[0].bytes.decode("utf-8", "replace") for place in reply.alternatives if place]
-        tokens = "\n".join(("".join(first), *offered))
-        whole = "\n".join((*parts, tokens))
-        if self.clean(whole) == whole:
-            return reply
-        text, raw, revised, served, fingerprint, remote = map(self.clean, parts)
-        cleaned = replace(
-            reply,
-            text=text,
-            raw=raw,
-            revised=revised,
-            served=served,
-            fingerprint=fingerprint,
-            remote=remote,
-        )
-        if self.clean(tokens) == tokens:
-            return cleaned
-        return replace(cleaned, alternatives=(), raw="")
+        """A reply without them."""
+        return clean_reply(self.secrets, reply) if self.secrets else reply
 
     # settings (`meta`) and artefacts
 
@@ -248,13 +220,12 @@ class Store(Database):
     ) -> None:
         """All rows in one transaction."""
         date = now()
+        if self.secrets:
+            calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
         called = [
-            (rows.call_row(request, self.cleaned(reply), date), split_request(request))
+            (rows.call_row(request, reply, date), split_request(request))
             for request, reply in calls
         ]
-        if self.secrets:
-            outputs = [row._replace(text=self.clean(row.text)) for row in outputs]
-            labels = [row._replace(value=self.clean(row.value)) for row in labels]
         with self.transaction():
             self.packer.add_calls(called)
             self.packer.add_outputs(outputs)
@@ -272,8 +243,8 @@ class Store(Database):
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """What annotators said before is kept and no longer current. keys: (output, annotator,
-        attribute).
+        """Marks earlier labels of annotators as no longer current; they are kept. keys: (output,
+        annotator, attribute).
         """
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
@@ -308,7 +279,7 @@ class Store(Database):
         return blobs.read_blob(self.folder, name)
 
     def blob_path(self, name: str) -> str:
-        """Where a file lies in the run's folder."""
+        """Returns the path of a file in the run's folder."""
         return blobs.place_of(self.folder, name).relative_to(self.folder).as_posix()
 
     def put_blob(self, content: bytes, suffix: str) -> str:

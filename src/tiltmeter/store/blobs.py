@@ -13,9 +13,10 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from .. import images, intake
+from .. import images
 from ..errors import StoreError
 from ..records import blob_name
+from ..system import intake, sync_file
 from .database import translate_errors
 
 FOLDER = "blobs"
@@ -27,7 +28,7 @@ class ChangedFile(StoreError):
 
 
 def place_of(run: Path, name: str) -> Path:
-    """Where a file of a run lies, or would lie."""
+    """Returns the path of a file of a run, whether it exists or not."""
     beside = run / FOLDER / name
     return beside if beside.is_file() else run / FOLDER / name[:2] / name
 
@@ -72,7 +73,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
             with part.open("wb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
             part.replace(path)
         except OSError:
             with suppress(OSError):

@@ -58,6 +58,8 @@ class Unpacker:
         return map(known.get, numbers)
 
     def _squeezed(self, packed: Values, bases: Values) -> Iterable[Any]:
+        if bytes not in set(map(type, packed)):
+            return packed
         return map(unpack, packed, self._text(bases))
 
     def _sampling(self, numbers: Values, seeds: Values) -> Iterator[Any]:

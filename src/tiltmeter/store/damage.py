@@ -1,4 +1,4 @@
-"""Where a run's file is not what a run holds: somebody changed it, or it broke.
+"""Damage to a run's file: changes by somebody else, or a broken file.
 
 What a run may not have at all (triggers, views) is refused when it is opened. The values are looked
 at when reading them has failed: an error then names the table and the column, and nothing is spent
@@ -19,6 +19,10 @@ TABLES = ("meta", "artefacts", "batches", "batch_requests", *PACKED)
 _FOREIGN = (
     "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
     " OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
+)
+_FOREIGN_TABLE = (
+    "SELECT 'table ' || name FROM sqlite_master WHERE type = 'table' AND name IN"
+    f" ({', '.join(repr(name[7:]) for name in PACKED if name.startswith('packed_'))}) LIMIT 1"
 )
 _TEXTS = {
     "meta": ("key", "value"),
@@ -110,9 +114,13 @@ def _rules() -> Iterator[Rule]:
     yield Rule("outputs", "blob", blob.format("blob"))
 
 
-def foreign_object(db: sqlite3.Connection) -> str:
-    """A trigger, view or virtual table, which no run has; "" where there is none."""
+def foreign_object(db: sqlite3.Connection, is_newest: bool) -> str:
+    """Names a trigger, view or virtual table, or a table with the name of a view that a run of the
+    newest schema has; "" if there is none.
+    """
     row = db.execute(_FOREIGN).fetchone()
+    if row is None and is_newest:
+        row = db.execute(_FOREIGN_TABLE).fetchone()
     return str(row[0]) if row else ""
 
 

@@ -14,6 +14,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +32,8 @@ _NO_LINKS = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", "blobs", "ba
 PATIENCE_S = 20.0  # that a statement waits for another process's transaction
 CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
 CACHE_KIB = 8000
+# A table that polars writes is read from a thread of its own.
+_open = partial(sqlite3.connect, isolation_level=None, check_same_thread=False)
 # What a statement raises for values that no column can hold; the file is not to blame.
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
@@ -128,10 +131,10 @@ class Database:
 
     def _prepare(self, create: bool, writing: bool) -> None:
         """Makes the tables, or brings them up to date."""
-        foreign = damage.foreign_object(self._db)
+        version = migrations.schema(self._db)
+        foreign = damage.foreign_object(self._db, version == migrations.newest())
         if foreign:
             raise StoreError(f"{self.folder} holds a {foreign}, which no run has: it is not read.")
-        version = migrations.schema(self._db)
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
@@ -230,9 +233,7 @@ class Database:
         )
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[Any]:
-        """Rows of a query as they come. SQLite does not type them; what each holds is said by the
-        named queries of this room, which are the only callers.
-        """
+        """Yields rows of a query as they come. What each holds is said by this room's queries."""
         with translate_errors(self.path):
             # chain: a cursor that was not read to its end cannot be closed after its file
             yield from chain(self._db.execute(query, values))
@@ -254,9 +255,7 @@ class Database:
         return self.rows(views.SOME_TEXTS, (json.dumps(numbers),))
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
-        """Rows of a query that reads a whole table and has few; those of the last time in this
-        process where nothing was written since.
-        """
+        """Returns the few rows of a query that reads a whole table; once until the run changes."""
         state = self.state()
         known = _REMEMBERED.get((self.path, self.part, query))
         if known is None or known[0] != state:
@@ -333,7 +332,7 @@ class Database:
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
             with there.open("r+b") as file:
-                os.fsync(file.fileno())
+                system.sync_file(file.fileno())
             system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
@@ -364,8 +363,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     journal = path.with_name(f"{path.name}-wal")
     if path.exists() and not journal.exists() and not os.access(path.parent, os.W_OK):
         address = f"{path.absolute().as_uri()}?immutable=1"
-        return sqlite3.connect(address, uri=True, isolation_level=None)
-    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_S)
+        return _open(address, uri=True)
+    db = _open(path, timeout=PATIENCE_S)
     try:
         db.execute("PRAGMA trusted_schema=OFF")
         db.execute("PRAGMA synchronous=NORMAL")
@@ -379,7 +378,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _migrated_copy(db: sqlite3.Connection) -> sqlite3.Connection:
     """A private, temporary database with all of an older run, in today's schema."""
-    copy = sqlite3.connect("", isolation_level=None)
+    copy = _open("")
     try:
         db.backup(copy)
         db.close()

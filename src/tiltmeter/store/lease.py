@@ -105,7 +105,7 @@ class Lease:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """What a lease says; empty if it is not there, or says nothing yet."""
+    """Reads a lease; {} if there is none, or it is still empty."""
     try:
         file = os.open(path, READ_FLAGS | NO_LINK)
         with os.fdopen(file, "rb") as lines:

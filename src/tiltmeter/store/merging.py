@@ -49,7 +49,7 @@ def refuse_damaged(store: Store) -> None:
 
 
 class RowCounts(NamedTuple):
-    """How many rows a run has; pictures: files that were linked or copied into it."""
+    """The numbers of rows of a run; pictures: files that were linked or copied into it."""
 
     trials: int
     outputs: int
@@ -58,7 +58,7 @@ class RowCounts(NamedTuple):
     pictures: int = 0
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
-        """How many more rows than before, with so many pictures."""
+        """Returns the rows added since an earlier count, with this number of pictures."""
         more = [now - then for now, then in zip(self, before, strict=True)]
         return RowCounts(*more[:-1])._replace(pictures=pictures)
 
@@ -102,7 +102,7 @@ _TABLES = (
 
 
 def count_rows(store: Store) -> RowCounts:
-    """How many rows a run has."""
+    """Counts the rows of a run."""
     return RowCounts(*(int(store.first(f"SELECT count(*) FROM {name}")[0]) for name in COUNTED))
 
 
@@ -181,8 +181,8 @@ def _add_rows(store: Store) -> None:
 
 
 def _add_label_calls(store: Store) -> None:
-    """Which calls labels rest on. Where both runs asked the same question and were told
-    otherwise, the other run's call comes under a key of its own, on which its labels go on resting.
+    """Adds the calls behind labels. If both runs asked the same question and got different replies,
+    the other run's call gets a key of its own, to which its labels refer.
     """
     columns = CALL_COLUMNS.removeprefix("key, ")
     same = CALL_COLUMNS.removesuffix(", date")

@@ -19,8 +19,8 @@ from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class MigrationStep(NamedTuple):
-    """What leads from one schema to the next. sql: statements that end in a semicolon; move: is
-    called after them, to move rows.
+    """A step from one schema to the next. sql: statements that end in a semicolon; move: called
+    after them, to move rows.
     """
 
     what: str

@@ -12,8 +12,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from ..cache import cache
 from ..system import NO_LINK, READ_FLAGS
+from ..system.cache import cache
 
 KEY_FILE = "origin.key"
 _KEY_BYTES = 32

@@ -39,6 +39,9 @@ def id_number(key: str) -> int:
     return int(key[:16], 16) + FIRST
 
 
+_encoded = lru_cache(maxsize=64)(str.encode)
+
+
 def number_text(number: int) -> str:
     """Returns what is known of an id by its integer: a short one whole, of others the beginning."""
     beginning = (number - FIRST).to_bytes(8, "big")
@@ -67,7 +70,7 @@ def unpack(packed: Packed, base: str | None = "") -> str | None:
     """Reads back a text. zlib.error or ValueError if it was not made by `pack` with this base."""
     if not isinstance(packed, bytes):
         return packed
-    whole = zlib.decompressobj(zdict=(base or "").encode())
+    whole = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
     text = whole.decompress(packed, _LARGEST_BYTES)
     if not whole.eof:
         raise ValueError("a text that is too long, or torn")

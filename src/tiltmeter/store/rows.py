@@ -1,4 +1,4 @@
-"""How records lie in the columns of a run's file: rows for them, and records out of rows."""
+"""Conversion between records and rows of a run's file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ class StoredRequest(NamedTuple):
 
     @property
     def turn(self) -> str:
-        """What follows the trial or output in the nonce: a sample number, or a judge's turn."""
+        """Returns the part of the nonce after the trial or output: a sample number, or a judge's
+        turn.
+        """
         return str(self.nonce).partition("/")[2]
 
 
@@ -78,7 +80,7 @@ def request_of(text: str) -> Request:
 
 
 def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
-    """Where a field stands in the JSON array of a record, as SQLite's json_extract takes it."""
+    """Returns the path of a field in the JSON array of a record, for SQLite's json_extract."""
     return f"$[{record._fields.index(name)}]"
 
 

@@ -1,4 +1,4 @@
-"""Which model really answered: what the servers said of themselves in a run or in two, and where
+"""The models that really answered: what servers said of themselves in a run or in two, and where
 that changed.
 """
 
@@ -73,8 +73,8 @@ def between(
 
 
 def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
-    """What says that two runs asked different models by one name: names, or else fingerprints, of
-    which none is in both. "" where nothing does. Pure.
+    """Says if two runs asked different models under one name: names, or else fingerprints, of which
+    none is in both; "" otherwise. Pure.
     """
     before, after = _by_model(one), _by_model(other)
     for model in before.keys() & after.keys():
@@ -123,7 +123,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
 
 
 def _changes_between_days(rows: list[Served]) -> list[str]:
-    """What changed where the calls fall into days before and days after, with no name or
+    """Lists the changes if the calls fall into days before and days after, with no name or
     fingerprint on both sides.
     """
     rows = sorted(rows, key=lambda row: row.first)

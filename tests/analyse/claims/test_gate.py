@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -72,7 +73,8 @@ def test_one_failing_claim_shuts_the_gate(run: tiltmeter.Run) -> None:
     tilts = claim(run, value=0.3, low=0.2, high=0.4, word=Word.TILT, p_adjusted=0.001)
     result = hold(gate(6), [claim(run), tilts, claim(run, low=0.4, high=0.6)])
     assert result.decision is Decision.FAIL
-    assert [line.split("  ")[0] for line in result.lines] == ["FAIL", "NOT ENOUGH DATA"]
+    words = [line.split("  ")[0] for line in result.lines]
+    assert words == ["FAIL", "NOT ENOUGH DATA", ""]  # then what would decide
     assert hold(gate(6), []).decision is Decision.NOT_ENOUGH_DATA
 
 
@@ -80,8 +82,10 @@ def test_the_items_that_would_do(run: tiltmeter.Run) -> None:
     """The standard error is .0334 / 1.645 = .0203; a margin of 2 · 1.645 of them is passed in 9 of
     10 runs, so 5 points need 61 · (.0203 · 3.29 / .05)² = 109 items.
     """
-    line = hold(gate(5), [claim(run)]).lines[0]
-    assert "109 items of 4 answers would pass in 9 of 10 runs (now 61)" in line
+    line, more = hold(gate(5), [claim(run)]).lines
+    numbers = "share_she: 52 % (90 % interval 49 to 55 %); the margin is 5 points around 50 %."
+    assert line == f"NOT ENOUGH DATA  {numbers}"
+    assert re.search(r"109 \w+ of 4 answers would pass in 9 of 10 runs \(now 61\)", more)
 
 
 def test_margins_of_ratios_are_factors(run: tiltmeter.Run) -> None:
@@ -89,8 +93,30 @@ def test_margins_of_ratios_are_factors(run: tiltmeter.Run) -> None:
     ten = Gate(("tilt",), {ratio.measure: (10.0, True)})
     assert hold(ten, [ratio]).decision is Decision.PASS
     assert hold(ten, [replace(ratio, low=0.86, value=0.95)]).decision is Decision.NOT_ENOUGH_DATA
-    with pytest.raises(UsageError, match=f"--margin 5,{ratio.measure}=10%"):
-        hold(gate(5), [ratio])
+    five = hold(gate(5), [ratio]).claims[0]  # a bare 5 is 5 % of a ratio
+    assert (five.decision, five.used > 1) == (Decision.NOT_ENOUGH_DATA, True)
+    assert "the margin is 5 %" in five.line
+    assert hold(gate(10), [ratio]).decision is Decision.PASS
+
+
+def test_means_are_held_against_a_margin_in_their_own_unit_alone(run: tiltmeter.Run) -> None:
+    changes = {"measure": "reading", "unit": "grades", "reference": 0.0, "value": 0.1}
+    level = claim(run, low=-0.2, high=0.4, **changes)
+    result = hold(gate(6), [claim(run), level])
+    assert (result.decision, len(result.claims)) == (Decision.PASS, 1)
+    assert result.lines[-1] == (
+        "note: not held against a margin: reading (measured in grades). To hold it, add a size to "
+        "--margin: reading=1"
+    )
+    named = Gate(("tilt",), {"": (6.0, False), "reading": (1.0, False)})
+    assert len(hold(named, [claim(run), level]).claims) == 2
+
+
+def test_a_margin_of_an_unknown_name_is_refused(run: tiltmeter.Run) -> None:
+    with pytest.raises(
+        UsageError, match=r"“shre”, which is not a headline of roles. Name one of: "
+    ):
+        Gate(("tilt",), {"shre": (2.0, False)}).refuse_unknown_names(run.protocol)
 
 
 @pytest.mark.parametrize("margin", [None, "much", "0", "-5", "nan", "length="])
@@ -132,31 +158,48 @@ def test_words_exit_code_and_junit_agree(
     assert kinds >= {case} if case else not kinds
 
 
-def test_the_action_audits_another_repository(tmp_path: Path) -> None:
-    """The script runs from the user's folder, and writes outputs and a summary there."""
+def _action(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Runs the script of the action from a user's folder."""
     values = {
         "PROTOCOL": "roles",
-        "MODEL": "planted:he=0.9",
         "FAIL_ON": "tilt",
         "MARGIN": "5",
         "ARGUMENTS": "--language en --limit 40 --samples 2",
         "OUT": "out",
         "INSTALL": "none",
         "GITHUB_ACTION_PATH": str(HOME),
-        "GITHUB_OUTPUT": str(tmp_path / "outputs"),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "PYTHONPATH": str(HOME / "src"),
+        **inputs,
     }
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", str(HOME / "scripts" / "audit.sh")],
-        cwd=tmp_path,
+        cwd=folder,
         env=values,
         capture_output=True,
         text=True,
         timeout=300,
     )
+
+
+def test_the_action_audits_another_repository(tmp_path: Path) -> None:
+    """The script runs from the user's folder, and writes outputs and a summary there."""
+    done = _action(tmp_path, MODEL="planted:he=0.9")
     assert done.returncode == 3, done.stderr
     assert "FAIL  share_she" in done.stderr
     assert (tmp_path / "outputs").read_text() == "code=3\n"
     assert "she" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_the_action_is_not_green_without_data(tmp_path: Path) -> None:
+    """NOT ENOUGH DATA fails the job, unless its workflow says that it may pass."""
+    done = _action(tmp_path, MODEL="planted:she=0.5", MARGIN="1")
+    assert (done.returncode, "NOT ENOUGH DATA  share_she" in done.stderr) == (4, True)
+    assert "<error" in (tmp_path / "out" / "junit.xml").read_text()
+    done = _action(tmp_path, MODEL="planted:she=0.5", MARGIN="1", INCONCLUSIVE="pass")
+    assert (done.returncode, "NOT ENOUGH DATA  share_she" in done.stderr) == (0, True)
+    assert "<error" not in (tmp_path / "out" / "junit.xml").read_text()
+    done = _action(tmp_path, MODEL="planted:she=0.5", INCONCLUSIVE="green")
+    assert (done.returncode, "inconclusive is fail or pass" in done.stderr) == (2, True)

@@ -36,7 +36,7 @@ def test_a_threshold_is_held_against_the_interval(run: tiltmeter.Run) -> None:
 def test_a_threshold_that_the_protocol_cannot_have_is_refused(run: tiltmeter.Run) -> None:
     with pytest.raises(UnknownName, match="No measure of roles 'share_hers'"):
         run.check("share_hers > 0.1")
-    with pytest.raises(UsageError, match="is no threshold"):
+    with pytest.raises(UsageError, match="is not a threshold"):
         run.check("share_she")
 
 

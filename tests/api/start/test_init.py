@@ -282,7 +282,9 @@ def test_words_that_are_said_count_and_length_only_if_asked(
     assert main(["init", "a.toml", "--from", "p.csv", "--options", "Yes, not yet"]) == 0
     assert capsys.readouterr().out.startswith("Measures which of ‘Yes’ and ‘not yet’ is answered.")
     assert main(["init", "b.toml", "--from", "p.csv", "--measure", "length"]) == 0
-    assert capsys.readouterr().out.startswith("Measures how many words an answer has, and nothing")
+    assert capsys.readouterr().out.startswith(
+        "Measures how many words an answer has, not its content"
+    )
     assert main(["run", "b.toml", "-m", "planted:protocol=b.toml", "--out", "tried"]) == 0
     assert main(["analyse", "tried"]) == 0
     assert "length" in capsys.readouterr().out.partition("\n\n")[0]

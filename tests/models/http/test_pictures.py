@@ -84,7 +84,7 @@ def test_pictures_are_checked_by_the_server(name: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("name", CHATS)
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"%PDF-1.7", "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), "Make it smaller")],
+    [(b"%PDF-1.7", "not a PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), "Make it smaller")],
 )
 def test_pictures_that_no_provider_takes(name: str, content: bytes, said: str) -> None:
     dialect = CHATS[name][2]("m", "", read={"p": content}.__getitem__)

@@ -224,12 +224,12 @@ async def play(
             assert (made._posting is None) == (way == "session")
         finally:
             await made.close()
-    port = url.partition("127.0.0.1:")[2].partition("/")[0]
+    host = url.removeprefix("http://").partition("/")[0]  # a port alone could be digits of the key
     plain = [
-        tuple(part.replace(port, "PORT") if isinstance(part, str) else part for part in parts)
+        tuple(part.replace(host, "HOST") if isinstance(part, str) else part for part in parts)
         for parts in outcomes
     ]
-    sent = [came.replace(port.encode(), b"PORT") for came in server.sent]
+    sent = [came.replace(host.encode(), b"HOST") for came in server.sent]
     return plain, sent, server.connections
 
 

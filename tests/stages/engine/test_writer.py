@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.stages.engine.test_engine import Counting, ask, count, drive, fill_disk, job
+from tiltmeter import system
 from tiltmeter.errors import ModelError, StoreError
 from tiltmeter.records import ERROR, Output, Reply
 from tiltmeter.stages.engine.engine import Engine
@@ -118,16 +119,16 @@ def test_a_power_cut_after_the_run_leaves_what_was_brought_to_the_disk(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
 ) -> None:
     """The copy has of the journal only what was synced; the file itself is synced by SQLite."""
-    journal, synced, fsync = store.folder / "run.sqlite-wal", [0], os.fsync
+    journal, synced, write = store.folder / "run.sqlite-wal", [0], system.sync_file
 
     def sync(file: int) -> None:
-        fsync(file)
+        write(file)
         if os.path.sameopenfile(file, reading.fileno()):
             synced.append(os.fstat(file).st_size)
 
     store.put("begun", True)  # so that the journal is there
     with journal.open("rb") as reading:
-        monkeypatch.setattr(os, "fsync", sync)
+        monkeypatch.setattr(system, "sync_file", sync)
         allowed = Limits(concurrency=16, durable=durable)
         drive(store, Counting(), (job(str(n)) for n in range(16)), allowed)
         monkeypatch.undo()
@@ -150,6 +151,6 @@ def test_a_disk_that_does_not_sync_stops_a_durable_run(
         raise OSError(errno.EIO, "I/O error")
 
     monkeypatch.setattr("tiltmeter.stages.engine.writer.SYNC_S", 0.0)
-    monkeypatch.setattr(os, "fsync", fail)
+    monkeypatch.setattr(system, "sync_file", fail)
     with pytest.raises(StoreError, match="cannot be written"):
         drive(store, Counting(), (job(str(n)) for n in range(64)), Limits(2, durable=True))

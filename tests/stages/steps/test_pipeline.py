@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -135,7 +134,6 @@ def test_a_judge_that_is_slow_holds_subjects_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "MOST_WAITING", 3)
-    began = time.monotonic()
     with planted_server("she=.6,latency=.03") as slow, planted_server("she=.6") as quick:
         servers = ["--base-url", f"openai:judge={slow}", "--base-url", f"openai:planted={quick}"]
         out = tmp_path / "run"
@@ -148,7 +146,7 @@ def test_a_judge_that_is_slow_holds_subjects_and_loses_nothing(
             "SELECT (SELECT count(*) FROM trials), (SELECT count(DISTINCT output) FROM labels "
             "WHERE annotator LIKE '%judge%')"
         )
-    assert trials == labelled > 20 and time.monotonic() - began < 60
+    assert trials == labelled > 20
 
 
 def test_what_a_judge_was_asked_in_vain_is_not_asked_again_in_the_same_command(

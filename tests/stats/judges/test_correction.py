@@ -182,10 +182,8 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     both = {"said_a": xa, "n_a": na, "said_b": xb, "n_b": nb}
     cases = [
         (
-            rogan_gladen_difference(**both, gold_a=ga, gold_b=gb),
-            lambda i: rogan_gladen_difference(
-                **cut(i), gold_a=without(ga, i), gold_b=without(gb, i)
-            ),
+            rogan_gladen_difference(**both, golds=(ga, gb)),
+            lambda i: rogan_gladen_difference(**cut(i), golds=(without(ga, i), without(gb, i))),
         ),
         (
             rogan_gladen(said=xa, n=na, gold=ga),
@@ -201,7 +199,7 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
 
 def test_a_difference_is_that_of_its_shares() -> None:
     (xa, na, ga), (xb, nb, gb) = conditions(9)
-    own = rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=ga, gold_b=gb)
+    own = rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, golds=(ga, gb))
     apart = [rogan_gladen(said=x, n=n, gold=g).corrected.value for x, n, g in conditions(9)]
     assert own.corrected.value == pytest.approx(apart[0] - apart[1])
     assert (
@@ -210,8 +208,7 @@ def test_a_difference_is_that_of_its_shares() -> None:
             n_a=na,
             said_b=xb,
             n_b=nb,
-            gold_a=ga,
-            gold_b=confusion.Confusion(gb.weighted * 0, gb.labels * 0),
+            golds=(ga, confusion.Confusion(gb.weighted * 0, gb.labels * 0)),
         ).reason
         == "no gold"
     )
@@ -225,8 +222,8 @@ def test_a_gap_out_of_nothing_vanishes() -> None:
 
     a, b = side(112, 85, 97), side(232, 97, 85)
     both = {"said_a": a["said"], "n_a": a["n"], "said_b": b["said"], "n_b": b["n"]}
-    own = rogan_gladen_difference(**both, gold_a=a["gold"], gold_b=b["gold"])
-    assert rogan_gladen_difference(**both, gold_a=a["gold"], gold_b=None).reason == "no gold"
+    own = rogan_gladen_difference(**both, golds=(a["gold"], b["gold"]))
+    assert rogan_gladen_difference(**both, golds=(a["gold"], None)).reason == "no gold"
     assert (
         own.corrected.value == pytest.approx(0, abs=1e-12)
         and own.corrected.low < 0 < own.corrected.high
@@ -403,8 +400,7 @@ def test_prediction_powered_without_gold_is_refused() -> None:
                 n_a=[2],
                 said_b=[1, 1],
                 n_b=[2, 2],
-                gold_a=data["gold"],
-                gold_b=data["gold"],
+                golds=(data["gold"], data["gold"]),
             ),
             "n_a",
         ),

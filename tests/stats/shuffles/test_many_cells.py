@@ -140,6 +140,9 @@ def test_the_rise_that_is_found() -> None:
     assert 0.68 <= found / 150 <= 0.92
     assert value_rise(group=2, base=2, critical=critical) is None
     one = value_rise(group=25, base=25, critical=critical)
+    large = value_rise(group=1600, base=1600, critical=critical)  # 4 times the rows that are drawn
+    assert type(large) is float  # a number of numpy's has another repr, which sentences write
+    assert large == pytest.approx((value_rise(group=400, base=400, critical=critical) or 0) / 2)
     assert one is not None and one > rise
 
 

@@ -59,11 +59,11 @@ def test_a_corrected_estimate_has_the_mean_that_was_found() -> None:
     assert bias == pytest.approx(-0.20, abs=0.02)
     found = 0.5 + 0.1 * (2.5 + bias)
     asked = {"design": DESIGN, "null": 0.5, "look": 4, "se": 0.1}
-    made = after.corrected_estimate(found=found, level=0.001, **asked)
+    made = after.corrected_estimate(value=found, level=0.001, **asked)
     assert made == pytest.approx(0.75, abs=1e-6)
-    mirrored = after.corrected_estimate(found=1 - found, level=0.001, **asked)
+    mirrored = after.corrected_estimate(value=1 - found, level=0.001, **asked)
     assert mirrored == pytest.approx(0.25, abs=1e-6)
-    assert after.corrected_estimate(found=0.5, level=0.05, **asked) is None
+    assert after.corrected_estimate(value=0.5, level=0.05, **asked) is None
 
 
 def test_repeated_intervals_by_hand() -> None:

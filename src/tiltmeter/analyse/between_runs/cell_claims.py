@@ -12,10 +12,10 @@ from ...stats.arguments import Codes
 from ...stats.shuffles.many_cells import ObjectOutputs
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.value_counts import codes_with_values
-from ..counts.whole_outputs import BaseAndGroups, Place
+from ..counts.whole_outputs import BASE
 from ..measures.divergences import codes_of
 from ..scores.many_cells import Compared, claim_row
-from ..scores.over_cells import BASE, cells_of, places_of
+from ..scores.over_cells import cells_of, places_of
 from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles, as of scores of whole outputs
@@ -44,10 +44,10 @@ def _of_prompts(pairing: PairedTables) -> Iterator[ComparisonRow]:
     for place in [BASE, *places_of([first for first, _ in cells])]:
         parts, objects = [], []
         for number, (first, second) in enumerate(cells):
-            sides = [_outputs(first, place), _outputs(second, place)]
+            sides = [cell.prompts.get(place, ()) for cell in (first, second)]
             names = [name for name in first.attributes if name in second.attributes]
             rows, values = codes_with_values(sides, names)
-            order = [BASE, *first.groups]
+            order = list(first.prompts)
             draws = _shuffles(number, order.index(place) if place in order else len(order))
             parts.append(ObjectOutputs(rows, names, values, draws))
             objects.append(", ".join(first.condition.values()))
@@ -79,10 +79,6 @@ def _row(
             pairing.measure, about, Compared(parts, objects, pairing.names, True)
         )
         yield pairing.row(row, shares, None, True)
-
-
-def _outputs(cell: BaseAndGroups, place: Place) -> Sequence[Mapping[str, str]]:
-    return cell.base if place == BASE else cell.groups.get(place, ())
 
 
 def _shuffles(*place: int) -> Shuffles:

@@ -155,11 +155,7 @@ class Change:
     def _ends(self) -> list[str]:
         """The levels that the number compares, in words."""
         return [
-            f" {numerals.MINUS} ".join(
-                wording.title(self.protocol, name, end)
-                for end in level.split(f" {numerals.MINUS} ")
-            )
-            for name, level in self.held.items()
+            reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
 
     def _counted(self, spec: MeasureSpec) -> dict[str, str]:
@@ -172,7 +168,7 @@ class Change:
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
         """The two levels, and how many points more or less the one has in each run."""
-        ends = [end for level in self.held.values() for end in level.split(f" {numerals.MINUS} ")]
+        ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
         factor = (spec.contrast or {}).get("factor", "")

@@ -136,7 +136,9 @@ def _example(
 
 
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
-    """In what the set-ups of the runs differ from the first one's; each thing once."""
+    """Yields the differences between the set-ups of the runs and the first one's; each thing
+    once.
+    """
     made = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     every = [one for later in made[1:] for one in differences(made[0], later)]
     for what in dict.fromkeys(one.what for one in every):
@@ -308,8 +310,8 @@ def left_out(protocol: Protocol) -> Iterator[str]:
 
 
 def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
-    """All headline differences of all pairs are one family, by Holm; all else one a measure, by
-    Benjamini–Hochberg (`claims.adjust_by_claim`).
+    """Adjusts p: all headline differences of all pairs are one family, by Holm; all else one a
+    measure, by Benjamini–Hochberg (`claims.adjust_by_claim`).
     """
     found = families.adjust_by_claim(protocol, [row.estimate for row in rows])
     return [
@@ -318,6 +320,6 @@ def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[
 
 
 def _with_detectable(row: Estimate) -> Estimate:
-    """With the smallest difference that a headline's own test would mostly find."""
+    """Adds the smallest difference that a headline's own test would mostly find."""
     is_headline = (row.family or "").startswith(families.HEADLINE)
     return with_detectable(row if is_headline else replace(row, detect=None))

@@ -15,6 +15,7 @@ from ...stats.shuffles.pooled_permutation import PooledCell, pooled_score
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.whole_outputs import DRAWS
 from ..measures.divergences import UNIT, adjusted_row, codes_of, exact
+from ..measures.estimate_rows import row_of
 from .paired_runs import ComparisonRow, PairedTables
 
 SEED = 20  # of the shuffles, with the place of the level
@@ -33,7 +34,7 @@ def distances(pairing: PairedTables) -> Iterator[ComparisonRow]:
     if len(parts) > 1:
         parts.insert(0, ({}, [*strata.values()]))
     for condition, pairs in parts:
-        blank = Estimate("", "", "", measure.name, condition, None, None, UNIT)
+        blank = row_of(measure, condition, unit=UNIT)
         yield pairing.row(_distance(blank, pairs, len(among)), (None, None), None)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...display import shorten
-from ...records import NamedCell
+from ...records import Estimate, NamedCell
 from ...stats.results import count_of
 from ..claims.verdicts import Verdict
 from ..whole_run.signature import RULES
@@ -117,7 +117,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 
 def _open(change: Change, word: Word) -> str:
-    """Of a change that cannot be told, both values and that it is open."""
+    """Writes both values of a change that cannot be told, and that it is open."""
     told, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))
@@ -174,17 +174,20 @@ def difference(value: float, low: float | None, high: float | None, unit: str) -
     places = numerals.point_places(value)
     told = [numerals.fixed_decimals(100 * one, places) for one in (low, high) if one is not None]
     ends = f" [{', '.join(told)}]" if len(told) == 2 else ""
-    sign = "+" if value > 0 else numerals.MINUS if value < 0 else ""
-    return f"{sign}{numerals.points(value)}{ends}"
+    return f"{numerals.sign(value)}{numerals.points(value)}{ends}"
 
 
 def _chance(lead: ComparisonRow) -> str:
     row = lead.estimate
     if row.p_adjusted is None:
         return ""
-    text = numerals.chance(row.p_adjusted)
+    return f", {adjusted(row)}"
+
+
+def adjusted(row: Estimate | Verdict) -> str:
+    """`adjusted p = .013 over 12 comparisons`."""
     among = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
-    return f", adjusted p {text if text[0] in '<>' else f'= {text}'}{among}"
+    return f"adjusted p {numerals.equal_to(row.p_adjusted)}{among}"
 
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:

@@ -54,8 +54,8 @@ class DatedRun:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """From one run to another (places in the history). verdicts: of each headline difference;
-    not_compared: why there is none, or none of some model.
+    """The step from one run to another (places in the history). verdicts: of each headline
+    difference; not_compared: why there is none, or none of some model.
     """
 
     first: int
@@ -182,13 +182,13 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
 
 
 def _date(store: Store) -> str:
-    """Of the last answer; of a run that was imported, of its last label."""
+    """Reads the date of the last answer; of a run that was imported, of its last label."""
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
 
 
 def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[HistoryStep]:
-    """Each run against the one before, and at the end the last against the first; of two runs that
-    is the same step once.
+    """Compares each run with the one before, and at the end the last against the first; of two runs
+    that is the same step once.
     """
     parts = [
         compare.read_parts(one.name, run.store, run.protocol)
@@ -270,8 +270,8 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Each headline number by its model (where a run has several), annotator (likewise), measure,
-    condition and contrast.
+    """Yields each headline number by its model (where a run has several), annotator (likewise),
+    measure, condition and contrast.
     """
     every = [[*run.verdicts] for run in runs]
     apart = any(len({one.subject for one in own}) > 1 for own in every)

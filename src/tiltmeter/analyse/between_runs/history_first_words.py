@@ -11,7 +11,14 @@ from ..whole_run.signature import RULES
 from ..words import numerals
 from ..words.verdict_words import Word
 from .change_sentences import Change
-from .first_words import FirstWords, amount_of_margin, difference, set_up_text, weakened
+from .first_words import (
+    FirstWords,
+    adjusted,
+    amount_of_margin,
+    difference,
+    set_up_text,
+    weakened,
+)
 from .histories import History, HistoryLine, HistoryStep
 from .paired_runs import FACTOR
 
@@ -89,11 +96,8 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
     step = told[-1] if told else since if since and since.told else None
     if step is not None:
         lead = _lead(step.told)
-        p = numerals.chance(lead.p_adjusted)
-        sign = "" if p[0] in "<>" else "= "
-        among = f" over {lead.family_size} comparisons" if (lead.family_size or 1) > 1 else ""
         size = difference(lead.value or 0.0, lead.low, lead.high, lead.unit)
-        yield f"The change is {size}, adjusted p {sign}{p}{among}."
+        yield f"The change is {size}, {adjusted(lead)}."
         yield from set_up_text(step.changes)
     if told and since and since.verdicts:
         if since.told:

@@ -140,8 +140,8 @@ class JoinedRuns:
         return with_sign_flip(row, double.differences, found, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Between which values the difference lies whatever is in no denominator would have been,
-        and how much more of that one level of the second run has.
+        """Yields the values between which the difference lies whatever is in no denominator would
+        have been, and how much more of that one level of the second run has.
         """
         ends = []
         for pair in pairs:

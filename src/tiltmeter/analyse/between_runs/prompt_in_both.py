@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...protocol import EVERY, Protocol
 from ...store.queries import labels
-from ..words.numerals import MINUS
+from ..words.numerals import BETWEEN
 from .paired_runs import ComparisonRow, RunPart
 
 
@@ -39,7 +39,7 @@ def prompt_in_both(
         return None
     about = {n: level for n, level in row.estimate.condition.items() if n in protocol.factors}
     held = (row.estimate.contrast or {}).items()
-    about |= {n: ends.split(f" {MINUS} ")[0] for n, ends in held if n in protocol.factors}
+    about |= {n: ends.split(BETWEEN)[0] for n, ends in held if n in protocol.factors}
     own = row.estimate.condition.get(spec.attribute)
     hits = (own,) if EVERY in spec.values and own else spec.values
     first, second = (_answers(part, row.estimate.instrument, spec.attribute) for part in parts)

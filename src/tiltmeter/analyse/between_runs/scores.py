@@ -8,25 +8,24 @@ attributes that both have, which are all of them where both were labelled by one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...protocol import MeasureSpec
 from ...protocol.design.tables import SEVERAL
-from ...records import Estimate
 from ...stats.results import join_notes
 from ...stats.shuffles.compared_permutation import ComparedCell, score_difference
 from ...stats.shuffles.pooled_permutation import Score
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import CountTable
-from ..counts.value_counts import Values, codes
-from ..counts.whole_outputs import BaseAndGroups, Place, split_by_base
+from ..counts.value_counts import codes
+from ..counts.whole_outputs import BASE, BaseAndGroups, Place, split_by_base
+from ..measures.estimate_rows import row_of, with_shuffled
 from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
-BASE: Place = ("base", "base")
 # kind of measure → what is computed; kinds that end in _pooled are over all cells together
 SCORES: Mapping[str, Score] = {
     "from_base": "base",
@@ -98,14 +97,9 @@ class ScorePair:
         one = found.difference
         alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
         unit = "concentration" if score == "level" else "bits"
-        blank = Estimate("", "", "", self.measure.name, condition, None, None, unit)
-        estimate = replace(
-            blank,
-            value=one.value,
-            null_low=one.low,
-            null_high=one.high,
-            test=one.method if one.p is not None else None,
-            p=one.p,
+        estimate = with_shuffled(
+            row_of(self.measure, condition, unit=unit),
+            one,
             n=float(sum(one.sizes)),
             clusters=found.cells,
             note=join_notes(
@@ -147,7 +141,8 @@ class _TwoCells:
     @cached_property
     def places(self) -> list[Place]:
         """The base prompt and each group that both have outputs of."""
-        return [place for place in _groups(self.first) if _both(self, place)]
+        other = self.second.prompts
+        return [place for place, own in self.first.prompts.items() if own and other.get(place)]
 
     @cached_property
     def names(self) -> list[str]:
@@ -161,12 +156,9 @@ class _TwoCells:
 
     def compared(self, places: Sequence[Place]) -> ComparedCell:
         """The coded outputs of some prompts, both subjects by the same codes."""
-        mine, other = _groups(self.first), _groups(self.second)
-        sides = [mine.get(place, ()) for place in places] + [
-            other.get(place, ()) for place in places
-        ]
-        coded = codes(sides, self.names)
-        order = list(_groups(self.first))
+        runs = self.first.prompts, self.second.prompts
+        coded = codes([run.get(place, ()) for run in runs for place in places], self.names)
+        order = list(runs[0])
         shuffles = [
             Shuffles(
                 draws=DRAWS,
@@ -181,15 +173,6 @@ class _TwoCells:
         ]
         half = len(places)
         return ComparedCell(coded[:half], coded[half:], shuffles, _at_least(coded, supports))
-
-
-def _groups(cell: BaseAndGroups) -> dict[Place, Sequence[Values]]:
-    return {BASE: cell.base, **cell.groups}
-
-
-def _both(cells: _TwoCells, place: Place) -> bool:
-    sides = (_groups(cells.first), _groups(cells.second))
-    return all(side.get(place) for side in sides)
 
 
 def _at_least(

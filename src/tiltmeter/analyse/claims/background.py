@@ -1,5 +1,5 @@
-"""What bears on a verdict beside the rows: what gold says of the judge that a claim rests on, and
-how much of its plan the run has.
+"""Evidence on a verdict beside the rows: gold on the judge behind a claim, and the answered part of
+the run's plan.
 
 A claim counts some values. A judge is refuted for it where the upper end of the interval of
 Youden's J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim
@@ -31,9 +31,9 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
-    """What gold says of the judge of one claim. labels: how many there are; people: of how many
-    annotators; refuted: why it refutes
-    the judge, else ""; errs_by_level: how its errors differ between the levels compared, else "".
+    """Gold's evidence on the judge of one claim. labels: their number; people: the number of
+    annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level: the
+    difference of its errors between the compared levels, else "".
     """
 
     labels: int = 0
@@ -57,17 +57,19 @@ class Background:
     cascades: Collection[str] = ()
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
-        """What gold says of the judge of a claim; nothing where there is none."""
+        """Returns gold's evidence on the judge of a claim; empty without gold."""
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
     def of_plan(self, subject: str) -> settings.Progress:
-        """How much of its plan a subject has, or all subjects that are pooled in a name."""
+        """Returns the answered part of the plan of a subject, or of all subjects pooled in a
+        name.
+        """
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """How many answers of a claim's subjects in its mode its annotator labelled, of how many
-        there are.
+        """Counts the answers of a claim's subjects in its mode that its annotator labelled, and all
+        of them.
         """
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
@@ -76,7 +78,7 @@ class Background:
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
-    """What a run holds beside the rows that its verdicts are made of."""
+    """Reads the parts of a run, beside its rows, that verdicts are made from."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
@@ -135,7 +137,7 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
 
 
 def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
-    """Each gold label beside what a judge said: by annotator and attribute."""
+    """Pairs each gold label with the label of a judge: by annotator and attribute."""
     pairs: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in gold.pairs(store):
         pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
@@ -160,8 +162,8 @@ def _index(value: float | None) -> str:
 def errors_between(
     factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """How the judge's errors differ between two levels of a factor, where an interval at 1 - .05/2
-    says so; else "". levels: the gold of each; key: of the claim.
+    """Describes the difference of the judge's errors between two levels of a factor, if an interval
+    at 1 - .05/2 shows one; else "". levels: the gold of each; key: of the claim.
     """
     if len(levels) != 2:
         return ""

@@ -22,7 +22,7 @@ MUCH_MISSING = 0.05  # width of the bounds from which they are told
 
 
 def reversing_cautions(claim: Claim) -> Iterator[Caution]:
-    """What can reverse the direction, and so leaves it open."""
+    """Yields the cautions that can reverse the direction, and so leave it open."""
     spec, row = claim.spec, claim.row
     null = spec.null or 0.0
     bounds = claim.bounds

@@ -1,4 +1,4 @@
-"""How many replies behind a number were cut at the limit of tokens.
+"""The replies behind a number that were cut at the limit of tokens.
 
 A choice that was stated before the limit is whole. An answer that could not be read for it has the
 label `cut`, and so have lists, dialogues, rewrites and rankings; of prose, which is read all the
@@ -48,7 +48,7 @@ def share_of(row: Estimate, counts: Counts) -> float:
 
 
 def sentence(share: float) -> str:
-    """What is said of cut replies."""
+    """Writes the sentence about cut replies."""
     said = f"{numerals.percent(share)} of the replies were cut at the limit of tokens"
     if share > MUCH:
         return f"{said}: too many to conclude anything. Raise it with --max-tokens."

@@ -11,7 +11,7 @@ from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.contrasts import nuisance_measures
 from ...protocol.design.thin_design import cues_not_asked
 from ...records import Estimate
-from ..words import headlines, numerals, populations
+from ..words import headlines, numerals, populations, reading
 from ..words.largest_shift import Moved, StratumRows, cell_of, moved
 from ..words.reading import BOUNDS, CAPTURED, CORRECTED, INTERACTION, MISSING
 from ..words.short_model_names import short_names
@@ -119,7 +119,7 @@ def gather(
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
     """The raw numbers that a claim compares; of a divergence those of the value that moved most."""
-    if shift is not None:
+    if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
 
@@ -130,8 +130,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """How much counts neither way at a level and at its baseline: bounds are as wide as the two
-    together, and `missing` is what the one has more.
+    """Works out how much counts neither way at a level and at its baseline: bounds are as wide as
+    the two together, and `missing` is what the one has more.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -190,7 +190,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """By stratum the tested rows that may be parts of a claim: of its own measure, and of the
+    """Lists by stratum the tested rows that may be parts of a claim: of its own measure, and of the
     measures that it names as its parts.
     """
     return {
@@ -234,8 +234,8 @@ def _nuisances(
 
 def _raw_levels(protocol: Protocol, factor: str, row: Estimate) -> dict[str, float]:
     """{level of a nuisance: the share there}, from the two sides of its effect."""
-    ends = (row.contrast or {}).get(factor, "").split(f" {numerals.MINUS} ")
-    if row.sides is None or len(ends) != 2:
+    ends = reading.ends(row, factor)
+    if row.sides is None or ends is None:
         return {}
     titles = [wording.title(protocol, factor, end) for end in ends]
     return dict(zip(titles, (row.sides["level"], row.sides["baseline"]), strict=True))
@@ -247,8 +247,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """How much a claim that compares two levels hangs on the level of another factor. The effect of
-    that factor on both levels alike does not move the claim.
+    """Yields how much a claim that compares two levels hangs on the level of another factor. The
+    effect of that factor on both levels alike does not move the claim.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)

@@ -62,7 +62,9 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """What is never pooled with anything else: subject, instrument and the levels kept apart."""
+    """Returns the parts that are never pooled with anything else: subject, instrument and the
+    levels kept apart.
+    """
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
@@ -75,7 +77,8 @@ def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str,
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """What tells null hypotheses apart: rows with equal keys test the same one of one population.
+    """Returns the key that tells null hypotheses apart: rows with equal keys test the same one of
+    one population.
 
     spec: None for a row that a kind of measure adds under a name of its own.
     """
@@ -119,7 +122,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     first = {
         row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
-    led = {_uncorrected_key(row) for row in rows if row.key in first}
+    led = {uncorrected_key(row) for row in rows if row.key in first}
     replaced = _corrected_keys(rows)
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):
@@ -128,7 +131,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         is_corrected = row.measure != name
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
-        leads = row.key in first or (is_corrected and _uncorrected_key(row) in led)
+        leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
         own = (spec.family or spec.nuisance) if spec else ""
         family = (HEADLINE, own) if leads else (own or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
@@ -147,16 +150,16 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     corrected = [
         place
         for place, row in enumerate(rows)
-        if row.measure.endswith(CORRECTED) and _uncorrected_key(row) in led
+        if row.measure.endswith(CORRECTED) and uncorrected_key(row) in led
     ]
-    gone = {place for place in leading if _uncorrected_key(rows[place]) in replaced}
+    gone = {place for place in leading if uncorrected_key(rows[place]) in replaced}
     _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
     return made
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """What headline claims show of these cue words alone (or these items): a family of its own over
-    the whole run, by Holm.
+    """Adjusts p of headline claims about these cue words alone (or these items): a family of its
+    own over the whole run, by Holm.
     """
     found = {place: made[place].population for place in leads}
     known = {
@@ -170,7 +173,7 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Whether the items of headline claims differ more than chance lets them: a family of its own
+    """Tests if the items of headline claims differ more than chance lets them: a family of its own
     over the whole run, by Holm, so that no claim's p moves.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
@@ -185,7 +188,7 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Which cells claims of many cells name, once it is known over how many claims."""
+    """Names the cells of claims of many cells, once it is known over how many claims."""
     for place in leads:
         row = made[place]
         if row.name_cells is not None:
@@ -238,7 +241,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """With the sentence that so few items cannot show anything in so large a family."""
+    """Adds the sentence that so few items cannot show anything in so large a family."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
@@ -259,14 +262,14 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
             del members[family]
 
 
-def _uncorrected_key(row: Estimate) -> Key:
+def uncorrected_key(row: Estimate) -> Key:
     """The key of the row that this one corrects; of any other row its own."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])
 
 
 def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
     return {
-        _uncorrected_key(row)
+        uncorrected_key(row)
         for row in rows
         if row.measure.endswith(CORRECTED) and row.p is not None
     }

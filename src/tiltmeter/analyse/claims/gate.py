@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
 
@@ -21,7 +21,9 @@ from ...protocol.thresholds import RATIOS
 from ...stats.quantiles import normal_quantile
 from ...stats.results import count_of
 from ..words import numerals
+from ..words.caution_kinds import CautionKind
 from ..words.verdict_words import Word
+from . import gate_lines
 from .thresholds import FAILED, INCONCLUSIVE, at_confidence
 from .verdicts import Verdict
 
@@ -74,32 +76,46 @@ class Gate:
     fail_on: tuple[FailOn, ...]
     margins: Mapping[str, tuple[float, bool]]
 
-    def margin(self, claim: Verdict) -> float:
-        """Returns the margin of a claim in its own unit; of ratios as a factor above 1.
-
-        UsageError if none was named for it.
+    def margin(self, claim: Verdict) -> float | None:
+        """Returns the margin of a claim in its own unit, of ratios as a factor above 1; None if
+        none was named for it.
         """
-        return size_of(self.margins, claim.measure, claim.unit, "--margin 5")
+        return size_of(self.margins, claim.measure, claim.unit)
 
-    def refuse_without_margin(self, protocol: Protocol) -> None:
-        """Raises UsageError, before anything is asked, if a headline has no margin."""
-        if set(self.fail_on) == {"worse"}:
+    def refuse_unknown_names(self, protocol: Protocol) -> None:
+        """Raises UsageError, before anything is asked, if a margin names no headline, or none of
+        them has one.
+        """
+        headlines = [spec for spec in protocol.measures if spec.headline]
+        if set(self.fail_on) == {"worse"} or not headlines:
             return
-        for spec in protocol.measures:
-            if spec.headline:
-                size_of(self.margins, spec.name, spec.unit, "--margin 5")
+        names = {spec.name for spec in headlines} | {_kind(spec.name) for spec in headlines}
+        for name in self.margins:
+            if name and name not in names:
+                raise UsageError(
+                    f"--margin names “{name}”, which is not a headline of {protocol.name}. "
+                    f"Name one of: {', '.join(dict.fromkeys(_kind(one.name) for one in headlines))}"
+                )
+        if all(size_of(self.margins, one.name, one.unit) is None for one in headlines):
+            examples = dict.fromkeys(f"{_kind(one.name)}=1" for one in headlines)
+            raise UsageError(
+                f"--margin holds no headline of {protocol.name}, none of which is a share or a "
+                f"ratio. Name a size for each: --margin {','.join(examples)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAtGate:
     """A claim with its decision and a line for people. used: the part of the margin that the
-    farther end of its 90 % interval takes up, infinite if it has no interval.
+    farther end of its 90 % interval takes up, infinite if it has no interval. more: what would
+    decide it, "" if it is decided.
     """
 
     claim: Verdict
     decision: Decision
     used: float
     line: str
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +131,14 @@ class GateResult:
         """A line for each claim that kept the gate shut, or one for all if it is open."""
         if self.decision is not Decision.PASS:
             shut = [one for word in SHUT for one in self.claims if one.decision is word]
-            lines = [f"{one.decision}  {one.line}" for one in shut]
+            lines = [
+                line
+                for one in shut
+                for line in (
+                    f"{one.decision}  {one.line}",
+                    *([f"      {one.more}"] * bool(one.more)),
+                )
+            ]
             return [*(lines or [f"{self.decision}  no headline claim was measured"]), *self.notes]
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
@@ -142,24 +165,26 @@ def parse_sizes(text: str) -> dict[str, tuple[float, bool]]:
     return dict(map(_margin, text.split(",")))
 
 
-def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str, typed: str) -> float:
+def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) -> float | None:
     """Returns the size that was named for a measure, or for what its name begins with (`refusal`
-    for `refusal_gender`), in its own unit; of ratios as a factor above 1. UsageError for none.
+    for `refusal_gender`), in its own unit; of ratios as a factor above 1.
+
+    A bare 5 is 5 points of shares and 5 % of ratios. None if no size was named, or a bare one of a
+    measure that is neither: 5 grades are no 5 points.
     """
-    kind = measure.partition("_")[0]
-    named = sizes.get(measure) or sizes.get(kind)
-    size, per_cent = named or sizes.get("", (math.nan, False))
-    if unit in RATIOS and per_cent:
+    named = sizes.get(measure) or sizes.get(_kind(measure))
+    if named is None and "" not in sizes:
+        return None
+    size, per_cent = named or sizes[""]
+    if unit in RATIOS:
         return 1 + size / 100
-    if unit == "share" and not math.isnan(size):
+    if unit == "share":
         return size / 100
-    if named and not per_cent:
-        return size
-    example = f"{measure}={'10%' if unit in RATIOS else '1'}"
-    raise UsageError(
-        f"No size is named for {measure}, which is not a share. Type for instance: "
-        f"{typed},{example}"
-    )
+    return size if named and not per_cent else None
+
+
+def _kind(measure: str) -> str:
+    return measure.partition("_")[0]
 
 
 def _margin(text: str) -> tuple[str, tuple[float, bool]]:
@@ -179,7 +204,22 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
-    return together([_decide(gate, claim, len(claims), cost) for claim in claims])
+    decided: list[ClaimAtGate] = []
+    unsized, untested = [], []
+    for claim, name in zip(claims, gate_lines.names(claims), strict=True):
+        margin = gate.margin(claim)
+        if margin is None:
+            unsized.append((claim, name))
+        elif _has_no_chance(claim):
+            untested.append(name)
+        else:
+            decided.append(_decide(gate, claim, margin, gate_lines.Name(name, len(claims)), cost))
+    return replace(together(decided), notes=tuple(gate_lines.not_held(unsized, untested)))
+
+
+def _has_no_chance(claim: Verdict) -> bool:
+    """True if nothing shows how much answers differ by chance, so that no test was made."""
+    return any(caution.kind is CautionKind.REPEATS_ALIKE for caution in claim.cautions)
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
@@ -198,8 +238,9 @@ def _interval(claim: Verdict) -> tuple[float, float] | None:
     return at_confidence(claim, EQUIVALENCE)
 
 
-def _decide(gate: Gate, claim: Verdict, number: int, cost: Cost | None) -> ClaimAtGate:
-    margin = gate.margin(claim)
+def _decide(
+    gate: Gate, claim: Verdict, margin: float, name: gate_lines.Name, cost: Cost | None
+) -> ClaimAtGate:
     inner = _interval(claim)
     reach = _reach(claim, inner)
     if reach is not None and max(reach) < margin and claim.word is not Word.JUDGE_REFUTED:
@@ -210,10 +251,9 @@ def _decide(gate: Gate, claim: Verdict, number: int, cost: Cost | None) -> Claim
         decision = Decision.FAIL
     else:
         decision = Decision.NOT_ENOUGH_DATA
-    line = _in_words(claim, margin, number)
-    if decision is Decision.NOT_ENOUGH_DATA:
-        line += _needed(claim, inner, margin, cost)
-    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line)
+    line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
+    more = _needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, more)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -237,23 +277,6 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
     return reach is not None and outside and min(reach) > margin
 
 
-def _in_words(claim: Verdict, margin: float, number: int) -> str:
-    about = " · ".join((claim.measure, claim.subject, *claim.condition.values()))
-    size = (
-        numerals.points(margin)
-        if claim.unit == "share"
-        else f"{100 * (margin - 1):g} %"
-        if claim.unit in RATIOS
-        else f"{margin:g}"
-    )
-    chance = (
-        ""
-        if claim.p_adjusted is None
-        else f", p {numerals.chance(claim.p_adjusted)} adjusted over {number}"
-    )
-    return f"{about}: {claim.headline} Margin {size}{chance}."
-
-
 def _needed(
     claim: Verdict,
     interval: tuple[float, float] | None,
@@ -264,7 +287,7 @@ def _needed(
     runs.
     """
     if interval is None or not claim.clusters or claim.reference is None:
-        return " There is no interval to hold against the margin."
+        return ""
     low, high = interval
     if claim.unit in RATIOS:
         if min(interval) <= 0:
@@ -276,10 +299,12 @@ def _needed(
     items = math.ceil(claim.clusters * (error * (one_sided + both_ends) / margin) ** 2)
     if items <= claim.clusters:
         return ""
-    answers = claim.n / claim.clusters
+    answers = max(1, round(claim.n / claim.clusters))
+    nouns = claim.facts.slots.get("items", "items")
     return (
-        f" Without a tilt, {numerals.count(items)} items of {answers:.3g} answers would pass in 9 "
-        f"of 10 runs (now {numerals.count(claim.clusters)}{_more(cost, items / claim.clusters)})."
+        f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
+        f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
+        f"{_more(cost, items / claim.clusters)})."
     )
 
 
@@ -289,4 +314,4 @@ def _more(cost: Cost | None, times: float) -> str:
         return ""
     calls = math.ceil(cost.calls * (times - 1))
     dollars = cost.dollars * (times - 1)
-    return f"; {calls:,} calls more" + (f", about ${dollars:.2f}" if dollars else "")
+    return f": {calls:,} more calls" + (f", about ${dollars:.2f}" if dollars else "")

@@ -13,8 +13,8 @@ from .tested_word import test_word
 
 
 def disagree(claim: Claim, known: GoldFacts) -> str:
-    """That the labels of one person alone make a tilt, or end it, or that not all people's labels
-    say the same of one; "" if none of that.
+    """Writes that the labels of one person alone make a tilt, or end it, or that not all people's
+    labels say the same of one; "" if none of that.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     if row is raw or null is None:
@@ -33,7 +33,8 @@ def _lacks_a_voice(known: GoldFacts, row: Estimate) -> bool:
 
 
 def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
-    """That some of the people's labels alone say otherwise than the others'; "" if all agree.
+    """Writes that some of the people's labels alone say otherwise than the others'; "" if all
+    agree.
 
     p of a voice is adjusted by as much as that of the row.
     """

@@ -99,7 +99,7 @@ class OutputQuery:
 
     @classmethod
     def parse(cls, text: str) -> OutputQuery:
-        """From the text form. UsageError where it is none."""
+        """Parses a query. Raises UsageError if the text is malformed."""
         found: dict[str, list[str]] = {}
         for name, value in parse_qsl(text, keep_blank_values=True):
             found.setdefault(name, []).append(value)
@@ -212,7 +212,7 @@ def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
 
 
 def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Of the rate of an outcome, or of the probability that lies on options."""
+    """Makes the query of the rate of an outcome, or of the probability that lies on options."""
     named = [name for one in protocol.instruments for name in (one.attribute, *one.also)]
     outcome = row.condition.get("outcome")
     return OutputQuery(
@@ -228,8 +228,8 @@ def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
 def _of_whole_outputs(
     protocol: Protocol, spec: MeasureSpec, row: Estimate, ending: str
 ) -> OutputQuery:
-    """Of a score over all attributes of an output: the group's outputs, and the base's that they
-    are held against.
+    """Makes the query of a score over all attributes of an output: the group's outputs, and the
+    base's that they are held against.
     """
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]

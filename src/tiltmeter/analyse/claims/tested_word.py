@@ -15,7 +15,7 @@ def items_differ(row: Estimate) -> bool:
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
-    """What a row's own test and interval say, with nothing that bears on it."""
+    """Returns the word that follows from a row's own test and interval alone."""
     if row.value is None:
         return Word.NOT_MEASURED
     if row.p is None:

@@ -29,6 +29,7 @@ from ...stats.results import ALPHA
 from ..words.reading import CORRECTED
 from ..words.verdict_words import Word
 from . import verdicts
+from .families import uncorrected_key
 from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
@@ -81,8 +82,8 @@ def judge(
     estimated. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
-    judged = {_verdict_key(one): one for one in claims}
-    return [_outcome(threshold, row, len(rows), judged.get(_row_key(row))) for row in rows]
+    judged = {uncorrected_key(one.facts.row): one for one in claims}
+    return [_outcome(threshold, row, len(rows), judged.get(uncorrected_key(row))) for row in rows]
 
 
 def code(outcomes: Iterable[Outcome]) -> int:
@@ -103,11 +104,11 @@ def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]
         ]
     kept = _coarsest(own, {factor for factor, _ in threshold.condition})
     corrected = {
-        _key(row): row
+        uncorrected_key(row): row
         for row in estimates
         if row.measure == threshold.measure + CORRECTED and row.value is not None
     }
-    return [corrected.get(_key(row), row) for row in kept]
+    return [corrected.get(row.key, row) for row in kept]
 
 
 def _level(row: Estimate, factor: str) -> str | None:
@@ -123,24 +124,6 @@ def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
     groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
     least = min(groupings, key=len, default=())
     return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
-
-
-def _key(row: Estimate) -> tuple[object, ...]:
-    return (
-        row.subject,
-        row.instrument,
-        tuple(row.condition.items()),
-        tuple((row.contrast or {}).items()),
-    )
-
-
-def _row_key(row: Estimate) -> tuple[object, ...]:
-    return (row.measure.removesuffix(CORRECTED), *_key(row))
-
-
-def _verdict_key(one: Verdict) -> tuple[object, ...]:
-    levels = tuple(one.condition.items()), tuple((one.contrast or {}).items())
-    return (one.measure, one.subject, one.instrument, *levels)
 
 
 def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | None) -> Outcome:

@@ -75,10 +75,13 @@ class Verdict:
     signature: str
     sides: Mapping[str, float]
     facts: ClaimFacts
+    claim: Claim
 
     @property
     def nuisance(self) -> str:
-        """What it measures, if that is no question of the audit; such a claim is no tilt."""
+        """The nuisance that it measures, if it is no question of the audit; such a claim is no
+        tilt.
+        """
         return self.facts.spec.nuisance
 
     @property
@@ -88,7 +91,9 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "facts"}
+        fields = {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("facts", "claim")
+        }
         return fields | {
             "word": self.word.value,
             "sides": dict(self.sides),
@@ -106,7 +111,7 @@ _OF_ROW = tuple({f.name for f in fields(Verdict)} & {f.name for f in fields(Esti
 def verdicts(
     protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
-    """A verdict for each headline claim of one variant, in the order of the protocol.
+    """Judges each headline claim of one variant, in the order of the protocol.
 
     background: what else is known of the run (`background.read_background`).
     """
@@ -114,12 +119,11 @@ def verdicts(
 
 
 def judge(claim: Claim, background: Background) -> Verdict:
-    """The verdict of one claim."""
+    """Judges one claim."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
-    unsettled = (
-        list(reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
-    )
+    has_null = row.value is not None and spec.null is not None
+    unsettled = list(reversing_cautions(claim)) if has_null else []
     people = "" if known.refuted else labels_of_people.disagree(claim, known)
     scarce = "" if people and row.voices else _scarce_gold(claim, known)
     alone = "" if scarce else people
@@ -129,26 +133,24 @@ def judge(claim: Claim, background: Background) -> Verdict:
     word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *([Caution(CautionKind.JUDGE_REFUTED, known.refuted)] if known.refuted else []),
+        *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
         *unsettled,
-        *([Caution(CautionKind.GOLD_SCARCE, scarce)] if scarce else []),
-        *([Caution(CautionKind.TOO_FEW_ITEMS, few)] if few else []),
-        *([Caution(CautionKind.ONE_ANNOTATOR, alone)] if alone else []),
-        *([Caution(CautionKind.MUCH_CUT, much_cut)] if much_cut else []),
-        *([Caution(CautionKind.ITEMS_DIFFER, told)] if told else []),
+        *_told(
+            (CautionKind.GOLD_SCARCE, scarce),
+            (CautionKind.TOO_FEW_ITEMS, few),
+            (CautionKind.ONE_ANNOTATOR, alone),
+            (CautionKind.MUCH_CUT, much_cut),
+            (CautionKind.ITEMS_DIFFER, told),
+        ),
     ]
     rest = further_cautions(claim, first, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
-    reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
-    reasons += [told] if told else []
-    if word == Word.TILT_OF_THESE:
-        reasons = [populations.of_these(row, claim.nouns, row.unit == "share")]
-    facts = _facts(
-        claim, word, cautions, known.refuted, joined=row.instrument in background.cascades
-    )
+    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
+    joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -161,8 +163,26 @@ def judge(claim: Claim, background: Background) -> Verdict:
         query=claim.query,
         sides=claim.sides,
         facts=facts,
+        claim=claim,
         **{name: getattr(row, name) for name in _OF_ROW},
     )
+
+
+def _reasons(
+    claim: Claim, word: Word, open_: list[str], unsettled: list[str], told: str
+) -> list[str]:
+    """Returns what the sentence names as reasons for its verdict."""
+    if word == Word.TILT_OF_THESE:
+        return [populations.of_these(claim.row, claim.nouns, claim.row.unit == "share")]
+    reasons = open_ if word == Word.UNDECIDED and open_ else unsettled
+    return [*reasons, told] if told else reasons
+
+
+def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
+    """Yields a caution for each kind that has a text."""
+    for kind, text in pairs:
+        if text:
+            yield Caution(kind, text)
 
 
 def _facts(
@@ -217,8 +237,8 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
-    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
+    it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
     difference and shows no tilt. "" where gold says enough, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
@@ -240,7 +260,9 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    """Writes that no numbers over so few items pass a sign flip in its family; "" where some
+    would.
+    """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""

@@ -19,11 +19,11 @@ from ...stats.means import pooled_mean
 from ...stats.results import Interval
 from ..counts.count_table import Floats
 from ..words import numerals
+from . import gate_lines
 from .gate import ClaimAtGate, Decision, size_of
 from .verdicts import Verdict
 
 Differences = Mapping[str, float]  # item → level less baseline; of ratios its logarithm
-WORSE_BY = "--worse-by 2"
 
 
 class Earlier(NamedTuple):
@@ -43,22 +43,28 @@ def hold_against(
     claims: Sequence[tuple[Verdict, Differences]],
     allowed: Mapping[str, tuple[float, bool]],
 ) -> list[ClaimAtGate]:
-    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them."""
-    sizes = [size_of(allowed, claim.measure, claim.unit, WORSE_BY) for claim, _ in claims]
+    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them; a
+    claim for whose unit none was named is left out.
+    """
+    sized = [
+        (claim, now, size)
+        for claim, now in claims
+        if (size := size_of(allowed, claim.measure, claim.unit)) is not None
+    ]
+    names = gate_lines.names([claim for claim, _, _ in sized])
     return [
-        _decide(earlier, claim, now, size, len(claims))
-        for (claim, now), size in zip(claims, sizes, strict=True)
+        _decide(earlier, name, claim, now, size, len(sized))
+        for name, (claim, now, size) in zip(names, sized, strict=True)
     ]
 
 
 def _decide(
-    earlier: Earlier, claim: Verdict, now: Differences, size: float, number: int
+    earlier: Earlier, about: str, claim: Verdict, now: Differences, size: float, number: int
 ) -> ClaimAtGate:
     ratio = claim.unit in RATIOS
     allowed = math.log(size) if ratio else size
     then = earlier.claims.get(claim_key(claim), {})
     items = [item for item in now if item in then]
-    about = " · ".join((claim.measure, claim.subject, *claim.condition.values()))
     if len(items) < 2:
         line = f"{about}: {earlier.name} has {len(items)} of its {len(now)} items."
         return ClaimAtGate(claim, Decision.NOT_ENOUGH_DATA, math.inf, line)
@@ -76,11 +82,13 @@ def _decide(
         decision = Decision.PASS
     else:
         decision = Decision.NOT_ENOUGH_DATA
+    nouns = claim.facts.slots.get("items", "items")
     line = (
         f"{about}: {_in_words(float(before.mean()), claim)} → "
-        f"{_in_words(float(after.mean()), claim)}, away from none by {_in_words(value, claim)} "
-        f"[{_in_words(low, claim)}, {_in_words(high, claim)}] since {earlier.name} "
-        f"({numerals.count(len(items))} items), allowed {_in_words(allowed, claim)}."
+        f"{_in_words(float(after.mean()), claim)} since {earlier.name}, further from none by "
+        f"{_in_words(value, claim)} (interval {_in_words(low, claim)} to "
+        f"{_in_words(high, claim)}; {numerals.count(len(items))} {nouns}); allowed are "
+        f"{_in_words(allowed, claim)}."
     )
     return ClaimAtGate(claim, decision, max(reach, 0.0) / allowed, line)
 
@@ -101,7 +109,9 @@ def _mean(values: Floats, confidence: float) -> Interval:
 
 def _in_words(value: float, claim: Verdict) -> str:
     if claim.unit == "share":
-        return f"{100 * value:.1f} points"
-    if claim.unit in RATIOS:
-        return f"{100 * math.expm1(value):.1f} %"
-    return f"{value:.2g} {claim.unit}".strip()
+        text = f"{100 * value:.1f} points"
+    elif claim.unit in RATIOS:
+        text = f"{100 * math.expm1(value):.1f} %"
+    else:
+        text = f"{value:.2g} {claim.unit}".strip()
+    return text.replace("-", numerals.MINUS)

@@ -119,7 +119,7 @@ def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusi
         return correction.rogan_gladen(said=xa, n=na, gold=own[0])
     ((xb, nb),) = other
     return correction.rogan_gladen_difference(
-        said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1]
+        said_a=xa, n_a=na, said_b=xb, n_b=nb, golds=(own[0], own[1])
     )
 
 
@@ -179,7 +179,7 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
 
 
 def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
-    """All outputs and all gold by cluster, in the denominator or not."""
+    """Sums all outputs and all gold by cluster, in the denominator or not."""
     hits, among = sum_by_cluster(side, sense, places)
     n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
     for item, values in side.said.items():

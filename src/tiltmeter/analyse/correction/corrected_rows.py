@@ -118,7 +118,7 @@ def corrected_rows(
 def _by_gold(
     rows: Sequence[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str
 ) -> Iterator[Estimate]:
-    """Each row as all gold corrects it, or that of one voice."""
+    """Yields each row as all gold corrects it, or that of one voice."""
     whole = sides(table, replace(measure, kind="share"), (), voice).get((), {})
     random = is_random(table, measure.attribute)
     groups, shared = sides(table, measure, by, voice), shared_items(table)
@@ -142,7 +142,7 @@ def _row(
     random: bool,
     null: float | None,
 ) -> Estimate:
-    """As gold corrects it; where it does not, without a value and with the reason."""
+    """Corrects a row by its gold; if that cannot be done, without a value and with the reason."""
     clear = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")

@@ -204,7 +204,7 @@ def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.D
 def with_derived(
     rows: pl.DataFrame, protocol: Protocol, wanted: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are
+    """Adds the attributes that follow from others (a word's class): more rows, whose `outputs` are
     counted already. wanted: the attributes that are kept, () for all.
     """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")

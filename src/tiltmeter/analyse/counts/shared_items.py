@@ -73,7 +73,7 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
 
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
-    """With one attribute's labels in the place of another's, where the run has them (one label an
+    """Puts one attribute's labels in the place of another's, where the run has them (one label an
     output).
     """
     for name, other in reads.items():

@@ -29,6 +29,7 @@ from .value_counts import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
 Place = tuple[str, str]  # dimension, group
+BASE: Place = ("base", "base")  # of the base prompt
 DRAWN_BYTES = 128_000_000  # of shuffles that strata share, and of what came of them
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
@@ -115,8 +116,8 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Of two JSON arrays of integers of words, of one length, each annotator with its attributes
-    and their places.
+    """Reads from two JSON arrays of integers of words, of one length, each annotator with its
+    attributes and their places.
     """
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
@@ -186,6 +187,15 @@ class BaseAndGroups:
         """The number of outputs."""
         return len(self.base) + sum(map(len, self.groups.values()))
 
+    @property
+    def prompts(self) -> dict[Place, OutputGroup]:
+        """{place: its outputs}, the base prompt first."""
+        return {BASE: self.base, **self.groups}
+
+    def about(self, place: Place) -> dict[str, str]:
+        """Returns the condition of a row that speaks of one prompt."""
+        return {**self.condition, "dimension": place[0], "group": place[1]}
+
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
         """{dimension: {group: the values of its outputs}}, in the order of the design."""
         found: dict[str, dict[str, OutputGroup]] = {}
@@ -211,8 +221,9 @@ def split_by_base(
     protocol: Protocol,
     pooled: bool = False,
 ) -> Sequence[BaseAndGroups]:
-    """One for each level of `by`, in the order of the design. The contrast of the measure names
-    base, group and dimension. pooled: of the outputs of all subjects.
+    """One for each level of `by`, in the order of the design, of the outputs that the measure's
+    `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
+    outputs of all subjects.
 
     Of `by` the group and the dimension are left to the score, which says in each row what it is
     about.
@@ -220,7 +231,8 @@ def split_by_base(
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])
     by = tuple(name for name in by if name not in names)
-    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without)
+    where = tuple((name, tuple(levels)) for name, levels in measure.where.items())
+    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without, where)
     if key not in found.groups:
         found.groups[key] = list(_split(found, stratum, measure, by, protocol, pooled))
     return found.groups[key]
@@ -237,6 +249,7 @@ def _split(
     contrast = measure.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
+    outputs = [one for one in outputs if _is_kept(one.factors, measure)]
 
     def rank(levels: Sequence[str], names: Sequence[str]) -> list[tuple[int, str]]:
         orders = [protocol.levels.get(name, {}) for name in names]
@@ -244,7 +257,8 @@ def _split(
             (order.get(one, len(order)), one) for order, one in zip(orders, levels, strict=True)
         ]
 
-    asked = {(one[within], one[factor]): None for one in found.asked}
+    rows = (one for one in found.asked if _is_kept(one, measure))
+    asked = {(one[within], one[factor]): None for one in rows}
     places = sorted(asked, key=lambda one: rank(one, (within, factor)))
     split: dict[tuple[str, ...], list[LabelledOutput]] = {}
     for one in outputs:
@@ -273,6 +287,10 @@ def _split(
             "" if pooled else stratum[0],
             found.drawn,
         )
+
+
+def _is_kept(factors: Mapping[str, str], measure: MeasureSpec) -> bool:
+    return all(factors.get(name) in levels for name, levels in measure.where.items())
 
 
 def notes(

@@ -321,7 +321,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
-    """As published t over items; else exact below 12 items, where t rejects too often."""
+    """Tests as published by t over items; else exact below 12 items, where t rejects too often."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
     if not table.variant.intervals:

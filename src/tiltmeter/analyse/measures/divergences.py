@@ -18,7 +18,7 @@ from ...stats.results import join_notes
 from ...stats.shuffles import chance, divergence, permutation
 from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import CountTable
-from .estimate_rows import Detect, finite
+from .estimate_rows import Detect, finite, row_of, with_shuffled
 
 UNIT = "share of 1 bit"
 
@@ -36,7 +36,7 @@ def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
 
 
 def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, str], CountTable]]:
-    """Each combination of levels that occurs, in the order of the design, with its rows."""
+    """Yields each combination of levels that occurs, in the order of the design, with its rows."""
     levels = [list(table.protocol.levels[factor]) for factor in by]
     for combination in product(*levels):
         condition = dict(zip(by, combination, strict=True))
@@ -65,13 +65,13 @@ def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> d
 
 
 def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimate]:
-    """All pairs of the levels of the measure's factor together, then each pair."""
+    """Yields all pairs of the levels of the measure's factor together, then each pair."""
     factor = (measure.contrast or {})["factor"]
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
     totals = sum((_counts(one, len(among)) for one in codes.values()), start=np.zeros(len(among)))
     outcomes = {value: float(number) for value, number in zip(among, totals, strict=True) if number}
-    blank = Estimate("", "", "", measure.name, {}, None, None, UNIT, outcomes=outcomes)
+    blank = row_of(measure, {}, unit=UNIT, outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
     if len(codes) < 2:
         why = (
@@ -125,7 +125,7 @@ def _with_permutation(estimate: Estimate, found: Permuted, counts: Sequence[Code
 
 
 def exact(found: Permuted, expected: float) -> Permuted:
-    """With this E₀ in place of the mean of the shuffles."""
+    """Puts this E₀ in the place of the mean of the shuffles."""
     if found.value is None:
         return found
     adjusted = divergence.chance_adjusted(divergence=found.value, expected=expected)
@@ -146,13 +146,6 @@ def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
         join_notes(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note)
         or ""
     )
-    return replace(
-        estimate,
-        value=finite(found.adjusted),
-        null_low=finite(low),
-        null_high=finite(high),
-        test=found.method,
-        p=finite(found.p),
-        n=float(sum(found.sizes)),
-        note=note,
-    )
+    ends = {"null_low": finite(low), "null_high": finite(high)}
+    n = float(sum(found.sizes))
+    return with_shuffled(estimate, found, value=finite(found.adjusted), **ends, n=n, note=note)

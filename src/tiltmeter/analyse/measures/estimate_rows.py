@@ -10,6 +10,7 @@ import math
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...stats.power import power
 from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
 from ...stats.shuffles import resampling
+from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..words.numerals import RATIOS
 from ..words.reading import BOUNDS
@@ -33,27 +35,13 @@ def row_of(
     condition: Mapping[str, str],
     contrast: Mapping[str, str] | None = None,
     value: float | None = None,
-    *,
-    n: float = 0,
-    clusters: int | None = None,
-    outcomes: Mapping[str, float] | None = None,
-    note: str = "",
+    **others: Any,
 ) -> Estimate:
-    """A row without an interval, and nothing yet of whom it is."""
-    return Estimate(
-        "",
-        "",
-        "",
-        measure.name,
-        condition,
-        contrast,
-        value,
-        measure.unit,
-        n=n,
-        clusters=clusters,
-        outcomes=outcomes or {},
-        note=note,
-    )
+    """Makes a row in the unit of its measure, and nothing yet of whom it is. others: further fields
+    of `Estimate`.
+    """
+    fields = {"measure": measure.name, "unit": measure.unit, **others}
+    return Estimate("", "", "", condition=condition, contrast=contrast, value=value, **fields)
 
 
 def estimate_row(
@@ -63,21 +51,17 @@ def estimate_row(
     table: CountTable,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """An interval as an estimate; what is not finite is null."""
+    """Makes an estimate of an interval; what is not finite is null."""
     low, high = (finite(found.low), finite(found.high)) if table.variant.intervals else (None, None)
-    return Estimate(
-        "",
-        "",
-        "",
-        measure.name,
+    return row_of(
+        measure,
         group.condition,
         contrast,
         finite(found.value),
-        measure.unit,
-        low,
-        high,
-        found.confidence if low is not None else None,
-        found.method if low is not None else None,
+        low=low,
+        high=high,
+        confidence=found.confidence if low is not None else None,
+        interval_method=found.method if low is not None else None,
         n=round(float(group.among.sum()), 6),
         clusters=found.clusters,
         outcomes=group.outcomes,
@@ -87,8 +71,18 @@ def estimate_row(
     )
 
 
+def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
+    """Adds what shuffling gives to a row: its value, its null band, and p if there is a test.
+    others: further fields, or these as the row has them.
+    """
+    fields: dict[str, Any] = {"value": found.value, "null_low": found.low, "null_high": found.high}
+    if found.p is not None:
+        fields |= {"test": found.method, "p": finite(found.p)}
+    return replace(row, **{**fields, **others})
+
+
 def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
-    """With the pooled share of each of the two levels, where both have answers."""
+    """Adds the pooled share of each of the two levels, where both have answers."""
     totals = [float(among.sum()) for among in pair.among]
     if not all(totals):
         return estimate
@@ -104,7 +98,7 @@ def spread_of(found: Interval) -> tuple[float, float] | None:
 def with_test(
     estimate: Estimate, test: Test, found: Interval, detect: Detect | None = None
 ) -> Estimate:
-    """With p, and how the difference that would be found follows from the level of the test.
+    """Adds p, and how the difference that would be found follows from the level of the test.
 
     detect: by the row's own test; by t on the error of the interval where it is left out.
     """
@@ -132,7 +126,7 @@ def by_t(found: Interval, *, ratio: bool = False) -> Detect:
 
 
 def with_detectable(estimate: Estimate) -> Estimate:
-    """With the difference that the row's test finds in its family with 80 % power; a row that was
+    """Adds the difference that the row's test finds in its family with 80 % power; a row that was
     not tested has none. How it and its items are tested is done with.
     """
     if estimate.detect is None:
@@ -224,8 +218,8 @@ def with_shuffled_items(
 
 
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
-    """Between all other outcomes counted against, and all counted for: it holds whatever they would
-    have been.
+    """Bounds a share between all other outcomes counted against, and all counted for: it holds
+    whatever they would have been.
     """
     hits, among = float(group.hits.sum()), float(group.among.sum())
     found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
@@ -258,24 +252,26 @@ def bounds_row(
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
     """Bounds as a row of their own, beside that of the measure."""
-    return Estimate(
-        "",
-        "",
-        "",
-        f"{measure.name}{BOUNDS}",
+    return row_of(
+        replace(measure, name=measure.name + BOUNDS),
         group.condition,
         contrast,
         finite(found.value),
-        measure.unit,
-        finite(found.low),
-        finite(found.high),
-        None,
-        found.method,
+        low=finite(found.low),
+        high=finite(found.high),
+        interval_method=found.method,
         n=round(sum(group.outcomes.values()), 6),
         clusters=group.among.size,
         outcomes=group.outcomes,
         note=found.note or "",
     )
+
+
+def share_of_items(group: Group) -> Interval:
+    """The share of a group over its items; of one item alone over its outputs."""
+    if group.fixed:
+        return one_item(group)
+    return rates.clustered_share(successes=group.hits, n=group.among)
 
 
 def one_item(group: Group) -> Interval:
@@ -298,8 +294,8 @@ def one_item(group: Group) -> Interval:
 
 
 def from_null(group: Group, null: float) -> Floats:
-    """Each item's share less the null value, weighted by its part of the denominator (mean weight
-    1); sums to Σ(x − null·n).
+    """Takes each item's share less the null value, weighted by its part of the denominator (mean
+    weight 1); sums to Σ(x − null·n).
     """
     total = group.among.sum()
     if total == 0:

@@ -45,7 +45,7 @@ class _Item:
 
     @property
     def direction(self) -> str:
-        """With, against, or neither, by the rule of the module."""
+        """The direction of an item: with, against, or neither, by the rule of the module."""
         signs = {float(np.sign(value)) for value in self.effects.values()}
         return WITH if signs == {1.0} else AGAINST if signs == {-1.0} else NEITHER
 

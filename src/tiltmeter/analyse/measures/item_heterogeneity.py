@@ -94,9 +94,9 @@ def _can_be_tested(measure: MeasureSpec, table: CountTable, counts: tuple[Floats
 
 
 def _without_repeats(*counts: Floats) -> list[Floats]:
-    """Of answers that come in equal lots, such as five alike whenever a prompt is asked five times
-    (temperature 0), one each: repeats of one answer are no draws. Where an item has one lot a side
-    they stay as they are, and it is said that no answer varied.
+    """Takes, of answers that come in equal lots, such as five alike whenever a prompt is asked five
+    times (temperature 0), one each: repeats of one answer are no draws. Where an item has one lot a
+    side they stay as they are, and it is said that no answer varied.
     """
     lot = math.gcd(*(int(n) for one in counts for n in one))
     several = lot > 1 and any((one > lot).any() for one in counts)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,7 @@ from ...stats.results import join_notes
 from ...stats.shuffles import conditions
 from ..counts.count_table import CountTable, Floats, Key
 from .controlled_effects import TESTED, Sides, item_sides
-from .estimate_rows import finite, generator_of, with_test
+from .estimate_rows import finite, generator_of, row_of, with_test
 
 LANGUAGE = "language"
 
@@ -35,12 +36,9 @@ def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
     Test: in each item it is drawn at random which condition is the tested one (exact where items
     are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
     """
-    inside = [factor for factor in measure.expected if factor not in by]
-    table, note = with_all_groups(table, measure, inside)
-    controls = (measure.contrast or {})["controls"].split(SEVERAL)
-    for key, parts in _groups(table, measure, by).items():
-        row = _row(table, measure, dict(key), parts, controls)
-        yield replace(row, note=join_notes(row.note or None, note) or "")
+    for group in joint_groups(table, measure, by):
+        row = _row(group, measure, table)
+        yield replace(row, note=join_notes(row.note or None, group.note) or "")
 
 
 def effects_by_item(
@@ -49,31 +47,54 @@ def effects_by_item(
     """Group of `by` → {item, or items that share their controls: share of hits on the tested side
     less the mean of its shares in the controls}.
     """
-    inside = [factor for factor in measure.expected if factor not in by]
-    table, _ = with_all_groups(table, measure, inside)
-    controls = (measure.contrast or {})["controls"].split(SEVERAL)
-    found: dict[Key, dict[str, float]] = {}
-    for key, parts in _groups(table, measure, by).items():
-        present = [name for name in controls if any(name in sides.hits for sides in parts)]
-        shares = _by_cluster([s for s in parts if all(n in s.hits for n in present)], present)
-        found[key] = {name: float(row[0] - row[1:].mean()) for name, row in shares.items()}
-    return found
+    return {
+        tuple(group.condition.items()): {
+            name: float(row[0] - row[1:].mean())
+            for name, row in _by_cluster(group.complete, group.controls).items()
+        }
+        for group in joint_groups(table, measure, by)
+    }
 
 
-def _groups(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, list[Sides]]:
+class JointGroup(NamedTuple):
+    """The sides of all groups of items that a joint effect takes together. contrast: the controls
+    that occur; note: the languages that are left out.
+    """
+
+    condition: dict[str, str]
+    contrast: dict[str, str]
+    parts: list[Sides]
+    controls: list[str]
+    note: str | None
+
+    @property
+    def complete(self) -> list[Sides]:
+        """The sides that have every control."""
+        return [one for one in self.parts if all(name in one.hits for name in self.controls)]
+
+
+def joint_groups(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[JointGroup]:
+    """Yields what stands together in each group of `by`."""
     inside = [factor for factor in measure.expected if factor not in by]
+    table, note = _with_all_groups(table, measure, inside)
+    contrast = measure.contrast or {}
     groups: dict[Key, list[Sides]] = {}
     for sides in item_sides(table, measure, (*by, *inside)):
         key = tuple((name, sides.condition[name]) for name in by)
         groups.setdefault(key, []).append(sides)
-    return groups
+    for key, parts in groups.items():
+        named = contrast["controls"].split(SEVERAL)
+        there = [name for name in named if any(name in sides.hits for sides in parts)]
+        yield JointGroup(dict(key), {contrast["factor"]: " and ".join(there)}, parts, there, note)
 
 
-def with_all_groups(
+def _with_all_groups(
     table: CountTable, measure: MeasureSpec, inside: Sequence[str]
 ) -> tuple[CountTable, str | None]:
-    """Of a claim over languages, those with items of every group: of masculine nouns alone a share
-    of men says as much of a model that draws men for any word as of grammatical gender.
+    """Keeps, of a claim over languages, those with items of every group: of masculine nouns alone a
+    share of men says as much of a model that draws men for any word as of grammatical gender.
     """
     if LANGUAGE not in measure.over or not inside:
         return table, None
@@ -87,35 +108,24 @@ def with_all_groups(
     return replace(table, rows=kept), f"without {', '.join(lacking)}: not of all groups"
 
 
-def _row(
-    table: CountTable,
-    measure: MeasureSpec,
-    condition: dict[str, str],
-    parts: Sequence[Sides],
-    controls: Sequence[str],
-) -> Estimate:
-    present = [name for name in controls if any(name in sides.hits for sides in parts)]
-    shares = _shares([s for s in parts if all(name in s.hits for name in present)], present)
+def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:
+    parts, shares = group.parts, _shares(group.complete, group.controls)
     found = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
     outcomes: dict[str, float] = {}
     for sides in parts:
-        for side in (TESTED, *present):
+        for side in (TESTED, *group.controls):
             for value, number in sides.outcomes.get(side, {}).items():
                 outcomes[value] = outcomes.get(value, 0.0) + number
     intervals = table.variant.intervals
-    row = Estimate(
-        "",
-        "",
-        "",
-        measure.name,
-        condition,
-        {(measure.contrast or {})["factor"]: " and ".join(present)},
+    row = row_of(
+        measure,
+        group.condition,
+        group.contrast,
         finite(found.value),
-        measure.unit,
-        finite(found.low) if intervals else None,
-        finite(found.high) if intervals else None,
-        found.confidence if intervals else None,
-        found.method if intervals else None,
+        low=finite(found.low) if intervals else None,
+        high=finite(found.high) if intervals else None,
+        confidence=found.confidence if intervals else None,
+        interval_method=found.method if intervals else None,
         n=round(sum(float(n.sum()) for sides in parts for n in sides.among.values()), 6),
         clusters=len(shares),
         outcomes=outcomes,

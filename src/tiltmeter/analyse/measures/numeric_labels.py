@@ -18,7 +18,7 @@ from ...records import OUTCOMES, Estimate
 from ...stats import means
 from ...stats.results import Interval, join_notes
 from ...stats.shuffles.resampling import parts_of_difference
-from ..counts.count_table import CountTable, Cut, Floats, Group, together
+from ..counts.count_table import CountTable, Cut, Floats, Group, Key, together
 from .cue_word_rows import PromptsByValue, with_cue_words
 from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
@@ -85,24 +85,16 @@ def mean_difference(
 
     By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
     """
-    contrast = measure.contrast or {}
-    factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
     prompts = PromptsByValue(table, measure, by)
-    for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
-        a, b = (_sums(cuts[side], measure) for side in (level, baseline))
+    for a, b in _pairs(table, measure, by):
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
         (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
         found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
         estimate = _estimate(measure, cut, na + nb, found, table)
-        estimate = replace(
-            estimate,
-            contrast={factor: f"{level} − {baseline}"},
-            note=join_notes(estimate.note or None, a.note or b.note) or "",
-            sides={"level": _pooled(a), "baseline": _pooled(b)}
-            if a.n.any() and b.n.any()
-            else None,
-        )
+        estimate = replace(estimate, note=join_notes(estimate.note or None, a.note or b.note) or "")
+        if a.n.any() and b.n.any():
+            estimate = replace(estimate, sides={"level": _pooled(a), "baseline": _pooled(b)})
         both = (na > 0) & (nb > 0)
         if both.any():
             parts = parts_of_difference(sa, na, sb, nb)
@@ -114,6 +106,35 @@ def mean_difference(
             )
 
 
+def _pairs(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[tuple[NumberSums, NumberSums]]:
+    """Yields the numbers at the level and at the baseline of each group that has both."""
+    contrast = measure.contrast or {}
+    for cuts in table.contrast_groups(measure, by).values():
+        if len(cuts) == 2:
+            first, second = (_sums(cuts[contrast[end]], measure) for end in ("level", "baseline"))
+            yield first, second
+
+
+def item_means(
+    table: CountTable, measure: MeasureSpec, by: Sequence[str]
+) -> dict[Key, dict[str, dict[str, float]]]:
+    """The mean of each item at the two levels of a contrast, by group of the grouping."""
+    found: dict[Key, dict[str, dict[str, float]]] = {}
+    for key, cuts in table.contrast_groups(measure, by).items():
+        sides = {level: _sums(cut, measure) for level, cut in cuts.items()}
+        found[key] = {
+            level: {
+                item: float(total / n)
+                for item, total, n in zip(side.cut.items, side.sums, side.n, strict=True)
+                if n
+            }
+            for level, side in sides.items()
+        }
+    return found
+
+
 def _pooled(side: NumberSums) -> float:
     return float(side.sums.sum() / side.n.sum())
 
@@ -123,18 +144,12 @@ def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 
     By hand: items with 110 by 100 and 100 by 110 words: the ratio is 1.
     """
-    contrast = measure.contrast or {}
-    factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
-    for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
-        a, b = (_sums(cuts[side], measure) for side in (level, baseline))
+    for a, b in _pairs(table, measure, by):
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
         (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
         found = means.geometric_ratio(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
-        row = replace(
-            _estimate(measure, cut, na + nb, found, table),
-            contrast={factor: f"{level} − {baseline}"},
-        )
+        row = _estimate(measure, cut, na + nb, found, table)
         both = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
         logs = np.log(sa[both] / na[both]) - np.log(sb[both] / nb[both])
         yield with_sign_flip(row, logs, found, table, math.expm1)
@@ -167,4 +182,7 @@ def _sums(cut: Cut, measure: MeasureSpec) -> NumberSums:
 def _estimate(
     measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: CountTable
 ) -> Estimate:
-    return estimate_row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)
+    contrast = measure.contrast
+    about = contrast and {contrast["factor"]: f"{contrast['level']} − {contrast['baseline']}"}
+    group = Group(cut.condition, cut.items, n, n, cut.outcomes)
+    return estimate_row(group, measure, found, table, about)

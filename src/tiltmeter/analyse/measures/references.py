@@ -18,7 +18,14 @@ from ...records import Estimate
 from ...stats import means, rates
 from ...stats.results import Interval, count_of, join_notes
 from ..counts.count_table import CountTable, Floats, Group
-from .estimate_rows import estimate_row, from_null, one_item, with_sign_flip, with_test
+from .estimate_rows import (
+    estimate_row,
+    from_null,
+    one_item,
+    share_of_items,
+    with_sign_flip,
+    with_test,
+)
 from .lineup_rows import lineups_of, with_lineups
 
 WHOLE = "given shares"  # names a reference that is no column
@@ -53,8 +60,8 @@ def from_reference(
 def reference_slope(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """How much the share rises with the reference from item to item: 1 as it does, more than 1
-    exaggerates it, 0 ignores it.
+    """Yields how much the share rises with the reference from item to item: 1 as it does, more than
+    1 exaggerates it, 0 ignores it.
 
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """
@@ -65,27 +72,22 @@ def reference_slope(
             contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
-            estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
+            estimate = with_test(estimate, means.slope_test(slope=found, null=measure.null), found)
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Each value's share less its share in the reference; its denominator is the reference's values
-    unless `among` says.
+    """Yields each value's share less its share in the reference; its denominator is the reference's
+    values unless `among` says.
     """
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
     rankings = lineups_of(table, measure, by, reference)
     for number, (value, expected) in enumerate(reference.items()):
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
-            shared = (
-                one_item(group)
-                if group.fixed
-                else rates.clustered_share(successes=group.hits, n=group.among)
-            )
-            found = _shift_interval(shared, expected)
+            found = _shift_interval(share_of_items(group), expected)
             place = tuple(group.condition.items())
             condition = {**group.condition, measure.attribute: value}
             row = estimate_row(replace(group, condition=condition), measure, found, table)
@@ -132,8 +134,8 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
-    """Each group over the items that have a reference, with their references and how many items
-    have none.
+    """Yields each group over the items that have a reference, with their references and how many
+    items have none.
     """
     for more, groups in table.count_groups(measure, by):
         for group in groups:

@@ -25,7 +25,7 @@ from .estimate_rows import (
     estimate_row,
     from_null,
     generator_of,
-    one_item,
+    share_of_items,
     shift_as_odds,
     with_shuffled_items,
     with_sides,
@@ -46,11 +46,7 @@ def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
         for group in groups:
             place = group.condition
             group = replace(group, condition={**group.condition, **more})
-            found = (
-                one_item(group)
-                if group.fixed
-                else rates.clustered_share(successes=group.hits, n=group.among)
-            )
+            found = share_of_items(group)
             estimate = estimate_row(group, measure, found, table)
             if measure.null is not None and not group.fixed:
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
@@ -251,16 +247,10 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
     cuts = list(table.cuts(measure, _few_items(table)))
     for value in shown:
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
-            found = (
-                one_item(group)
-                if group.fixed
-                else rates.clustered_share(successes=group.hits, n=group.among)
-            )
             condition = {**group.condition, **about, "outcome": value}
             outcomes = {value: group.outcomes.get(value, 0.0)}
-            yield estimate_row(
-                replace(group, condition=condition, outcomes=outcomes), measure, found, table
-            )
+            rated = replace(group, condition=condition, outcomes=outcomes)
+            yield estimate_row(rated, measure, share_of_items(group), table)
     if not table.drawn and options:
         measure = MeasureSpec("captured_mass", "share", attribute, options)
         for group in table.groups(measure, (), options):

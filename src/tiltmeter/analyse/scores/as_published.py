@@ -17,6 +17,7 @@ from ...stats.shuffles import divergence, permutation
 from ...stats.shuffles.permutation import Permuted
 from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
 from ..counts.whole_outputs import PUBLISHED_DRAWS, BaseAndGroups, notes
+from ..measures.estimate_rows import with_shuffled
 
 
 def distances(
@@ -47,10 +48,9 @@ def distances(
 
 
 def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimate:
-    about = replace(about, unit="distance", value=value)
     if value is None or found.p is None:
-        return about
-    return replace(about, null_low=found.low, null_high=found.high, test=found.method, p=found.p)
+        return replace(about, unit="distance", value=value)
+    return with_shuffled(about, found, unit="distance", value=value)
 
 
 def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:

@@ -27,7 +27,7 @@ from ...stats.shuffles.chance import expected_divergence
 from ...stats.shuffles.permutation import Permuted
 from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
-from ..measures.estimate_rows import row_of
+from ..measures.estimate_rows import row_of, with_shuffled
 from ..words.reading import CODE, PUBLISHED
 from .as_published import bits_by_code, clipped_by_code, distances
 
@@ -35,13 +35,10 @@ ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterato
 
 
 def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Each group against the base prompt (BDS)."""
-    for (dimension, group), outputs in cell.groups.items():
-        about = {**cell.condition, "dimension": dimension, "group": group}
-        blank = row_of(measure, about)
-        yield from _in_variant(
-            variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs}
-        )
+    """Yields each group against the base prompt (BDS)."""
+    for place, outputs in cell.groups.items():
+        blank, groups = row_of(measure, cell.about(place)), {"base": cell.base, place[1]: outputs}
+        yield from _in_variant(variant, clipped_by_code, blank, cell, groups)
 
 
 def between_groups(
@@ -51,10 +48,7 @@ def between_groups(
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
             continue
-        blank = row_of(
-            measure,
-            {**cell.condition, "dimension": dimension},
-        )
+        blank = row_of(measure, {**cell.condition, "dimension": dimension})
         yield from _in_variant(variant, bits_by_code, blank, cell, groups)
 
 
@@ -119,25 +113,10 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
     said = (
         join_notes(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
     )
+    plain = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
     return [
-        replace(
-            about,
-            value=value,
-            null_low=low,
-            null_high=high,
-            test=found.method,
-            p=found.p,
-            note=said,
-        ),
-        replace(
-            about,
-            measure=measure,
-            unit="bits",
-            value=found.value,
-            null_low=found.low,
-            null_high=found.high,
-            note=note,
-        ),
+        with_shuffled(about, found, value=value, null_low=low, null_high=high, note=said),
+        plain,
     ]
 
 

@@ -1,7 +1,7 @@
-"""What a mitigation does to a tilt: the number of another measure with it less without, item by
+"""The effect of a mitigation on a tilt: the number of another measure with it less without, item by
 item.
 
-A share changes by the difference of its two shares; a difference of two levels, or an effect, by
+A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by
 the difference of its two differences. The row keeps both numbers in its `sides`, the value of no
 tilt as `even`, and `turned` if the tilt with the mitigation surely lies on the other side.
 """
@@ -16,17 +16,18 @@ import polars as pl
 
 from ...protocol import MeasureSpec
 from ...protocol.design.contrasts import each_contrast
-from ...protocol.design.mitigations import CHANGE, SHARES
+from ...protocol.design.mitigations import CELLS, CHANGE, MEANS, SHARES
 from ...records import Estimate
-from ...stats import rates
+from ...stats import means, rates
 from ...stats.results import Interval
 from ..counts.count_table import CountTable, Floats, Group, Key, Pair
 from ..counts.prompt_counts import change_of_prompts
-from ..measures import shares
+from ..measures import numeric_labels, shares
 from ..measures.cue_word_rows import PromptsByValue, with_cue_words
-from ..measures.estimate_rows import estimate_row, with_sign_flip
+from ..measures.estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 from ..measures.interactions import double_difference
 from ..measures.joint_effect import effects_by_item
+from .changed_cells import changed_cells
 
 EVEN, TURNED = "even", "turned"
 
@@ -50,6 +51,12 @@ def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         yield from _of_shares(table, measure, base, by)
     elif base.kind == "joint_effect":
         yield from _of_effects(table, measure, base, by)
+    elif base.kind == "mean":
+        yield from _of_means(table, measure, base, by)
+    elif base.kind in MEANS:
+        yield from _of_mean_differences(table, measure, base, by)
+    elif base.kind in CELLS:
+        yield from changed_cells(table, measure, base)
     else:
         for one in each_contrast(table.protocol, base):
             yield from _of_differences(table, measure, one, by)
@@ -120,6 +127,59 @@ def _of_effects(
         yield _with_tilt(row, own, (float(level.mean()), float(baseline.mean())), 0.0)
 
 
+def _of_means(
+    table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    spec = replace(base, name=measure.name, contrast=measure.contrast, null=0.0)
+    level = numeric_labels.mean(_tables(table, measure)[0], base, by)
+    own = {tuple(row.condition.items()): row for row in level}
+    for row in numeric_labels.mean_difference(table, spec, by):
+        if row.sides:
+            sides = (row.sides["level"], row.sides["baseline"])
+            yield _with_tilt(row, own[tuple(row.condition.items())], sides, base.null or 0.0)
+
+
+def _of_mean_differences(
+    table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    """Each item's mean counts once. Items of both levels are paired, and those of one left out."""
+    contrast = base.contrast or {}
+    ends = (contrast["level"], contrast["baseline"])
+    first, second = (numeric_labels.item_means(t, base, by) for t in _tables(table, measure))
+    for place in (place for place in second if place in first):
+        means_of = [side[place].get(end, {}) for side in (first, second) for end in ends]
+        items = [[i for i in means_of[n] if i in means_of[n + 2]] for n in (0, 1)]
+        paired = [item for item in items[0] if item in items[1]]
+        items = [paired, paired] if paired else items
+        if not all(items):
+            continue
+        level, baseline = (
+            [np.array([means_of[n + at][item] for item in items[n]]) for n in (0, 1)]
+            for at in (0, 2)
+        )
+        changes = (level[0] - baseline[0], level[1] - baseline[1])
+        found, own = (_less(*sides, paired=bool(paired)) for sides in (changes, level))
+        n = np.ones(len(paired) or sum(map(len, items)))
+        group = Group(dict(place), (), np.zeros_like(n), n, {})
+        row = estimate_row(group, measure, found, table, _contrast(measure))
+        if paired:
+            row = with_sign_flip(row, changes[0] - changes[1], found, table)
+        else:
+            row = with_shuffled_items(row, changes, found, table)
+        gaps = [float(side[0].mean() - side[1].mean()) for side in (level, baseline)]
+        yield _with_tilt(row, own, (gaps[0], gaps[1]), 0.0)
+
+
+def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
+    """The mean of some items less that of the same, or of others."""
+    if paired:
+        return rates.clustered_mean(values=first - second)
+    sides = [(first, np.zeros_like(second)), (np.zeros_like(first), second)]
+    sums_a, sums_b = (np.concatenate(side) for side in sides)
+    n_a, n_b = (np.repeat(there, (len(first), len(second))) for there in ((1, 0), (0, 1)))
+    return means.pooled_difference(sums_a=sums_a, n_a=n_a, sums_b=sums_b, n_b=n_b)
+
+
 def _tables(table: CountTable, measure: MeasureSpec) -> list[CountTable]:
     """The rows at the level and at the baseline of the contrast."""
     contrast = measure.contrast or {}
@@ -146,8 +206,10 @@ def _sum(values: Floats) -> float:
     return float(values.sum())
 
 
-def _with_tilt(row: Estimate, own: Interval, sides: tuple[float, float], even: float) -> Estimate:
-    """With both tilts. own: the interval of the one with the mitigation."""
+def _with_tilt(
+    row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
+) -> Estimate:
+    """Adds both tilts. own: the interval of the one with the mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

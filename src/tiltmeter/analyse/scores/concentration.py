@@ -23,7 +23,7 @@ from ..counts.value_counts import (
     values_seen,
 )
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
-from ..measures.estimate_rows import row_of
+from ..measures.estimate_rows import row_of, with_shuffled
 from ..words.reading import CODE, PUBLISHED
 from .as_published import worded_values
 
@@ -36,11 +36,9 @@ def concentration(
     """Estimates the concentration of the values of each prompt (VAC), and by default its surplus
     over the base prompt's.
     """
-    named = {("base", "base"): cell.base, **cell.groups}
     whole: list[float] = []
-    for (dimension, group), outputs in named.items():
-        about = {**cell.condition, "dimension": dimension, "group": group}
-        blank = row_of(measure, about)
+    for place, outputs in cell.prompts.items():
+        group, blank = place[1], row_of(measure, cell.about(place))
         rows = [
             attribute_concentration(blank, cell, outputs, name, variant) for name in cell.attributes
         ]
@@ -93,7 +91,7 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
     attributes they are.
     """
     found, cases = [], 0
-    for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
+    for place, outputs in cell.prompts.items():
         for name in cell.attributes:
             alike = has_one_value(outputs, name)
             if alike is None:
@@ -101,21 +99,9 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
             cases += 1
             if alike:
                 (only,) = value_shares(outputs, name)
-                about = {
-                    **cell.condition,
-                    "dimension": dimension,
-                    "group": group,
-                    "attribute": name,
-                    "value": only,
-                }
-                found.append(
-                    row_of(
-                        measure,
-                        about,
-                        value=1.0,
-                        n=count_with_value([outputs], name),
-                    )
-                )
+                about = {**cell.about(place), "attribute": name, "value": only}
+                n = count_with_value([outputs], name)
+                found.append(row_of(measure, about, value=1.0, n=n))
     value = len(found) / cases if cases else None
     yield row_of(
         measure,
@@ -132,27 +118,21 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
     the outputs or more.
     """
     least = measure.null or 0.0
-    for (dimension, group), outputs in cell.groups.items():
+    for place, outputs in cell.groups.items():
         for name in cell.attributes:
             found = commonest_shift(cell, outputs, name, least)
             if found is not None:
                 old, old_share, new, new_share = found
-                about = {
-                    **cell.condition,
-                    "dimension": dimension,
-                    "group": group,
-                    "attribute": name,
-                }
-                row = row_of(
+                yield row_of(
                     measure,
-                    about,
+                    {**cell.about(place), "attribute": name},
                     {name: f"{old} → {new}"},
                     new_share,
                     n=count_with_value([outputs], name),
                     outcomes=value_counts(outputs, name),
                     note=f"{old} has {old_share:.2f} of the base prompt's",
+                    sides={"level": new_share, "baseline": old_share},
                 )
-                yield replace(row, sides={"level": new_share, "baseline": old_share})
 
 
 def _more_than_base(
@@ -166,17 +146,12 @@ def _more_than_base(
     )
     parts = found.attributes or (found,) * len(cell.attributes)
     for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
-        condition = {**blank.condition, **({"attribute": name} if name else {})}
         sides = [cell.base, outputs]
-        yield replace(
+        yield with_shuffled(
             blank,
-            condition=condition,
+            one,
+            condition={**blank.condition, **({"attribute": name} if name else {})},
             contrast={"group": f"{group} − base"},
-            value=one.value,
-            null_low=one.low,
-            null_high=one.high,
-            test=one.method if one.p is not None else None,
-            p=one.p,
             n=count_with_value(sides, name) if name else float(sum(map(len, sides))),
             note=notes(one, sides, ("base", group), name),
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,17 +40,45 @@ class Compared:
     based: bool
 
 
+class CellSides(NamedTuple):
+    """The groups that a claim holds against each other. about: its condition; names: of the groups;
+    groups: of each cell, in the order of the names.
+    """
+
+    about: dict[str, str]
+    names: Sequence[str]
+    cells: Sequence[BaseAndGroups]
+    groups: Sequence[Sequence[OutputGroup]]
+
+
+def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
+    """Yields the base and each group of a dimension, over all objects."""
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    for place in places_of(cells):
+        groups = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
+        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
+        yield CellSides(about, (contrast["baseline"], place[1]), cells, groups)
+
+
+def sides_between_groups(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
+    """Yields the groups of each dimension that has several, over all objects."""
+    contrast, cells = measure.contrast or {}, cells_of(table, measure)
+    places = places_of(cells)
+    for dimension in dict.fromkeys(dimension for dimension, _ in places):
+        own = [place for place in places if place[0] == dimension]
+        if len(own) > 1:
+            groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
+            names = [group for _, group in own]
+            yield CellSides({contrast["within"]: dimension}, names, cells, groups)
+
+
 def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """One claim for each group of a dimension: do its outputs differ from those of the base prompt
     in any value of any attribute, over all objects? Value: the difference of the shares of the
     largest cell. p by shuffling whole outputs inside each object.
     """
-    contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    for place in places_of(cells):
-        sides = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
-        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
-        compared = _compared(cells, sides, (contrast["baseline"], place[1]), based=True)
-        yield _noted(table, claim_row(measure, about, compared)[0])
+    for sides in sides_from_base(table, measure):
+        yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=True))[0])
 
 
 def between_groups(
@@ -58,14 +87,8 @@ def between_groups(
     """One claim for each dimension of several groups: do the outputs of its groups differ among one
     another? Of three or more, a cell is a group against all others.
     """
-    contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    places = places_of(cells)
-    for dimension in dict.fromkeys(dimension for dimension, _ in places):
-        own = [place for place in places if place[0] == dimension]
-        if len(own) > 1:
-            sides = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
-            compared = _compared(cells, sides, [group for _, group in own], based=False)
-            yield _noted(table, claim_row(measure, {contrast["within"]: dimension}, compared)[0])
+    for sides in sides_between_groups(table, measure):
+        yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=False))[0])
 
 
 def between_levels(
@@ -85,19 +108,13 @@ def between_levels(
     yield claim_row(measure, {}, Compared([part], [""], list(codes), False))[0]
 
 
-def _compared(
-    cells: Sequence[BaseAndGroups],
-    sides: Sequence[Sequence[OutputGroup]],
-    names: Sequence[str],
-    *,
-    based: bool,
-) -> Compared:
+def _compared(sides: CellSides, *, based: bool) -> Compared:
     parts = []
-    for cell, groups in zip(cells, sides, strict=True):
+    for cell, groups in zip(sides.cells, sides.groups, strict=True):
         rows, values = codes_with_values(groups, cell.attributes)
         parts.append(ObjectOutputs(rows, cell.attributes, values, cell.shuffles(DRAWS)))
-    objects = [", ".join((*cell.condition.values(), cell.subject)[:1]) for cell in cells]
-    return Compared(parts, objects, names, based)
+    objects = [", ".join((*cell.condition.values(), cell.subject)[:1]) for cell in sides.cells]
+    return Compared(parts, objects, sides.names, based)
 
 
 def claim_row(
@@ -234,5 +251,5 @@ def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[flo
 
 
 def _noted(table: CountTable, row: Estimate) -> Estimate:
-    """With what is to be said of where the attributes come from."""
+    """Adds the note about the source of the attributes."""
     return replace(row, note=join_notes(row.note, note_of(table)(row)) or "")

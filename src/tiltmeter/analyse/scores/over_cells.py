@@ -21,8 +21,8 @@ from ...stats.shuffles.pooled_permutation import Pooled, PooledCell, Score, pool
 from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import CountTable
 from ..counts.value_counts import OutputGroup, Values, codes, count_with_value
-from ..counts.whole_outputs import DRAWS, BaseAndGroups, Place, split_by_base
-from ..measures.estimate_rows import finite
+from ..counts.whole_outputs import BASE, DRAWS, BaseAndGroups, Place, split_by_base
+from ..measures.estimate_rows import finite, row_of, with_shuffled
 from ..words.reading import PUBLISHED
 from .as_published import attribute_distance
 from .concentration import (
@@ -33,7 +33,6 @@ from .concentration import (
 
 FEWEST_CELLS = 2  # below it the rows of the one cell say the same
 WHOLE_DRAWS = 1_999  # shuffles of all groups of a cell together, which take the longest
-BASE: Place = ("base", "base")
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,14 @@ class _Cells:
         """(dimension, group) of all cells, in the order of the design."""
         return places_of(self.cells)
 
+    def prompts(self, place: Place | None) -> Iterator[tuple[BaseAndGroups, OutputGroup]]:
+        """Yields the outputs of one prompt in each cell, or of all prompts."""
+        for cell in self.cells:
+            yield from ((cell, own) for key, own in cell.prompts.items() if place in (None, key))
+
     def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
         """An estimate without a value yet."""
-        unit = self.measure.unit
-        blank = Estimate("", "", "", self.measure.name, dict(condition), None, None, unit)
-        return replace(blank, n=n, clusters=cells)
+        return row_of(self.measure, dict(condition), n=n, clusters=cells)
 
     def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
         """The pooled score of the groups of each cell, the base first where there is one; of the
@@ -128,7 +130,7 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
             ]
             yield _published(found, condition, n, [_distances(*one)[""] for one in pairs])
         else:
-            yield _adjusted(found.row(condition, n, 0), *_whole(found.score(sides, "base")))
+            yield _adjusted_whole(found.row(condition, n, 0), found.score(sides, "base"))
 
 
 def between_groups(
@@ -155,7 +157,7 @@ def between_groups(
                 each.append(_published(found, about, n, [one.get(name) for one in scores]))
             continue
         pooled = found.score(sides, "pairs")
-        whole.append(_adjusted(found.row(condition, n, 0), *_whole(pooled)))
+        whole.append(_adjusted_whole(found.row(condition, n, 0), pooled))
         for name, (one, cells) in pooled.by_name.items():
             about = {**condition, "attribute": name}
             each.append(_adjusted(found.row(about, _with_value(sides, name), 0), one, cells))
@@ -176,27 +178,18 @@ def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
         return
     for place in [BASE, *found.places()] if by else [None]:
         condition = found.condition(by, place)
-        values = [
-            value
-            for cell in found.cells
-            for key, outputs in {BASE: cell.base, **cell.groups}.items()
-            if place in (None, key)
-            for value in [_level(found, cell, outputs)]
-        ]
-        yield _published(found, condition, float(_number(found, place)), values)
+        prompts = list(found.prompts(place))
+        values = [_level(found, cell, outputs) for cell, outputs in prompts]
+        n = float(sum(len(outputs) for _, outputs in prompts))
+        yield _published(found, condition, n, values)
     if found.published:
         return
     for condition, sides in _sides(found, by):
         pooled = found.score(sides, "concentration")
-        one, cells = _whole(pooled)
-        row = found.row(condition, _outputs(sides), cells)
-        yield replace(
-            _tested(row, one),
-            measure=f"{measure.name}_difference",
-            contrast={
-                (measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"
-            },
-        )
+        one, row = pooled.whole, found.row(condition, _outputs(sides), pooled.cells)
+        about = {(measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"}
+        name = f"{measure.name}_difference"
+        yield replace(_tested(row, one), measure=name, contrast=about)
 
 
 def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -206,9 +199,7 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
         condition = found.condition(by, place)
         cases = [
             alike
-            for cell in found.cells
-            for key, outputs in {BASE: cell.base, **cell.groups}.items()
-            if place in (None, key)
+            for cell, outputs in found.prompts(place)
             for name in cell.attributes
             for alike in [has_one_value(outputs, name)]
             if alike is not None
@@ -256,18 +247,8 @@ def _with_value(sides: Sequence[Sequence[Sequence[Values]]], name: str) -> float
     return sum(count_with_value(groups, name) for groups in sides)
 
 
-def _number(found: _Cells, place: Place | None) -> int:
-    """Outputs of a prompt over all cells, or of all prompts."""
-    return sum(
-        len(outputs)
-        for cell in found.cells
-        for key, outputs in {BASE: cell.base, **cell.groups}.items()
-        if place in (None, key)
-    )
-
-
-def _whole(pooled: Pooled) -> tuple[Permuted, int]:
-    return pooled.whole, pooled.cells
+def _adjusted_whole(row: Estimate, pooled: Pooled) -> Estimate:
+    return _adjusted(row, pooled.whole, pooled.cells)
 
 
 def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
@@ -281,14 +262,12 @@ def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
     )
     plain = f"plug-in {one.value:.4f} bits, by chance {one.expected:.4f}"
     note = join_notes(_over(cells), plain, one.note) or ""
-    found = replace(row, value=one.adjusted, null_low=low, null_high=high, note=note)
-    return replace(found, test=one.method, p=one.p)
+    return with_shuffled(row, one, value=one.adjusted, null_low=low, null_high=high, note=note)
 
 
 def _tested(row: Estimate, one: Permuted) -> Estimate:
     note = join_notes(_over(row.clusters or 0), one.note) or ""
-    found = replace(row, value=one.value, null_low=one.low, null_high=one.high, note=note)
-    return replace(found, test=one.method, p=one.p) if one.p is not None else found
+    return with_shuffled(row, one, note=note)
 
 
 def _over(cells: int) -> str:

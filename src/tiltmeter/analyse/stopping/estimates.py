@@ -132,8 +132,8 @@ class _Stopped:
     def _as_given_up(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Estimate:
-        """With an interval that agrees with its adjusted p, which is no finding: at the level of
-        its look and family, and none if even that excludes the null value.
+        """Gives the row an interval that agrees with its adjusted p, which is no finding: at the
+        level of its look and family, and none if even that excludes the null value.
         """
         spec = next((one for one in self.protocol.measures if one.name == row.measure), None)
         null = None if spec is None else spec.null
@@ -182,8 +182,8 @@ class _Stopped:
         return min(found, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """With the interval that stopping asks for: g times as wide after it, and before it the one
-        that holds at every look.
+        """Gives the row the interval that stopping asks for: g times as wide after it, and before
+        it the one that holds at every look.
         """
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
@@ -212,7 +212,7 @@ class _Stopped:
         se = (row.high - row.low) / 2 / _quantile(0.975, row.clusters)
         value = corrected_estimate(
             design=self.plan.design(family),
-            found=row.value,
+            value=row.value,
             se=se,
             look=decision.look,
             level=decision.level,

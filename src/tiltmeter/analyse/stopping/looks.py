@@ -76,7 +76,7 @@ class Look:
 
 
 def parse_look(text: str) -> Look:
-    """From the JSON of `as_dict`."""
+    """Parses the JSON of `as_dict`."""
     data = json.loads(text)
     made = {key: StoppingDecision(**one) for key, one in data["decisions"].items()}
     return Look(**data | {"decisions": made})

@@ -138,7 +138,7 @@ class StoppingPlan:
 
 
 def parse(text: str) -> StoppingPlan:
-    """From the JSON of `as_dict`."""
+    """Parses the JSON of `as_dict`."""
     data = json.loads(text)
     families = [
         PlannedFamily(

@@ -15,12 +15,12 @@ from ...protocol.design.tables import SEVERAL
 from ...records import Estimate
 from ...store import Store
 from ..counts.count_table import CountTable, Floats
-from ..counts.value_counts import OutputGroup, Values
-from ..counts.whole_outputs import BaseAndGroups, split_by_base
+from ..counts.value_counts import Values
+from ..counts.whole_outputs import split_by_base
 from ..measures.controlled_effects import TESTED, Sides, item_sides
 from ..measures.divergences import codes_of
-from ..measures.joint_effect import with_all_groups
-from ..scores.over_cells import cells_of, places_of
+from ..measures.joint_effect import joint_groups
+from ..scores.many_cells import CellSides, sides_between_groups, sides_from_base
 from ..whole_run.measure_run import kept_rows, tables
 from .plan import key_of
 
@@ -121,19 +121,9 @@ def _effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 
 
 def _joint(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
-    contrast = measure.contrast or {}
-    inside = [factor for factor in measure.expected if factor not in by]
-    table, _ = with_all_groups(table, measure, inside)
-    groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
-    for sides in item_sides(table, measure, (*by, *inside)):
-        key = tuple((name, sides.condition[name]) for name in by)
-        groups.setdefault(key, []).append(sides)
-    for key, parts in groups.items():
-        named = contrast["controls"].split(SEVERAL)
-        there = [name for name in named if any(name in sides.hits for sides in parts)]
-        parts = [sides for sides in parts if all(name in sides.hits for name in there)]
-        if parts and all(map(_own_controls, parts)):
-            yield dict(key), {contrast["factor"]: " and ".join(there)}, _sums(parts, there)
+    for group in joint_groups(table, measure, by):
+        if group.complete and all(map(_own_controls, group.complete)):
+            yield group.condition, group.contrast, _sums(group.complete, group.controls)
 
 
 def _own_controls(sides: Sides) -> bool:
@@ -149,13 +139,12 @@ def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
 
 
 def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
-    found, place = table.labelled_outputs(), table.stratum
-    for cell in split_by_base(found, place, measure, by, table.protocol):
+    found = table.labelled_outputs()
+    for cell in split_by_base(found, table.stratum, measure, by, table.protocol):
         attributes = tuple(cell.attributes)
         if measure.kind == "from_base":
-            for (dimension, group), own in cell.groups.items():
-                about = {**cell.condition, "dimension": dimension, "group": group}
-                yield about, None, OutputGroups((cell.base, own), attributes)
+            for place, own in cell.groups.items():
+                yield cell.about(place), None, OutputGroups((cell.base, own), attributes)
         else:
             for dimension, groups in cell.dimensions().items():
                 if len(groups) > 1:
@@ -165,30 +154,22 @@ def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
 
 
 def _cells_from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
-    contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    for place in places_of(cells):
-        about = dict(zip((contrast["within"], contrast["factor"]), place, strict=True))
-        sides = [(cell.base, cell.groups.get(place, OutputGroup())) for cell in cells]
-        yield about, None, _cell_groups(cells, sides)
+    for sides in sides_from_base(table, measure):
+        yield sides.about, None, _cell_groups(sides)
 
 
 def _cells_between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Found]:
-    contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    places = places_of(cells)
-    for dimension in dict.fromkeys(dimension for dimension, _ in places):
-        own = [place for place in places if place[0] == dimension]
-        if len(own) > 1:
-            sides = [tuple(cell.groups.get(one, OutputGroup()) for one in own) for cell in cells]
-            yield {contrast["within"]: dimension}, None, _cell_groups(cells, sides)
+    for sides in sides_between_groups(table, measure):
+        yield sides.about, None, _cell_groups(sides)
 
 
-def _cell_groups(
-    cells: Sequence[BaseAndGroups], sides: Sequence[tuple[Sequence[Values], ...]]
-) -> CellGroups:
-    pairs = zip(cells, sides, strict=True)
-    return CellGroups(tuple(OutputGroups(own, tuple(cell.attributes)) for cell, own in pairs))
+def _cell_groups(sides: CellSides) -> CellGroups:
+    pairs = zip(sides.cells, sides.groups, strict=True)
+    return CellGroups(
+        tuple(OutputGroups(tuple(own), tuple(cell.attributes)) for cell, own in pairs)
+    )
 
 
 def _cells_between_levels(

@@ -45,7 +45,7 @@ MOST_DRAWS = 200_000  # of a headline claim: enough for a family of 200
 def measured_rows(
     store: Store, protocol: Protocol, variant: str = "default", draws: int = MOST_DRAWS
 ) -> Iterator[Estimate]:
-    """All estimates of a run in one variant, in the order in which the protocol declares its
+    """Yields all estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p of each test by itself. draws: the most of a headline claim's test.
     """
     frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
@@ -190,7 +190,9 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
-    """Those that the variant names; without a name, those that no variant keeps for itself."""
+    """Yields the measures that the variant names; without a name, those that no variant keeps for
+    itself.
+    """
     own = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (

@@ -8,7 +8,7 @@ from ...protocol import EVERY, MeasureSpec, Protocol, wording
 from ...records import Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
-from .largest_shift import Moved, Share
+from .largest_shift import Moved, Share, leading_cell
 
 
 def slots(
@@ -19,8 +19,8 @@ def slots(
     what_moved: Moved | None,
     nuisance: Mapping[str, str],
 ) -> dict[str, str]:
-    """What stands in the place of each slot of a claim. label: the short name of its model;
-    nuisance: {factor: title of the level with the highest value}.
+    """Fills the place of each slot of a claim. label: the short name of its model; nuisance:
+    {factor: title of the level with the highest value}.
     """
     found = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
     for name, level in row.condition.items():
@@ -47,7 +47,9 @@ def slots(
 
 
 def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
-    """What a share is a share of: answers, pictures, or the listed words that are found in them."""
+    """Names what a share is a share of: answers, pictures, or the listed words that are found in
+    them.
+    """
     if protocol.modality == "image":
         return "pictures"
     found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
@@ -55,9 +57,8 @@ def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
 
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """What the cell of a claim is held against: its base, or all other groups."""
-    cells = row.cells
-    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    """Names what the cell of a claim is held against: its base, or all other groups."""
+    cell = leading_cell(row)
     if cell is None:
         return {}
     base, factor = cell["base"], (spec.contrast or {}).get("factor", "")
@@ -96,8 +97,8 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
 
 
 def _times(row: Estimate, value: float) -> dict[str, str]:
-    """How many times as often; if it was not once at one of the levels, which. A count that gold
-    corrects to nothing is not such a level.
+    """Writes how many times as often; if it was not once at one of the levels, which. A count that
+    gold corrects to nothing is not such a level.
     """
     for kind, side in (
         (CautionKind.ZERO_COUNT, "level"),
@@ -125,9 +126,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
     if unit == "share" and not signed:
         return numerals.percent(value)
     if unit == "share":
-        told = numerals.points(value)
-        sign = "" if value == 0 else "+" if value > 0 else numerals.MINUS
-        return f"{sign}{told}"
+        return f"{numerals.sign(value)}{numerals.points(value)}"
     if unit in numerals.RATIOS:
         return numerals.odds(value)
     return numerals.quantity(value, unit, signed)
@@ -148,8 +147,8 @@ def interval(spec: MeasureSpec, row: Estimate) -> str:
 
 def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     factor = (spec.contrast or {}).get("factor", "")
-    ends = (row.contrast or {}).get(factor, "").split(f" {numerals.MINUS} ")
-    if len(ends) != 2:
+    ends = reading.ends(row, factor)
+    if ends is None:
         return {}
     level, baseline = (wording.title(protocol, factor, end) for end in ends)
     return {"level": level, "baseline": baseline, **_between(protocol, factor, row)}
@@ -157,9 +156,9 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
     """The two levels of a difference whose change the row is."""
-    for name, between in (row.contrast or {}).items():
-        ends = between.split(f" {numerals.MINUS} ")
-        if name != factor and len(ends) == 2:
+    for name in row.contrast or ():
+        ends = reading.ends(row, name)
+        if name != factor and ends is not None:
             first, second = (wording.title(protocol, name, end) for end in ends)
             return {"for_one": first, "for_other": second}
     return {}

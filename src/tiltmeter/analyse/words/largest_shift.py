@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol import EVERY, MeasureSpec
-from ...records import Estimate
+from ...records import Estimate, NamedCell
 from ...stats.wilson import wilson
-from .numerals import MINUS
+from . import reading
 
 
 class Share(NamedTuple):
@@ -50,10 +50,14 @@ class StratumRows:
                     self.tested.setdefault(row.measure, []).append(row)
 
 
-def cell_of(row: Estimate) -> Moved | None:
+def leading_cell(row: Estimate) -> NamedCell | None:
     """The cell that a claim of many cells names, else the one that differs most as seen."""
-    cells = row.cells
-    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    return None if row.cells is None else next(iter(row.cells["named"]), row.cells["largest"])
+
+
+def cell_of(row: Estimate) -> Moved | None:
+    """The leading cell of a claim as what moved."""
+    cell = leading_cell(row)
     if cell is None:
         return None
     share, other = (
@@ -70,8 +74,8 @@ def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
-    """What moved behind a row of a divergence, among the rows of its stratum; None for every other
-    measure.
+    """Finds what moved behind a row of a divergence, among the rows of its stratum; None for every
+    other measure.
     """
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
@@ -80,14 +84,14 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
         return _from_base(spec, row, here, factor)
     if spec.kind == "divergence":
         shares = _shares_by_level(spec, here.all, factor)
-        named = (row.contrast or {}).get(factor, "").split(f" {MINUS} ")
+        named = reading.ends(row, factor) or ()
         levels = [level for level in named if level in shares] or list(shares)
         return _most(spec.attribute, shares, levels, "")
     return None
 
 
 def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
-    """Of the attribute with the smallest p, the value that gained most on the base."""
+    """Finds, of the attribute with the smallest p, the value that gained most on the base."""
     parts = [
         one
         for one in here.tested.get(row.measure, ())

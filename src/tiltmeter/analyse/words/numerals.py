@@ -12,6 +12,8 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 NOTHING = "—"
 MINUS = "−"
+BETWEEN = f" {MINUS} "  # the two ends of a contrast
+LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
 RATIOS = ("odds", "ratio")  # units whose natural scale is logarithmic
 # about 0 to 1; what comes fourth is noise
 DIVERGENCES = ("share of 1 bit", "distance", "concentration")
@@ -134,6 +136,17 @@ def chance(p: float | None) -> str:
     if p < 0.001:
         return "< .001"
     return "> .999" if 0.9995 <= p < 1 else share(p)
+
+
+def equal_to(p: float | None) -> str:
+    """A p-value behind its letter: `= .013`, `< .001`."""
+    text = chance(p)
+    return text if text[0] in "<>" else f"= {text}"
+
+
+def sign(value: float) -> str:
+    """The sign of a difference; "" of none."""
+    return "" if value == 0 else "+" if value > 0 else MINUS
 
 
 def count(value: float | None) -> str:

@@ -8,7 +8,7 @@ from ...records import Estimate, Json, Population
 from ...stats.crossed.words import ADVISED_WORDS, LEAST_WORDS
 from ...stats.power.power import detectable
 from ...stats.results import ALPHA
-from . import numerals
+from . import numerals, reading
 from .verdict_words import Word
 
 LIKE, THESE, ALL = "like these", "these", "all"
@@ -83,12 +83,12 @@ def _inside(text: str) -> str:
 
 
 def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
-    """Why a tilt is one of these cue words alone, and what ten a group could show."""
+    """Explains why a tilt is one of these cue words alone, and what ten a group could show."""
     population, (words, _) = row.population, named
     if population is None:
         return ""
     p = population["p_these_adjusted"]
-    chance = "" if p is None else f"With these {words} adjusted p {_p(p)}. "
+    chance = "" if p is None else f"With these {words} adjusted p {numerals.equal_to(p)}. "
     if population["cue_words"] == THESE:
         return (
             f"{chance}So few {words} say nothing of others: give {LEAST_WORDS} at least, better "
@@ -96,7 +96,7 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
         )
     apart_by = population["words_sd"] if in_points else None
     spread = "" if apart_by is None else numerals.points(apart_by)
-    apart = f"{_capital(words)} of one group differ by {spread} among themselves: for"
+    apart = f"{reading.title(words)} of one group differ by {spread} among themselves: for"
     few = in_points and min(population["words"]) < ADVISED_WORDS
     ten = _ten(row, population) if few else None
     could = "" if ten is None else f"; {ADVISED_WORDS} a group could show {numerals.points(ten)}"
@@ -112,12 +112,3 @@ def _ten(row: Estimate, population: Population) -> float | None:
     if clusters < 2 or variance <= 0:
         return None
     return detectable(se=variance**0.5, clusters=clusters, alpha=ALPHA, tests=row.family_size or 1)
-
-
-def _p(p: float) -> str:
-    text = numerals.chance(p)
-    return text if text[0] in "<>" else f"= {text}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

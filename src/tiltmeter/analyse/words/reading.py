@@ -28,7 +28,7 @@ Stratum = tuple[str, ...]
 
 
 def stratum(estimate: Estimate) -> Stratum:
-    """What is never pooled: subject, instrument, then mode and language."""
+    """Returns what is never pooled: subject, instrument, then mode and language."""
     return (
         estimate.subject,
         estimate.instrument,
@@ -61,7 +61,7 @@ def grouping(estimate: Estimate) -> tuple[str, ...]:
 
 
 def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
-    """What tells rows of a stratum apart: two factors may have a level of the same name."""
+    """Returns what tells rows of a stratum apart: two factors may have a level of the same name."""
     return (*group(estimate).items(), *(estimate.contrast or {}).items())
 
 
@@ -73,6 +73,18 @@ def group_label(estimate: Estimate) -> str:
 def contrast_label(estimate: Estimate) -> str:
     """The contrast as `factor: level; factor: level`, or "" where there is none."""
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
+
+
+def level_title(protocol: Protocol, factor: str, level: str) -> str:
+    """The title of a level, or of both ends of a contrast."""
+    ends = level.split(numerals.BETWEEN)
+    return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
+
+
+def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
+    """The level and the baseline that a row holds against each other; None if it has no two."""
+    found = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
+    return (found[0], found[1]) if len(found) == 2 else None
 
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
@@ -97,7 +109,7 @@ def title(text: str) -> str:
 
 
 def is_signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
-    """Whether the number is shown with its sign: a contrast, or a measure that says so."""
+    """True if the number is shown with its sign: a contrast, or a measure that says so."""
     return estimate.contrast is not None or (spec is not None and spec.signed)
 
 
@@ -161,7 +173,7 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
 
 
 def detectable_noun(unit: str) -> str:
-    """What `detectable` is called in a sentence."""
+    """Names `detectable` as a sentence does."""
     return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
@@ -180,8 +192,8 @@ def null_of(spec: MeasureSpec) -> float | None:
 
 
 def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
-    """What it means to lie below and above the null value, in the words of the protocol: with the
-    titles of levels where it is given.
+    """Explains both sides of the null value, in the words of the protocol: with the titles of
+    levels where it is given.
     """
     if spec is None:
         return "", ""

@@ -40,7 +40,7 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
 
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
-    """Which side of the null value a row lies on, in the words of the protocol."""
+    """Names the side of the null value on which a row lies, in the words of the protocol."""
     own = row.condition.get(spec.attribute)
     if own and EVERY in spec.values and spec.among:
         spec = replace(spec, values=(own,))
@@ -69,16 +69,16 @@ def verdict(
     return word.record.sentence.format(
         subject=f"{row.subject} ({about})" if about else row.subject,
         what=what,
-        Why=_capital(why),
+        Why=reading.title(why),
         number=number,
         raw="uncorrected, " if row.correction == "none" else "",
         refuted=refuted,
         reasons=f" {' '.join(reasons)}" if reasons else "",
         tested=tested,
-        Tested=_capital(tested),
+        Tested=reading.title(tested),
         tilts=f" {label}: {tested}"
         if label.startswith("tilts")
-        else f": {label}. {_capital(tested)}",
+        else f": {label}. {reading.title(tested)}",
         power=_power(spec, row),
     )
 
@@ -101,13 +101,11 @@ def without_article(text: str) -> str:
 
 def chance(row: Estimate) -> str:
     """`adjusted p = .013 (Holm, 12 claims)`."""
-    p = row.deciding_p
-    text = numerals.chance(p)
-    sign = "" if text[0] in "<>" else "= "
+    p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
-        return f"p {sign}{text}"
+        return p
     how = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
-    return f"adjusted p {sign}{text} ({how}, {row.family_size} claims)"
+    return f"adjusted {p} ({how}, {row.family_size} claims)"
 
 
 def _level(row: Estimate) -> str:
@@ -117,7 +115,7 @@ def _level(row: Estimate) -> str:
 
 
 def _look(row: Estimate) -> str:
-    """When a run that stops early knew enough of a claim."""
+    """Tells when a run that stops early knew enough of a claim."""
     told = row.stopped
     if told is None or told["state"] == "on":
         return ""
@@ -132,10 +130,6 @@ def _by_gold(row: Estimate) -> str:
     return "" if row.correction == "none" else f", as gold corrects it ({row.correction})"
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _power(spec: MeasureSpec, row: Estimate) -> str:
     if row.detectable is None:
         return ""
@@ -146,8 +140,8 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
-    """What gave none of the options, and between which values the measure lies whatever it would
-    have been. open_: the values lie on both sides of the null value.
+    """Tells what gave none of the options, and between which values the measure lies whatever it
+    would have been. open_: the values lie on both sides of the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
     what = "of the answers count neither way" if drawn else "of the probability went to other words"
@@ -161,7 +155,9 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
 
 
 def before_gold(text: str) -> str:
-    """Of bounds beside a number that gold corrects: they are those of the labels as they are."""
+    """Says of bounds beside a number that gold corrects: they are those of the labels as they
+    are.
+    """
     return f"{text.removesuffix('.')}, before gold corrects the number."
 
 
@@ -181,7 +177,7 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
 
 
 def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
-    """Between which values the number lies."""
+    """Names the values between which the number lies."""
     low, high = bounds.low or 0.0, bounds.high or 0.0
     one, other = _sides(spec)
     ends = reading.interval(bounds, spec, 2)
@@ -218,7 +214,7 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
-    """What counts, and what does not, as words."""
+    """Names what counts, and what does not."""
     counted = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
     return counted, others or f"not {counted}"
@@ -254,7 +250,7 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
-    """How many items lie on either side of no tilt, where they are not alike."""
+    """Tells how many items lie on either side of no tilt, where they are not alike."""
     found = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
@@ -301,7 +297,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 
 
 def no_answers(row: Estimate) -> str:
-    """What there was where nothing could be counted."""
+    """Tells what there was if nothing could be counted."""
     total = numerals.count(sum(row.outcomes.values()))
     if row.n:
         return (
@@ -320,7 +316,7 @@ def low_mass(captured: float) -> str:
 
 
 def too_few_items(reach: Reach) -> str:
-    """That a test over so few items rejects nothing, whatever the answers are."""
+    """Tells that a test over so few items rejects nothing, whatever the answers are."""
     family = "" if reach.tests == 1 else f" among {reach.tests} comparisons"
     return (
         f"{count_of(reach.items, 'item')} cannot show any difference{family}: at least "
@@ -329,8 +325,8 @@ def too_few_items(reach: Reach) -> str:
 
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
-    """How much gold there is and how much more would say whether a tilt is the judge's. more: None
-    where no number would; why: what kept gold from correcting the number.
+    """Tells how much gold there is and how much more would say whether a tilt is the judge's. more:
+    None where no number would; why: what kept gold from correcting the number.
     """
     there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:
@@ -342,7 +338,7 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
 
 
 def one_person(labels: int) -> str:
-    """That one person's labels alone change a verdict."""
+    """Tells that one person's labels alone change a verdict."""
     return (
         f"One person's labels alone say so; a second person on the same {numerals.count(labels)} "
         "answers would tell."
@@ -350,7 +346,7 @@ def one_person(labels: int) -> str:
 
 
 def several_people(people: int, labels: int) -> str:
-    """That not all people's labels say the same of a tilt."""
+    """Tells that not all people's labels say the same of a tilt."""
     if people == 2:
         return (
             "Of two people's labels those of one alone say so; a third person on the same "
@@ -363,7 +359,7 @@ def several_people(people: int, labels: int) -> str:
 
 
 def uncorrected(reason: str) -> str:
-    """That gold does not correct the number."""
+    """Tells that gold does not correct the number."""
     return f"Gold does not correct the number ({_plain(reason)})."
 
 
@@ -372,7 +368,7 @@ def _plain(reason: str) -> str:
 
 
 def partly_labelled(labelled: int, there: int) -> str:
-    """How many of the answers were labelled."""
+    """Tells how many of the answers were labelled."""
     return (
         f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
         "differ. Type the command that was broken off again."
@@ -380,7 +376,7 @@ def partly_labelled(labelled: int, there: int) -> str:
 
 
 def partly_answered(answered: int, planned: int) -> str:
-    """How much of its plan a run has."""
+    """Tells how much of its plan a run has."""
     return (
         f"{numerals.count(answered)} of {numerals.count(planned)} planned answers are there; the "
         "rest was not asked or did not come, and may differ."

@@ -148,7 +148,7 @@ def _describe(run: Run, target: Path, content: Content) -> list[Path]:
     from ...formats import crate
 
     with Store(run.folder) as store:
-        rows = state.digest(store)
+        digests = {"rows": state.digest(store), "beside": state.digest_beside(store)}
     about = crate.About(
         name=f"Audit: {content.title}",
         description=f"{content.question} {content.asked}",
@@ -158,7 +158,7 @@ def _describe(run: Run, target: Path, content: Content) -> list[Path]:
         models=[one.name for one in content.subjects if one.role == "subject"],
         signatures=[one.text for one in content.signatures],
         files=_FILES,
-        rows=rows,
+        digests=digests,
     )
     crate.write_manifest(target, about)
     return sorted(path for path in target.rglob("*") if path.is_file())

@@ -62,7 +62,7 @@ def _headline_cases(
             how = AT_GATE[one.decision.code]
             if how == "error" and checks.allows_too_little:
                 how = "skipped"
-            yield _case("headlines", _name(one.claim), how, one.line)
+            yield _case("headlines", _name(one.claim), how, f"{one.line} {one.more}".strip())
         return
     for verdict in verdicts:
         how = "" if verdict.word.record.passes else "skipped"

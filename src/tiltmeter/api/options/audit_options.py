@@ -1,4 +1,4 @@
-"""The options that Python takes as arguments of their own."""
+"""Options that are named parameters in Python, not part of `**options`."""
 
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
@@ -7,7 +7,7 @@ from .option import Option
 
 
 class AuditOptions(TypedDict, total=False):
-    """The options that Python takes as arguments of their own."""
+    """The options that are named parameters in Python."""
 
     models: Annotated[
         Sequence[str],

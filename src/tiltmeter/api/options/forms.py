@@ -1,4 +1,4 @@
-"""The forms of options: what is typed → the value of the keyword. A parser of one text raises
+"""Parsers of typed options: from a text to the value of the keyword in Python. A parser raises
 ValueError with what to type instead.
 """
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 
-if TYPE_CHECKING:  # a first look at --help waits for nothing
+if TYPE_CHECKING:  # --help must not pay for this import
     from ...models import Price
 
 
@@ -86,7 +86,7 @@ def read_system(path: str | None) -> str | None:
     """
     if not path:
         return path
-    from ... import intake
+    from ...system import intake
 
     try:
         return intake.read_text(path, intake.MOST_DECLARED_BYTES).rstrip("\n")

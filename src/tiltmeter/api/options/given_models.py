@@ -1,4 +1,4 @@
-"""Models as they may be given in Python → the names that they have in a run."""
+"""Models given in Python (names, functions, answers), and their names in a run."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     from ...models.existing.given import Given, Rows
     from ...models.own.calls import Function
 
-# KIND:NAME; a function; rows or a data frame of answers; {a name that is given: one of these two};
-# or several of them
+# KIND:NAME; a function; rows or a frame of answers; {a name: a function or answers}; or several
 ModelGiven: TypeAlias = (
     "str | Function | Given | Mapping[str, Function | Given] | Sequence[str | Function | Given]"
 )
 
 
-PLANTED = "planted"  # the kind that is of one protocol
-PLANTED_USUAL = "roles"  # the protocol that it is of where its name says none
+PLANTED = "planted"  # the kind of models that answer one protocol
+PLANTED_USUAL = "roles"  # the protocol of a planted model that names none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
-    """The names of one model or several. UsageError for what is none."""
+    """Returns the names of one model or several. UsageError for anything else."""
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
@@ -39,9 +38,9 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
 
 
 def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
-    """The name of a model; a `planted` one that names no protocol is of the one that is run.
+    """Returns the name of a model; adds the protocol of the run to a `planted` one that names none.
 
-    given: what the audit was named by, declared: its protocol.
+    given: the audit as the caller named it; declared: its protocol.
     """
     kind, _, settings = name.partition(":")
     source = declared.name if isinstance(given, Protocol) else str(given)
@@ -64,7 +63,7 @@ def _can_be_planted(protocol: str) -> bool:
 
 
 def _are_rows(given: object) -> TypeGuard[Rows]:
-    """True for rows of answers, each of which says a text, a prompt or an id."""
+    """True for rows of answers, each with a text, a prompt or an id."""
     return (
         isinstance(given, Sequence)
         and bool(given)
@@ -73,7 +72,7 @@ def _are_rows(given: object) -> TypeGuard[Rows]:
 
 
 def _name(given: object, name: str = "") -> str:
-    """The name of a function or of answers. name: one that is given."""
+    """Names a function or answers. name: the name given by the caller, if any."""
     from ...models.existing.given import is_frame, name_answers
     from ...models.own.function import name_function
 
@@ -86,6 +85,6 @@ def _name(given: object, name: str = "") -> str:
     if callable(given):
         return name_function(given, name)
     raise UsageError(
-        f"{type(given).__name__} is no model. Give KIND:NAME, a function, or rows with a prompt "
+        f"{type(given).__name__} is not a model. Give KIND:NAME, a function, or rows with a prompt "
         "and a text."
     )

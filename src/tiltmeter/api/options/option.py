@@ -1,4 +1,4 @@
-"""The record of an option, and the reader of such records from a TypedDict of options."""
+"""The record of an option, and reading such records from a TypedDict of options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Literal, get_args, get_origin
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """An option but for its name and type.
+    """An option without its name and type.
 
-    flags:     how it is typed, if not as --name-of-the-field.
+    flags:     its flags, if not --name-of-the-field.
     default:   the value if nothing is typed; --help shows it.
     least, above, most: bounds of a number.
     path:      the kind of path that it names, "" for none.
     metavar:   the placeholder of the value in --help.
-    commas:    True if several names are typed as one text, not one by one.
+    commas:    True if several names are typed in one text, with commas.
     parse:     turns one typed text into a value; ValueError says what to type instead.
-    value:     turns all that was typed into the value of the keyword.
+    value:     turns all typed values into the value of the keyword.
     in_folder: True if tiltmeter.toml may set it. Never for an address, a key or a file to execute.
     """
 
@@ -38,7 +38,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Record:
-    """An option with its name and type. kind: of one value; multiple: True if it is repeated."""
+    """An option with its name and type. kind: the type of one value; multiple: True if
+    repeatable.
+    """
 
     name: str
     flags: tuple[str, ...]
@@ -48,8 +50,8 @@ class Record:
 
 
 def records(options: type) -> dict[str, Record]:
-    """The records of a TypedDict of options, by field, in their order. A field without an `Option`
-    is for Python alone.
+    """Reads the records of a TypedDict of options, by field, in their order. A field without an
+    `Option` is for Python alone.
     """
     noted = {name: get_args(form) for name, form in options.__annotations__.items()}
     return {

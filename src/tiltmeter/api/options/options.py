@@ -1,7 +1,7 @@
-"""The options of the verbs, as Python gives them → Choices, Limits, Connect and Batching.
+"""Conversion of the verbs' options to Choices, Limits, Connect and Batching.
 
-An option goes to the field that is called as it is, unless its function here says otherwise.
-`refuse_unknown` refuses at run time the names that mypy would refuse.
+An option sets the field of the same name, unless its function here differs. `refuse_unknown`
+refuses at run time the names that mypy would refuse.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ... import intake, registry
+from ... import registry
 from ...errors import UnknownName, UsageError
 from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
@@ -23,6 +23,7 @@ from ...stages.planning.plan import Choices
 from ...stages.planning.shards import Shard
 from ...stages.steps.connect import Connect
 from ...stages.steps.label import ask_about_unread, ask_where_unsure
+from ...system import intake
 from .forms import names
 from .given_models import ModelGiven, fill_protocol, model_names
 from .records import (
@@ -35,14 +36,14 @@ from .records import (
     RunOptions,
 )
 
-LOCAL = ("builtin", "gguf")  # kinds whose context is ours to choose
+LOCAL = ("builtin", "gguf")  # kinds whose context tiltmeter chooses
 JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The way of asking judges and subjects. given: the material from a person, by kind; shard:
-    the part of the plan that is asked, None for all of it.
+    """The settings for asking judges and subjects. given: the user's material, by kind; shard: the
+    part of the plan that is asked, None for all of it.
     """
 
     judges: tuple[str, ...]
@@ -59,7 +60,7 @@ def asking(
     options: LabelOptions,
     subjects: Sequence[str] = (),
 ) -> Asking:
-    """From the options of a verb that asks models. subjects: the names of the models under
+    """Reads the options of a verb that asks models. subjects: the names of the models under
     audit.
     """
     judges = model_names(judge)
@@ -75,14 +76,14 @@ def asking(
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several, as a tuple."""
+    """Makes a tuple of one name or several."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
-    """The way to models. named: those that a person named, which may execute code."""
+    """Reads the connection to models. named: models that the user named, which may execute code."""
     given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
     urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
     first = {whom: some[0] for whom, some in urls.items() if some}
@@ -98,13 +99,13 @@ def connect(
 
 
 def workers(options: AskOptions) -> Workers | None:
-    """The processes that hold models, None for this one alone. UsageError for what is none."""
+    """Reads the processes that hold models, None for this one alone. UsageError if malformed."""
     given = options.get("workers")
     return None if given is None else Workers.parse(str(given))
 
 
 def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
-    """The protocol as its judges are asked. UsageError for options that do not go together."""
+    """Returns the protocol with the options for judges. UsageError if they do not go together."""
     where, sure = options.get("judge_for", ALL), options.get("sure")
     if where not in JUDGE_FOR:
         raise UnknownName("--judge-for", where, JUDGE_FOR)
@@ -115,16 +116,14 @@ def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> P
     if where == UNREAD and sure is None:
         return ask_about_unread(protocol, model_names(judge))
     if sure is not None:
-        raise UsageError(
-            "--sure says where a judge is asked. Type also: --judge MODEL --judge-for unsure"
-        )
+        raise UsageError("--sure needs --judge MODEL --judge-for unsure.")
     return protocol
 
 
 def asked_protocol(
     given: str | Path | Protocol, judge: ModelGiven, options: ChoiceOptions
 ) -> Protocol | str | Path:
-    """What a run asks: the protocol as it was given, or with the mitigations of a file."""
+    """Returns the protocol as given, or with the mitigations of a file."""
     file = options.get("mitigate")
     if file is None:
         return given
@@ -133,7 +132,7 @@ def asked_protocol(
 
 
 def limits(options: AskOptions) -> Limits:
-    """The limits of a run; with workers, as many calls as they take at once."""
+    """Reads the limits of a run; with workers, as many calls as they take at once."""
     allowed, processes = filled(Limits, options), workers(options)
     if processes is None:
         return allowed
@@ -142,7 +141,7 @@ def limits(options: AskOptions) -> Limits:
 
 
 def batching(options: BatchOptions) -> Batching:
-    """The requests that go to a provider in batches."""
+    """Reads the options of batches."""
     file = options.get("batch_file")
     return filled(
         Batching,
@@ -158,9 +157,9 @@ def choices(
     protocol: str | Path | Protocol,
     declared: Protocol,
 ) -> Choices:
-    """The questions to which subjects. protocol: the name or path by which the audit was given."""
+    """Reads the choice of questions and subjects. protocol: the audit as the caller named it."""
     where, nouns = dict(options.get("where", {})), options.get("declension")
-    if nouns:  # a factor with an option of its own
+    if nouns:  # this factor has an option of its own
         where.setdefault("declension", names(nouns))
     return filled(
         Choices,
@@ -174,27 +173,27 @@ def choices(
 
 
 def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -> Connect:
-    """The way to models, with how much the subjects are to think, and what one on this machine is
-    to hold.
+    """Adds to the connection the subjects' reasoning effort, and the context that a model on this
+    machine needs.
     """
-    here = any(name.partition(":")[0] in LOCAL for name in choices.subjects)
+    is_local = any(name.partition(":")[0] in LOCAL for name in choices.subjects)
     return replace(
         connected,
         reasoning=choices.reasoning,
         subjects=choices.subjects,
-        needed_context=cost.longest(declared, choices) if here else 0,
+        needed_context=cost.longest(declared, choices) if is_local else 0,
         no_system=choices.system == "",
     )
 
 
 def shard(options: RunOptions) -> Shard | None:
-    """The part of the plan that is asked. UsageError for what is none."""
+    """Reads the part of the plan that is asked. UsageError if malformed."""
     text = options.get("shard")
     return None if text is None else Shard.parse(text)
 
 
 def material(taxonomy: Path | str | None) -> dict[str, str]:
-    """The material that a person gives, by kind."""
+    """Reads the user's material, by kind."""
     if taxonomy is None:
         return {}
     try:
@@ -204,7 +203,7 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
 
 
 def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:
-    """UnknownName, with the nearest one, for an option that the verb does not have."""
+    """Raises UnknownName, with the nearest name, for an option that the verb does not have."""
     for name in options:
         if name not in known:
             raise UnknownName("option", name, sorted(known))

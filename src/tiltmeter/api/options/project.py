@@ -1,7 +1,7 @@
 """The defaults of a folder for all audits in it: `tiltmeter.toml`, and a file of variables.
 
-Only the current folder is looked at, and the file may be anybody's: so it names no address, no key
-and no model that executes code. These are for the command line.
+Only the file of the current folder is read, and a stranger may have written it: so it may not name
+addresses, keys or models that execute code. Those must be typed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from ... import intake
 from ...errors import UnknownName, UsageError
 from ...models.kinds import kind_of
+from ...system import intake
 from .audit_options import AuditOptions
 from .option import Record, records
 from .records import RunOptions
@@ -25,15 +25,15 @@ _TYPES: Mapping[type, tuple[type, ...]] = {int: (int,), float: (int, float), str
 
 
 def keys() -> dict[str, Record]:
-    """The options that the file may set, by their keys in it."""
+    """Lists the options that the file may set, by their keys in it."""
     listed = {**records(AuditOptions), **records(RunOptions)}.values()
     named = {record.flags[0].lstrip("-").replace("-", "_"): record for record in listed}
     return {key: record for key, record in named.items() if record.option.in_folder}
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Defaults of options, by the names that they have in the verbs; {} where there is no file.
-    UsageError names the key.
+    """Reads defaults of options, by their names in the verbs; {} if there is no file. UsageError
+    names the key.
     """
     path = folder / FILE
     if not path.is_file():
@@ -42,7 +42,7 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         data = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
     except (OSError, ValueError, RecursionError) as error:  # too many digits, too deep
         why = " ".join(str(error).split())[:200]
-        raise UsageError(f"{FILE} cannot be read as TOML: {why}. Mend it.") from None
+        raise UsageError(f"{FILE} cannot be read as TOML: {why}. Correct it.") from None
     defaults, known = dict[str, Default](), keys()
     for key, value in data.items():
         if key not in known:
@@ -51,7 +51,7 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         given: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
         if not isinstance(given, types) or isinstance(given, bool):
-            raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} is no value for it.")
+            raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} is not a value for it.")
         defaults[record.name] = given
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))
@@ -68,8 +68,8 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """NAME=VALUE lines, with or without `export` and quotation marks; lines that begin with # and
-    empty ones are left out. UsageError names the line.
+    """Reads NAME=VALUE lines, with or without `export` and quotation marks; skips empty lines and
+    those that begin with #. UsageError names the line.
     """
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 from . import forms
 from .option import Option
 
-if TYPE_CHECKING:  # a first look at --help waits for nothing
+if TYPE_CHECKING:  # --help must not pay for this import
     from ...models import Price
 
 
 class JudgeOptions(TypedDict, total=False):
-    """The answers that judges label."""
+    """The options for the part of the answers that judges label."""
 
     judge_for: Annotated[
         str,
@@ -43,10 +43,10 @@ class JudgeOptions(TypedDict, total=False):
 
 
 class ChoiceOptions(TypedDict, total=False):
-    """The questions that are asked (`Choices`). `language` is the same as `languages`, `mode` as
+    """The options for the questions (`Choices`). `language` is the same as `languages`, `mode` as
     `modes`.
 
-    samples: draws of each prompt; as the protocol's mode says if left out.
+    samples: draws per prompt; by default as in the protocol's mode.
     where:   {factor: levels} in place of the protocol's defaults; the level "*" is all.
     system:  the text of a system prompt in place of the protocol's own; "" for none.
     begin:   the beginning of the answer in place of the mode's own.
@@ -143,13 +143,13 @@ class ChoiceOptions(TypedDict, total=False):
 
 
 class ConnectOptions(TypedDict, total=False):
-    """The way to models (`Connect`).
+    """The options for the connection to models (`Connect`).
 
-    base_url:  the server of every model that has no provider of its own, or several of them, which
+    base_url:  the server of every model without a provider of its own, or several servers, which
                share its requests.
     base_urls: servers by kind of model or by model name, one or several each.
     prices:    by model name, US dollars for a million tokens, in and out.
-    columns:   of files of answers, {"text": "response"} if they call it otherwise.
+    columns:   names of columns in files of answers, such as {"text": "response"}.
     """
 
     base_url: str | Sequence[str]
@@ -205,8 +205,8 @@ class ConnectOptions(TypedDict, total=False):
 
 
 class AskOptions(ConnectOptions, total=False):
-    """The way to models, and what a run may use (`Limits`). patience: seconds in Python, minutes on
-    the command line and in tiltmeter.toml.
+    """The options for the connection to models and for limits (`Limits`). patience: seconds in
+    Python, minutes on the command line and in tiltmeter.toml.
     """
 
     concurrency: Annotated[
@@ -254,8 +254,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """The requests that go to a provider in batches (`Batching`). With `batch`, BatchesOut is
-    raised if they have not ended: the same call collects them.
+    """The options for requests in batches (`Batching`). With `batch`, BatchesOut is raised while
+    batches have not ended: the same call collects them later.
     """
 
     batch: Annotated[
@@ -300,16 +300,8 @@ class BatchOptions(TypedDict, total=False):
     ]
 
 
-class PlanOptions(ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, total=False):
-    """The options of `plan`: the questions and the way to models."""
-
-
-class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
-    """The options of `label`: the way to models, limits, batches."""
-
-
-class RunOptions(ChoiceOptions, LabelOptions, total=False):
-    """The options of `run`: the questions, the way to models, limits, batches."""
+class StopOptions(TypedDict, total=False):
+    """The option of stopping early; by default as the protocol says."""
 
     stop: Annotated[
         bool | None,
@@ -319,6 +311,25 @@ class RunOptions(ChoiceOptions, LabelOptions, total=False):
             "(docs/how-to/stopping.md).",
         ),
     ]
+
+
+class PlanOptions(
+    ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, StopOptions, total=False
+):
+    """The options of `plan`: the questions, the way to models, stopping early."""
+
+
+class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
+    """The options of `label`: the way to models, limits, batches."""
+
+
+class RunOptions(ChoiceOptions, LabelOptions, StopOptions, total=False):
+    """The options of `run`: the questions, the way to models, limits, batches.
+
+    margin: the margin of a gate ("5"), kept before the first answer.
+    """
+
+    margin: str | None
     pilot: Annotated[
         bool | None,
         Option(

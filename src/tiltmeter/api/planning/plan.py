@@ -24,11 +24,11 @@ from ..options.records import PlanOptions, RunOptions
 from ..stopping.stopped_run import is_stopping
 from .plan_page import Plan
 
-OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
+TRIAL_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")
 
 
 class Assumed(NamedTuple):
-    """The assumptions of a plan about items, and the difference that is wanted, None for none."""
+    """The assumptions of a plan about items, and the difference to detect, or None."""
 
     icc: float
     correlation: float
@@ -43,18 +43,15 @@ def plan(
     icc: float | None = None,
     detect: float | None = None,
     correlation: float | None = None,
-    stop: bool | None = None,
     variant: str = "default",
     **options: Unpack[PlanOptions],
 ) -> Plan:
     """Plans a run; nothing is asked, and no key is needed.
 
-    icc:    how alike the outputs of one item are, from 0 to 1; .2 where it is not given.
-    detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
-            are worked out.
-    correlation: how alike an item's shares at two levels are, from 0 to 1; .8 if left out.
-    stop:   True to simulate a run that asks no further for what is decided; as the protocol says
-            where it is left out.
+    icc:    the correlation between outputs of one item, from 0 to 1; .2 by default.
+    detect: a difference in shares (0.05 for 5 points), to compute the items and samples it needs.
+    correlation: the correlation between an item's shares at two levels, from 0 to 1; .8 by default.
+    stop:   True to simulate a run that stops early; by default as the protocol says.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     protocol = arguments.asked_protocol(protocol, judge, options)
@@ -68,7 +65,7 @@ def plan(
 
     icc = power.ICC if icc is None else icc
     assumed = Assumed(icc, power.CORRELATION if correlation is None else correlation, detect)
-    return _plan(declared, choices, asking, assumed, is_stopping(declared, stop))
+    return _plan(declared, choices, asking, assumed, is_stopping(declared, options.get("stop")))
 
 
 def _plan(
@@ -144,7 +141,7 @@ def _trials(
 
 
 def _too_small(connect: Connect) -> Iterator[str]:
-    """Yields a line if the context that was typed may not hold the longest prompt."""
+    """Yields a line if the longest prompt may not fit into the context that was typed."""
     held, needed = connect.context, connect.needed_context
     if held and needed > held:
         yield (
@@ -157,7 +154,9 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists a run's complaints about a model that draws and is asked for text, or the reverse."""
+    """Lists the errors of a run that would ask a model for what it cannot give, such as a
+    picture.
+    """
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }
@@ -178,8 +177,8 @@ def trials(
     model: ModelGiven,
     **options: Unpack[RunOptions],
 ) -> Iterator[dict[str, str]]:
-    """The trials of a plan, each as a row: its own id (`trial`), subject, mode, sample and prompt,
-    then its factors and its item. A factor that has one of these names is `factor_NAME`.
+    """Yields the trials of a plan as rows: id (`trial`), subject, mode, sample and prompt, then the
+    factors and the item. A factor with one of these names is `factor_NAME`.
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = registry.protocol(protocol)
@@ -190,8 +189,8 @@ def trials(
 
 
 def _row(trial: Trial) -> dict[str, str]:
-    own = (trial.id, trial.subject, trial.mode, str(trial.sample), trial.prompt)
-    return dict(zip(OWN_COLUMNS, own, strict=True)) | {
-        f"factor_{name}" if name in OWN_COLUMNS else name: level
+    values = (trial.id, trial.subject, trial.mode, str(trial.sample), trial.prompt)
+    return dict(zip(TRIAL_COLUMNS, values, strict=True)) | {
+        f"factor_{name}" if name in TRIAL_COLUMNS else name: level
         for name, level in trial.factors.items()
     }

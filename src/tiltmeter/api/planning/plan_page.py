@@ -1,49 +1,60 @@
-"""A plan as `tiltmeter.plan` returns it, with one line where it is printed and a small page in a
-notebook.
-"""
+"""The result of `tiltmeter.plan`: one line when printed, a small page in a notebook."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ...display.document import Document
+from ...display.document import Block, Document
 from ...protocol.design import prompt_pairs
 from ...records import Json
 from ...stages.planning import cost, other_levels
 from ...stages.steps.connect import KnownModel
 from ...stats.results import count_of
-from .plan_blocks import blocks
+from ..stopping import sentences
+from .plan_design import design_blocks
 
-if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
+if TYPE_CHECKING:  # imports scipy, which a run that only asks must not pay for
     from ...stages.planning import power
     from ..stopping.forecast import StoppingForecast
 
 
+HEADER_OF_CALLS = (
+    "model",
+    "part",
+    "mode",
+    "calls",
+    "tokens in",
+    "tokens out ≤",
+    "$ about",
+    "$ most",
+)
+CALLS_LAST = ("tokens out ≤", "tokens in", "mode", "part")  # columns that a narrow terminal drops
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The plan of a run. Nothing was asked for it.
+    """The plan of a run, made without asking a model.
 
     subjects:      {subject: {mode: trials}}.
-    trials:        how many are measured; for_discovery: how many are drawn for an instrument to
-                   learn from, and never measured.
-    calls:         a line for each model and part: calls, tokens, US dollars; `totals`: their sums.
+    trials:        the number of measured trials; for_discovery: of trials drawn only for an
+                   instrument to learn from.
+    calls:         one line per model and part: calls, tokens, US dollars; `totals`: their sums.
     rule:          how tokens were estimated.
     prompts:       prompts by level of the factor that the protocol counts by; mostly empty.
-    others:        what further levels of factors with a default would take.
-    models:        what the table of models knows of each: its end, and where its price is from.
-    waiting:       a line for each instrument that waits for judges.
-    doubts:        a line for what may fail: a context that prompts may not fit.
-    misfits:       a line for each model that would be asked for what it cannot give.
-    matched:       how the prompts that are held against each other differ.
+    others:        the trials with further levels of factors that have a default.
+    models:        facts from the table of models: the end of each, and the source of its price.
+    waiting:       one line per instrument that waits for judges.
+    doubts:        one line per possible failure: a context that prompts may not fit into.
+    misfits:       one line per model that would be asked for what it cannot give.
+    matched:       the differences between the prompts that are compared.
     icc:           the intra-item correlation that `design` assumes.
-    correlation:   of an item's shares at two levels, that it assumes.
-    wanted:        the difference in shares that was to be detected, or None.
+    correlation:   the assumed correlation between an item's shares at two levels.
+    wanted:        the difference in shares to detect, or None.
     design:        the smallest difference that each headline measure detects with 80 % power.
-    stopping:      of a run that stops early, what it would ask and find; else None, and not in
-                   `as_dict`.
+    stopping:      the forecast of a run that stops early; else None, and not in `as_dict`.
     """
 
     protocol: str
@@ -68,7 +79,7 @@ class Plan:
     stopping: StoppingForecast | None = None
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
+        """Returns plain values, as in `tiltmeter plan --json` (`for_discovery` is "aside")."""
         return {
             {"for_discovery": "aside"}.get(name, name): list(value)
             if isinstance(value, tuple)
@@ -84,8 +95,8 @@ class Plan:
         return self.document().html()
 
     def document(self, thin: Sequence[str] = ()) -> Document:
-        """The plan in words. thin: how the design is too thin."""
-        return Document(f"Plan of {self.protocol} {self.version}", [*blocks(self, thin)])
+        """Writes the plan in words. thin: sentences about a design that is too thin."""
+        return Document(f"Plan of {self.protocol} {self.version}", [*_blocks(self, thin)])
 
     def __getitem__(self, name: str) -> Json:
         warnings.warn(
@@ -97,12 +108,12 @@ class Plan:
 
 
 def _line(plan: Plan) -> str:
-    """The plan in a line."""
+    """Writes the plan in one line."""
     smallest = min((row.detectable for row in plan.design if row.detectable), default=None)
-    found = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
+    detectable = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
     return (
         f"<Plan {plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}, "
-        f"{count_of(plan.totals['calls'], 'call')}, {_money(plan)}{found}>"
+        f"{count_of(plan.totals['calls'], 'call')}, {_money(plan)}{detectable}>"
     )
 
 
@@ -113,3 +124,180 @@ def _money(plan: Plan) -> str:
         return f"cost unknown (no price for {', '.join(unknown)})"
     how = "up to" if any(line.up_to for line in plan.calls) else "about"
     return f"{how} ${plan.totals['cost']:,.2f}"
+
+
+def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
+    """Yields the parts of a plan. thin: sentences about a design that is too thin."""
+    yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
+    yield _whole(_money_lines(plan))
+    calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
+    yield Block(
+        table=calls,
+        words=3,
+        spare=CALLS_LAST,
+        brief=(0, -1),
+        noun="calls of each model",
+        weight=6,
+    )
+    yield Block(lines=[*_notes_of_calls(plan)], noun="how calls are estimated", weight=1)
+    yield Block(lines=[*_models(plan.models)], noun="models", weight=4)
+    yield _whole(
+        (
+            *(f"warning: a run is refused: {line}" for line in plan.misfits),
+            *(f"warning: {line}" for line in (*plan.doubts, *thin)),
+            *(f"waiting: {line}" for line in plan.waiting),
+        )
+    )
+    if plan.design:
+        yield from design_blocks(plan.design, plan.wanted, (plan.icc, plan.correlation))
+    else:
+        yield _whole(
+            [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
+        )
+    yield from _stopping(plan)
+
+
+def _whole(lines: Iterable[str]) -> Block:
+    """Makes a block of lines that every screen shows."""
+    shown = [*lines]
+    return Block(lines=shown, brief=range(len(shown)), weight=9)
+
+
+def _trials(plan: Plan) -> Iterator[str]:
+    aside = (
+        f", and {plan.for_discovery:,} aside of them that are not measured"
+        if plan.for_discovery
+        else ""
+    )
+    yield f"{plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}{aside}"
+    if plan.prompts:
+        numbers = (f"{number:,} {level}" for level, number in plan.prompts.items())
+        yield f"prompts: {', '.join(numbers)}"
+    for other in plan.others:
+        fewer = plan.trials - other["trials"]
+        change = f", {abs(fewer):,} {'fewer' if fewer > 0 else 'more'}" if fewer else ""
+        yield f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}"
+
+
+def _money_lines(plan: Plan) -> Iterator[str]:
+    """Yields the expected cost, and the most that a run could cost."""
+    total = plan.totals
+    if not total["cost"] and not total["price_unknown"]:
+        return
+    sure = "up to" if any(line.up_to for line in plan.calls) else "about"
+    line = f"cost: {sure} ${_sum(total['cost'], total['price_unknown'])}"
+    most = _sum(total["cost_most"], total["price_unknown"])
+    yield (
+        f"{line}. At the very most ${most}: if every answer ran to its limit of tokens, every "
+        "byte were a token and every judge asked all its rounds. --max-cost holds a run below "
+        "what you name."
+    )
+
+
+def _sums(plan: Plan) -> tuple[str, ...]:
+    """Makes the last row of the table of calls: the sums."""
+    total = plan.totals
+    least = total["calls"] - sum(line.calls for line in plan.calls if line.up_to)
+    return (
+        "in all",
+        "",
+        "",
+        _range(least, total["calls_most"]),
+        f"{total['prompt_tokens']:,}",
+        f"{total['completion_tokens']:,}",
+        _sum(total["cost"], total["price_unknown"]),
+        _sum(total["cost_most"], total["price_unknown"]),
+    )
+
+
+def _notes_of_calls(plan: Plan) -> Iterator[str]:
+    yield f"  {plan.rule}"
+    yield from (f"  {note}" for note in dict.fromkeys(filter(None, map(_up_to, plan.calls))))
+    for name in plan.totals["price_unknown"]:
+        yield (
+            f"  the price of {name} is unknown and not in the sum. Add for instance: --price "
+            f"{name}=2.5/10"
+        )
+
+
+def _up_to(line: cost.CostLine) -> str:
+    """Explains the calls to a judge that is asked only if the rules are unsure."""
+    return line.up_to and (
+        f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
+        f"those of asking about all {line.outputs:,}"
+    )
+
+
+def _cells(line: cost.CostLine) -> tuple[str, ...]:
+    """Makes a row of the table of calls: one model in one part."""
+    return (
+        line.model,
+        "subject" if line.part == "subject" else line.part.partition("/")[0],
+        line.mode,
+        _range(0 if line.up_to else line.calls, line.calls_most),
+        f"{line.prompt_tokens:,}",
+        f"{line.completion_tokens:,}",
+        _dollars(line.cost),
+        _dollars(line.cost_most),
+    )
+
+
+def _models(models: Iterable[KnownModel]) -> Iterator[str]:
+    for model in models:
+        if model["retired"]:
+            yield (
+                f"warning: {model['name']} was retired on {model['retires_on']}: a run is "
+                "refused, unless --base-url names a server that still has it"
+            )
+        elif model["soon"]:
+            yield (
+                f"warning: {model['name']} ends on {model['retires_on']}: nobody can repeat the "
+                "run after that"
+            )
+        elif model["retires_on"]:
+            yield f"{model['name']} ends on {model['retires_on']}"
+        for limit in model.get("limits", ()):
+            yield f"{model['name']}: {limit}"
+        if "batch" in model:
+            yield f"{model['name']}: {model['batch']}"
+        if "price_date" in model:
+            yield f"{model['name']}: price as of {model['price_date']}, {model['price_source']}"
+
+
+def _stopping(plan: Plan) -> Iterator[Block]:
+    """Yields the calls and findings of a run that stops early."""
+    if plan.stopping is None:
+        return
+    rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]
+    yield Block(
+        heading=sentences.heading(plan.stopping),
+        table=rows,
+        words=1,
+        spare=rows[0][-1:],
+        noun="what stopping early saves",
+        weight=7,
+    )
+    explained = [f"  {line}" for line in sentences.sentences(plan.totals, plan.stopping)]
+    yield Block(lines=explained, brief=(0,), noun="more on stopping early", weight=2)
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _sum(dollars: float, unknown: Sequence[str]) -> str:
+    """Writes a sum of dollars; "?" stands for models whose price is unknown."""
+    known = _dollars(dollars) if dollars or not unknown else ""
+    return " + ".join(filter(None, (known, "?" if unknown else "")))
+
+
+def _dollars(dollars: float | None) -> str:
+    return (
+        "?"
+        if dollars is None
+        else "0"
+        if dollars == 0
+        else f"{dollars:,.2f}"
+        if dollars >= 0.01
+        else "<0.01"
+    )

@@ -1,1 +1,1 @@
-"""Whether a run, or a folder that was exported from one, is what follows from its replies."""
+"""A check that a run, or a folder exported from one, follows from its replies."""

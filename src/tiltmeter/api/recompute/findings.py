@@ -1,4 +1,4 @@
-"""What is found when a run or a folder is computed anew: one list of contradictions."""
+"""The findings of recomputing a run or a folder: one list of contradictions."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ MOST_EXAMPLES = 3
 
 @dataclass(slots=True)
 class Findings:
-    """What was checked, and what does not hold. checked: {what: how many}; notes: what could not be
-    computed anew, and why; digest: of the run's rows, "" without a run; signer: who signed the
-    manifest, "" if nobody did.
+    """The results of a check. checked: {what: how many}; notes: what could not be computed anew,
+    and why; digest: of the run's rows, "" without a run; beside: of the design, costs, looks and
+    sheets; signer: who signed the manifest, "" if nobody did.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     digest: str = ""
+    beside: str = ""
     signer: str = ""
     _kinds: dict[str, Contradiction] = field(default_factory=dict)
 
     @property
     def contradictions(self) -> list[Contradiction]:
-        """What does not hold, in the order in which it was found."""
+        """Lists the contradictions, in the order of the checks."""
         return list(self._kinds.values())
 
     @property
@@ -81,6 +82,7 @@ class Findings:
             "checked": {**self.checked},
             "notes": [*self.notes],
             "digest": self.digest,
+            "beside": self.beside,
             "signer": self.signer,
         }
 

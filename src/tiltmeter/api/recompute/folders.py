@@ -9,17 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ... import intake
 from ...errors import TiltmeterError
 from ...formats import seals, signing
 from ...formats.completed import is_completed
 from ...formats.crate import TO_COMPLETE, files_of, read_manifest
+from ...models.http.body import list_at
 from ...records import Json
+from ...system import intake
 from ..handover.deposits import export_audit, export_crate
 from .findings import Findings
 
 RUN = "run"  # of a crate: the run inside it
-_FREE = ("contentSize", "sha256", "mentions", "hasPart", "text")  # of an entity of the manifest
+_FREE = ("contentSize", "sha256", "mentions")  # of an entity: held against files and seals
 
 
 def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
@@ -82,7 +83,17 @@ def _entities(folder: Path, made: Path) -> list[str]:
     """The entities of the manifest that differ, but for hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
+    whole = (_manifest(folder), _manifest(made))
+    if len({json.dumps({**one, "@graph": None}, sort_keys=True) for one in whole}) > 1:
+        return ["what its words mean, or what stands beside the graph"]
     found = [name for name in ours if _fixed(theirs.get(name, {})) != _fixed(ours[name])]
+    found += [
+        name
+        for name in ours
+        if set(seals.ids(theirs.get(name, {}).get("mentions"))) - sealed
+        != set(seals.ids(ours[name].get("mentions")))
+    ]
+    found += [name for name in sealed if not seals.is_seal(theirs[name])]
     found += list(theirs.keys() - ours.keys() - sealed)
     return [name for name in found if name != "#license"]
 
@@ -91,12 +102,20 @@ def _fixed(entity: Mapping[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in entity.items() if name not in _FREE}
 
 
-def _graph(folder: Path) -> dict[str, dict[str, Json]]:
+def _manifest(folder: Path) -> dict[str, Json]:
     try:
         whole = json.loads(read_manifest(folder))
-        return {str(one["@id"]): one for one in whole["@graph"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return {}
+    return whole if isinstance(whole, dict) else {}
+
+
+def _graph(folder: Path) -> dict[str, dict[str, Json]]:
+    return {
+        str(entity["@id"]): entity
+        for entity in list_at(_manifest(folder), "@graph")
+        if isinstance(entity, dict) and "@id" in entity
+    }
 
 
 def _tool(folder: Path) -> str:

@@ -1,118 +1,33 @@
-"""The rows of a run, each held against those that it rests on: calls against their requests and
-bodies, trials against the design, outputs against calls, labels against replies.
+"""The rows of a run, each held against those that it rests on: trials against the design, outputs
+against calls, labels against replies.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
-from ...errors import TiltmeterError
 from ...gold import intake
-from ...models.http import ALWAYS_POSSIBLE
-from ...models.http.body import count_at, word_at
 from ...protocol import Protocol
 from ...records import (
-    ANSWER,
     CUT,
     HUMAN,
     SUBJECT,
     UNKNOWN,
-    Json,
     Output,
     Trial,
     canonical,
     content_id,
-    digest,
 )
 from ...stages.planning.plan import seed_of
 from ...stages.steps import injection_count
 from ...stages.steps.generate import is_cut_and_empty
 from ...store import Store
 from ...store.queries import calls, label_sets, settings
-from ...store.queries.calls import AnsweredCall
 from ...store.rows import StoredRequest, request_of
 from .findings import Findings, first_difference
 from .reread import reread
 
-_SPACE = re.compile(r"\s+")
 _IMPORTED = "outputs were imported: that they are in no reply of this run is not held against them"
-
-
-def check_calls(store: Store, findings: Findings) -> None:
-    """Each call is the one that its key names, and its text is in the body that came."""
-    for call in calls.iter_answered(store):
-        findings.count("calls")
-        if digest(call.request) != call.key:
-            findings.add("a request is not the one that its key names", call.key)
-            continue
-        asked = StoredRequest.parse(call.request)
-        if (asked.model, asked.purpose) != (call.model, call.purpose):
-            findings.add("a call names another model or purpose than its request", call.key)
-        if call.blob:
-            _check_blob(store, call.blob, findings)
-            continue
-        body = _body_of(call)
-        if body is None:
-            continue
-        if call.outcome == ANSWER and not _holds(call, body):
-            findings.add("an answer is not in the body that came", call.key)
-        if not _counts_as(call, body):
-            findings.add("a call has other tokens than the body that came", call.key)
-        if not call.served.startswith(word_at(body, "model") or word_at(body, "modelVersion")):
-            findings.add("another model served than the body that came names", call.key)
-
-
-def _check_blob(store: Store, name: str, findings: Findings) -> None:
-    findings.count("pictures")
-    try:
-        store.blob(name)
-    except TiltmeterError:
-        findings.add("a picture is not what was stored", name)
-
-
-def _body_of(call: AnsweredCall) -> Json:
-    """The body that came. None if it is no JSON, as of a model in the same process, and tells
-    nothing.
-    """
-    try:
-        body: Json = json.loads(call.raw)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict | list) else None
-
-
-def _holds(call: AnsweredCall, body: Json) -> bool:
-    """True if the text of a call, and its probabilities, are in the body that came."""
-    texts, numbers = list[str](), set[float]()
-    _collect(body, texts, numbers)
-    said = _SPACE.sub("", "".join(texts))
-    if _SPACE.sub("", call.text) not in said and call.text not in texts:
-        return False
-    places = json.loads(call.alternatives) if call.alternatives else []
-    return all(round(p, 6) in numbers for place in places for _, p in place)
-
-
-def _counts_as(call: AnsweredCall, body: Json) -> bool:
-    """True if the tokens of a call are those of a body in the format of OpenAI, if these can be."""
-    told = [count_at(body, "usage", f"{kind}_tokens") for kind in ("prompt", "completion")]
-    if any(number is None or not 0 < number <= ALWAYS_POSSIBLE for number in told):
-        return True
-    return told == [call.prompt_tokens, call.completion_tokens]
-
-
-def _collect(body: Json, texts: list[str], numbers: set[float]) -> None:
-    if isinstance(body, str):
-        texts.append(body)
-    elif isinstance(body, float | int) and not isinstance(body, bool):
-        numbers.add(round(body, 6))
-    elif isinstance(body, dict):
-        for value in body.values():
-            _collect(value, texts, numbers)
-    elif isinstance(body, list):
-        for value in body:
-            _collect(value, texts, numbers)
 
 
 class TrialCheck:
@@ -126,7 +41,7 @@ class TrialCheck:
         self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
-        """What does not hold of a trial that was asked."""
+        """Yields the contradictions of an asked trial."""
         protocol = self._protocol
         levels = tuple(trial.factors.get(name, "") for name in self._names)
         cell = self._cells.get(levels)

@@ -13,8 +13,9 @@ from ...store.queries import state
 from .findings import Findings
 from .folders import RUN, check_manifest, check_signature, compare_with_export
 from .looks import check_looks
+from .replies import check_calls
 from .reread import Reread, replace_labels, reread
-from .rows import check_calls, check_labels, check_lost, check_outputs
+from .rows import check_labels, check_lost, check_outputs
 
 if TYPE_CHECKING:
     from ...formats.seals import FolderCheck
@@ -72,7 +73,7 @@ def verify_rows(run: Path, findings: Findings) -> None:
         check_lost(store, findings)
         check_labels(store, protocol, findings)
         check_looks(store, protocol, findings)
-        findings.digest = state.digest(store)
+        findings.digest, findings.beside = state.digest(store), state.digest_beside(store)
 
 
 def label_anew(folder: Path | str) -> list[Reread]:

@@ -1,4 +1,4 @@
-"""The differences of the items of a run's claims, and a file of them that holds no text."""
+"""The per-item differences of a run's claims, and a file of them that holds no text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import intake
 from ...errors import UsageError
 from ...protocol import MeasureSpec, Protocol
 from ...protocol.thresholds import RATIOS
 from ...records import __version__, digest
 from ...store import Store
 from ...store.queries import labels
+from ...system import intake
 
 if TYPE_CHECKING:
     from ...analyse.claims.verdicts import Verdict
@@ -27,17 +27,17 @@ _SCHEMA = 1
 def item_differences(
     store: Store, protocol: Protocol, claims: Sequence[Verdict]
 ) -> list[tuple[Verdict, Differences]]:
-    """Returns the claims that hold a level against a baseline, with the difference of each item.
+    """Returns the claims that compare a level with a baseline, with the difference of each item.
 
-    An item is named by a hash of its prompts, so that other files with the same ones agree.
+    The key of an item is a hash of its prompts, so that files with the same prompts agree.
     """
     specs = {spec.name: spec for spec in protocol.measures}
-    found = []
+    compared = []
     for claim in claims:
         spec = specs.get(claim.measure)
         if spec is not None and spec.contrast and claim.contrast and "baseline" in spec.contrast:
-            found.append((claim, _differences(store, protocol, spec, claim)))
-    return found
+            compared.append((claim, _differences(store, protocol, spec, claim)))
+    return compared
 
 
 def _differences(
@@ -64,16 +64,16 @@ def _differences(
         pair = sums.setdefault(item, {}).setdefault(side, [0.0, 0.0])
         pair[0] += weight * hit
         pair[1] += weight
-    made = {}
+    differences = {}
     for item, sides in sums.items():
         if len(sides) == 2:
             a, b = (sides[side][0] / sides[side][1] for side in (level, baseline))
             key = digest("\n".join(sorted(prompts[item])))[:16]
             if spec.unit not in RATIOS:
-                made[key] = a - b
+                differences[key] = a - b
             elif a > 0 and b > 0:
-                made[key] = math.log(a / b)
-    return made
+                differences[key] = math.log(a / b)
+    return differences
 
 
 def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) -> bool:
@@ -83,7 +83,7 @@ def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) ->
 
 
 def _hit(spec: MeasureSpec, value: str) -> float | None:
-    """Returns what a label counts for: a number, 1 or 0 of those among which it is counted."""
+    """Returns the number that a label counts as: its own, or 1 or 0; None if it does not count."""
     if spec.unit in RATIOS or spec.unit != "share":
         try:
             return float(value)

@@ -26,8 +26,8 @@ class Job:
     """One batch. state: reserved, sent, accepted or answered while it is out; collected, possibly
     paid or written off.
 
-    requests: that were handed in; waiting: of them without a reply in this run; reserved: US
-    dollars that it may cost at the most; told: what the provider last said; since, changed: UTC.
+    requests: their number; waiting: those without a reply in this run; reserved: the most US
+    dollars that it may cost; told: the provider's last status; since, changed: UTC.
     """
 
     key: str
@@ -52,7 +52,9 @@ class Job:
 
 
 def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
-    """The batches of a run as it knows them, oldest first. Nothing is asked. trust: as in `run`."""
+    """Lists the batches of a run in their stored states, oldest first; asks nobody. trust: as in
+    `run`.
+    """
     if trust:
         protocol_snapshot.trust(folder)
     with Store(folder) as store:
@@ -60,7 +62,7 @@ def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
 
 
 def money(folder: Path | str) -> list[Money]:
-    """The requests of a run by state, with what they cost. Nothing is asked."""
+    """Lists the requests of a run by state, with their cost; asks nobody."""
     with Store(folder) as store:
         return ledger.money(store)
 
@@ -68,8 +70,8 @@ def money(folder: Path | str) -> list[Money]:
 def cancel_jobs(
     folder: Path | str, *, trust: bool = False, **options: Unpack[AskOptions]
 ) -> list[Job]:
-    """Stops what is not done of the batches that are out, and takes in those that have ended by
-    then; the next `run` or `label` takes in the rest. What was done is kept. trust: as in `run`.
+    """Cancels the batches that are out, and collects those that have ended by then; the next `run`
+    or `label` collects the rest. Finished requests are kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)
     if trust:

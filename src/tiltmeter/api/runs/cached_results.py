@@ -1,10 +1,10 @@
-"""Results of a run, kept for the next time: its estimates, the printed text of a verb, and that
-nothing was left to ask.
+"""A cache of a run's results: its estimates, the printed text of a verb, and the fact that nothing
+is left to ask.
 
-A key is made of all that goes into them: labels, gold and whatever else the run holds, its folder,
-the protocol, the options, the version of the tool and its files. So nothing has to be made stale:
-with another label it is another key. Of a protocol with kinds of another package nothing is kept,
-for their code is not in the key. TILTMETER_KEEP=0 computes everything anew.
+A key is made of everything that results depend on: the content of the run, its folder, the
+protocol, the options, the version of the tool and its files. So nothing has to be invalidated:
+another label gives another key. Nothing is cached for a protocol with kinds of another package,
+whose code is not in the key. TILTMETER_KEEP=0 computes everything anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from ... import cache, registry
+from ... import registry
 from ...errors import TiltmeterError
 from ...protocol import Protocol
 from ...protocol.built_in_measures import KINDS
@@ -22,15 +22,15 @@ from ...records import Estimate, Json, __version__, content_id
 from ...stages.planning.plan import Choices
 from ...store import Store
 from ...store.queries.state import fingerprint
+from ...system import cache
 from ..options.options import Asking
 
-WORKED_OUT = ("detect", "test_items", "name_cells")  # functions, which no file holds
-# all of a row but how it was worked out, which is done
-KEPT = tuple(one.name for one in fields(Estimate) if one.name not in WORKED_OUT)
+FUNCTIONS = ("detect", "test_items", "name_cells")  # fields that no file can hold
+CACHED = tuple(column.name for column in fields(Estimate) if column.name not in FUNCTIONS)
 
 
 def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
-    """The key of what is computed of a run with these options; "" where nothing is to be kept."""
+    """Returns the key of a run's results with these options; "" if nothing may be cached."""
     if not cache.keeps() or not _is_built_in(protocol):
         return ""
     folder, whole = str(store.folder.resolve()), _mark(protocol)
@@ -55,7 +55,7 @@ def _mark(protocol: Protocol) -> Json:
 
 
 def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
-    """The estimates of a run in one variant, computed where they were not yet."""
+    """Returns the estimates of a run in one variant; computes them unless they are cached."""
     key = key_of(store, protocol, "estimates", variant)
     text = cache.read_text(key)
     if text is not None:
@@ -66,7 +66,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
     rows = run_estimates.estimates(store, protocol, variant)
     if key:
         cache.keep_text(
-            key, json.dumps([{name: getattr(row, name) for name in KEPT} for row in rows])
+            key, json.dumps([{name: getattr(row, name) for name in CACHED} for row in rows])
         )
     return rows
 
@@ -83,7 +83,7 @@ def warnings_if_finished(
         with Store(folder) as store:
             key = _finished_key(store, protocol, choices, asking, stopping)
             text = cache.read_text(key)
-    except TiltmeterError:  # said by the run itself
+    except TiltmeterError:  # the run itself will raise it
         return None
     warnings: list[str] | None = None if text is None else json.loads(text)
     return warnings
@@ -97,7 +97,7 @@ def keep_finished(
     warnings: Collection[str],
     stopping: bool,
 ) -> None:
-    """Keeps that nothing of an audit was left to ask, with what labelling warned of."""
+    """Caches that an audit is finished, with the warnings of labelling."""
     key = _finished_key(store, protocol, choices, asking, stopping)
     cache.keep_text(key, json.dumps(sorted(warnings)))
 
@@ -105,7 +105,7 @@ def keep_finished(
 def _finished_key(
     store: Store, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> str:
-    told = [(spec.told, spec.unsure) for spec in protocol.instruments]
+    instructions = [(spec.told, spec.unsure) for spec in protocol.instruments]
     shard = str(asking.shard or "")
-    asked = (asdict(choices), asking.judges, asking.given, told, stopping, shard)
+    asked = (asdict(choices), asking.judges, asking.given, instructions, stopping, shard)
     return key_of(store, protocol, "finished", *asked)

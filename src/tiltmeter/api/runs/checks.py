@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...analyse.words.caution_kinds import CautionKind
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
 from ...protocol import thresholds as bounds
@@ -17,33 +18,31 @@ from ...stats.results import count_of
 from ...store import Store, served_models
 from ...store.queries import batches, endpoints, labels, settings
 
-if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
+if TYPE_CHECKING:  # imports numpy; the first request must not pay for it
     from ...analyse.claims.gate import GateResult
     from ...analyse.claims.thresholds import Outcome
     from ...analyse.claims.verdicts import Verdict
 
-LITTLE_MASS = 0.1  # share of the probability: below it, most of it is on no option
+LITTLE_MASS = 0.1  # of the probability on all options, below which most of it is elsewhere
 MOSTLY_UNREAD = 0.5  # share of the labels that could not be read
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCheck:
-    """One threshold, and each estimate that it speaks of; none where nothing of it was
-    estimated.
-    """
+    """One threshold with the outcome for each estimate that it is about."""
 
     threshold: Threshold
     outcomes: tuple[Outcome, ...]
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence for each estimate, or that there is none."""
+        """One sentence per estimate, or one that says there is none."""
         if not self.outcomes:
             return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
         return [outcome.sentence for outcome in self.outcomes]
 
 
-PASSED = {  # what a pipeline makes of a run's thresholds, by the exit code
+PASSED = {  # the last line about a run's thresholds, by the exit code
     0: "thresholds: passed",
     3: "thresholds: failed (exit code 3)",
     4: "thresholds: inconclusive (exit code 4), nothing is shown, neither way",
@@ -58,8 +57,8 @@ UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --m
 class CheckResult:
     """The results of all thresholds of a run, or of several, and of a gate.
 
-    tilts: headline claims that tilt, gated or not. changed: a line for each answer, or word, that
-    was another one before. allow: "not-enough" if it is no failure that nothing is shown.
+    tilts: headline claims that tilt, gated or not. changed: one line per answer or verdict that
+    differs from an earlier one. allow: "not-enough" if too few data are not a failure.
     """
 
     checks: tuple[ThresholdCheck, ...]
@@ -70,8 +69,8 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if no threshold is shown and the gate is open; 3 if one is shown, or the gate fails;
-        else 4 if either is not sure, unless that is allowed.
+        """0 if no threshold is crossed and the gate passes; 3 if one is crossed or the gate fails;
+        else 4 if either is inconclusive, unless that is allowed.
         """
         from ...analyse.claims.thresholds import FAILED
 
@@ -85,7 +84,7 @@ class CheckResult:
 
     @property
     def allows_too_little(self) -> bool:
-        """True if a gate or a threshold that has not enough data is no failure."""
+        """True if a gate or threshold without enough data is not a failure."""
         return NOT_ENOUGH in self.allow
 
     def _of_thresholds(self) -> int:
@@ -96,12 +95,12 @@ class CheckResult:
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence for each estimate of each threshold."""
+        """One sentence per estimate of each threshold."""
         return [sentence for check in self.checks for sentence in check.sentences]
 
     @property
     def lines(self) -> list[str]:
-        """The sentences, and what a pipeline makes of them; none without a threshold or a gate."""
+        """The sentences, and the result for a pipeline; [] without a threshold or a gate."""
         lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
         if self.checks and self.tilts and self.gate is None and not self.exit_code:
             lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
@@ -109,19 +108,21 @@ class CheckResult:
         return [*lines, *(self.gate.lines if self.gate else ()), *changed]
 
     def answers(self, gate: str) -> dict[str, int]:
-        """{threshold, or gate: its exit code}. gate: as it was typed."""
+        """Returns {threshold or gate: its exit code}. gate: the text that was typed."""
         from ...analyse.claims.thresholds import code
 
-        each = {f"--fail-if {one.threshold.text!r}": code(one.outcomes) for one in self.checks}
+        each = {
+            f"--fail-if {check.threshold.text!r}": code(check.outcomes) for check in self.checks
+        }
         each |= {gate: self.gate.decision.code} if self.gate else {}
-        return {typed: self._unless_allowed(said) for typed, said in each.items()}
+        return {typed: self._unless_allowed(answer) for typed, answer in each.items()}
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
-    """Returns the warnings about a run's estimates, a sentence each."""
+    """Returns the warnings about a run's estimates, one sentence each."""
     from ...analyse.whole_run import warnings as cautions
 
-    found = (
+    sentences = (
         _shard(store),
         _batches_out(store),
         *served_models.warnings(store, serves_asked),
@@ -130,9 +131,10 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *cautions.warnings(store, protocol),
         *_of_people(store, protocol),
         *_unread(estimates),
+        *_always_alike(estimates),
         *thin_design(protocol),
     )
-    return [warning for warning in found if warning]
+    return [warning for warning in sentences if warning]
 
 
 def _shard(store: Store) -> str:
@@ -149,8 +151,10 @@ def _batches_out(store: Store) -> str:
     out = batches.rows(store, batches.UNFINISHED)
     if not out:
         return ""
-    said = f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
-    return f"{said} The command that handed them in collects them."
+    open_requests = (
+        f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
+    )
+    return f"{open_requests} The command that handed them in collects them."
 
 
 def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
@@ -175,15 +179,22 @@ def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
             )
 
 
+def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Says of each subject that answers a prompt always alike that its likeness is not tested."""
+    kind = CautionKind.REPEATS_ALIKE
+    for subject in dict.fromkeys(row.subject for row in estimates if kind in row.cautions):
+        yield f"{subject}: {kind.mark}"
+
+
 def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """Thresholds from words such as `gap > 0.1`. UsageError where the protocol has no such measure
-    or level.
+    """Parses thresholds such as `gap > 0.1`. UsageError if the protocol has no such measure or
+    level.
     """
     return [bounds.check(bounds.parse(text), protocol) for text in texts]
 
 
 def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """The protocol's own thresholds, then those in `texts`."""
+    """Returns the protocol's own thresholds, then those in `texts`."""
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 
 
@@ -193,14 +204,12 @@ def check_all(
     verdicts: Sequence[Verdict],
     gate: GateResult | None = None,
 ) -> CheckResult:
-    """Holds thresholds against the estimates that they speak of. gate: its result, if one is
-    set.
-    """
+    """Checks the estimates against thresholds. gate: the result of the gate, if one is set."""
     from ...analyse.claims.thresholds import judge
     from ...analyse.words.verdict_words import Word
 
     return CheckResult(
-        tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named),
+        tuple(ThresholdCheck(bound, tuple(judge(bound, estimates, verdicts))) for bound in named),
         gate,
         sum(claim.word is Word.TILT and not claim.nuisance for claim in verdicts),
     )

@@ -1,8 +1,8 @@
-"""The words and the answers of gates that a run was given, by the version of the rules that gave
-them: `judged.json` in its folder.
+"""The verdicts and gate results that earlier versions of the rules gave a run: `judged.json` in its
+folder.
 
-Every verb reads a run by the rules of this version. If they give another word than the rules of an
-earlier version gave the same labels, or a gate another answer than before, that is said.
+Every verb reads a run by the rules of this version. A note appears if they give a verdict other
+than earlier rules gave for the same labels, or if a gate answers differently from before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...store import Store
 from ...store.queries.state import labels_mark
 
-if TYPE_CHECKING:  # what analyses brings numpy
+if TYPE_CHECKING:  # imports numpy
     from ...analyse.claims.verdicts import Verdict
 
 FILE = "judged.json"
@@ -25,7 +25,7 @@ ANSWERS = {0: "passed", 3: "failed", 4: "inconclusive"}
 
 
 class JudgedRun(NamedTuple):
-    """A run as one version of the rules read it. labels: a mark of the labels that it read; words:
+    """The results of a run by one version of the rules. labels: a fingerprint of the labels; words:
     {claim: verdict}; answers: {gate: exit code}.
     """
 
@@ -39,41 +39,51 @@ class JudgedRun(NamedTuple):
 def changes(
     folder: Path, verdicts: Sequence[Verdict] | None, answers: Mapping[str, int] | None = None
 ) -> list[str]:
-    """A line for each word that an earlier version of the rules gave the same labels, and for each
-    gate that answered otherwise before; what is given now is kept.
+    """Returns one line per verdict that differs from that of earlier rules on the same labels, and
+    one per gate that answered differently before; stores the present results.
 
-    verdicts: of the default variant, None for those of another.
+    verdicts: of the default variant, None for another variant.
     """
     from ...analyse.whole_run.signature import RULES
 
     with Store(folder) as store:
         mark = labels_mark(store)
     known = read(folder)
-    words = {} if verdicts is None else {_claim(one): one.word.value for one in verdicts}
+    words = (
+        {} if verdicts is None else {_claim(verdict): verdict.word.value for verdict in verdicts}
+    )
     gates = dict(answers or {})
-    before = [one for rules, one in sorted(known.items()) if rules != RULES and one.labels == mark]
+    before = [
+        judged
+        for rules, judged in sorted(known.items())
+        if rules != RULES and judged.labels == mark
+    ]
     lines = [*_changed_words(before, words, RULES), *_changed_answers(known, gates, RULES, mark)]
-    own = known.get(RULES)
-    fresh = own is not None and own.labels == mark
-    kept_words = words if verdicts is not None or own is None or not fresh else own.words
-    kept_gates = {**(own.answers if own is not None else {}), **gates}
-    if own is None or (own.labels, own.words, own.answers) != (mark, kept_words, kept_gates):
+    current = known.get(RULES)
+    fresh = current is not None and current.labels == mark
+    kept_words = words if verdicts is not None or current is None or not fresh else current.words
+    kept_gates = {**(current.answers if current is not None else {}), **gates}
+    if current is None or (current.labels, current.words, current.answers) != (
+        mark,
+        kept_words,
+        kept_gates,
+    ):
         now = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
         _write(folder, {**known, RULES: now})
     return lines
 
 
 def read(folder: Path) -> dict[int, JudgedRun]:
-    """{version of the rules: the run as it read it}; empty if nothing was kept that can be read."""
+    """Reads {version of the rules: its results}; {} if there is no readable file."""
     try:
-        found = json.loads((folder / FILE).read_text("utf-8"))
-        return {one["rules"]: JudgedRun(**one) for one in found}
+        rows = json.loads((folder / FILE).read_text("utf-8"))
+        return {row["rules"]: JudgedRun(**row) for row in rows}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
 def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
-    """Writes the file; a folder that cannot be written stays as it is."""
+    """Writes the file; skips it if the folder is read-only."""
     rows = [known[rules]._asdict() for rules in sorted(known)]
     part = folder / f".{FILE}.part"
     with suppress(OSError):
@@ -84,10 +94,10 @@ def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
 def _changed_words(
     before: Sequence[JudgedRun], words: Mapping[str, str], rules: int
 ) -> Iterator[str]:
-    """Each word that is another one now, as the latest earlier rules had it."""
+    """Yields a line per verdict that differs from that of the latest earlier rules."""
     earlier: dict[str, tuple[str, int]] = {}
-    for one in before:
-        earlier |= {claim: (word, one.rules) for claim, word in one.words.items()}
+    for judged in before:
+        earlier |= {claim: (word, judged.rules) for claim, word in judged.words.items()}
     for claim, now in words.items():
         word, version = earlier.get(claim, (now, rules))
         if word != now:
@@ -97,9 +107,9 @@ def _changed_words(
 def _changed_answers(
     known: Mapping[int, JudgedRun], gates: Mapping[str, int], rules: int, mark: str
 ) -> Iterator[str]:
-    """Each gate that answered otherwise when it was held last."""
+    """Yields a line per gate whose last answer was different."""
     for gate, code in gates.items():
-        held = [one for _, one in sorted(known.items()) if gate in one.answers]
+        held = [judged for _, judged in sorted(known.items()) if gate in judged.answers]
         if not held or held[-1].answers[gate] == code:
             continue
         last = held[-1]
@@ -112,7 +122,7 @@ def _changed_answers(
 
 
 def _claim(verdict: Verdict) -> str:
-    """The name of a claim: its measure, model, annotator without its version, and levels."""
+    """Names a claim by its measure, model, annotator without version, and levels."""
     levels = (*verdict.condition.values(), *(verdict.contrast or {}).values())
     annotator = verdict.instrument.partition("@")[0]
     return " · ".join(filter(None, (verdict.measure, verdict.subject, annotator, *levels)))

@@ -1,11 +1,11 @@
-"""`run` and `label`: models are asked, and everything that comes back is stored."""
+"""`run` and `label`: the verbs that ask models and store their replies."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from ... import registry
 from ...protocol import Protocol, told_by
@@ -22,6 +22,7 @@ from ...stages.steps.label import annotators
 from ...store import Store
 from ..options import options as arguments
 from ..options.given_models import ModelGiven
+from ..options.options import Asking
 from ..options.records import LabelOptions, RunOptions
 from ..stopping import stopped_run
 from . import cached_results
@@ -29,6 +30,20 @@ from .gating import freeze_margin
 from .progress import Watch
 from .run_folder import Run
 from .stages import Stages
+
+if TYPE_CHECKING:  # brings numpy, which a run that asks all does without
+    from ...analyse.stopping.plan import StoppingPlan
+
+
+@dataclass(frozen=True, slots=True)
+class _Audit:
+    """An audit with its options read. given: the protocol as the caller named it."""
+
+    given: str | Path | Protocol
+    declared: Protocol
+    choices: Choices
+    asking: Asking
+    stopping: bool
 
 
 def run(
@@ -40,46 +55,79 @@ def run(
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
     variant: str = "default",
-    margin: str | None = None,
     **options: Unpack[RunOptions],
 ) -> Run:
-    """Runs an audit to its labels, or goes on with it.
+    """Runs an audit to its labels, or resumes it.
 
-    protocol: a name, the path of a file that ends in .toml, or what `Protocol.declare` returned.
+    protocol: a name, the path of a .toml file, or the result of `Protocol.declare`.
     model:    the subject as KIND:NAME, a function, or rows of answers; or several;
-              {"name": function} gives one a name.
-    out:      the run's folder; one that is there is extended.
+              {"name": function} names one.
+    out:      the run's folder; an existing one is extended.
     judge:    a model that labels the same outputs, or several.
-    watch:    called with the stage, how many there are in all (None where that is not known), and
-              what happened so far; a bar in a notebook where none is given.
-    taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
-    variant:  whose judges are told what a paper's were, where it says so (`protext`).
-    margin:   how much would matter at a gate ("5"), kept before the first answer.
+    watch:    called with the stage, the number of trials (None if it is not known), and the tally
+              so far; by default a bar in a notebook.
+    taxonomy: a file of attributes to label by, in place of those that a judge would choose.
+    variant:  the variant whose instructions to judges are used, if it has any (`protext`).
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
-    protocol = arguments.asked_protocol(protocol, judge, options)
-    declared = told_by(registry.protocol(protocol), variant)
+    audit = _audit(protocol, model, judge, taxonomy, variant, options)
+    declared, choices, asking = audit.declared, audit.choices, audit.asking
+    readers = annotators(declared, asking.judges, asking.given)  # refuse before anything is asked
+    key = (declared, choices, asking, audit.stopping)
+    plan = stopped_run.plan_of(Path(out), *key[:3]) if audit.stopping else None
+    warnings = cached_results.warnings_if_finished(Path(out), *key)
+    if warnings is None:
+        check_models(declared, choices, asking.judges, asking.connect, Path(out), readers)
+    notes = match_notes(declared, choices, asking.connect)
+    if warnings is None:
+        labelled = _ask_and_label(audit, plan, Path(out), watch, options)
+        if labelled is not None:  # kept for the closed file, whose state the analysis reads too
+            with Store(out) as store:
+                cached_results.keep_finished(store, *key[:3], labelled, audit.stopping)
+    elif watch is not None:
+        watch("label", None, Tally(warnings=set(warnings)))
+    finished = Run(out)
+    finished.notes += notes
+    return finished
+
+
+def _audit(
+    protocol: str | Path | Protocol,
+    model: ModelGiven,
+    judge: ModelGiven,
+    taxonomy: Path | str | None,
+    variant: str,
+    options: RunOptions,
+) -> _Audit:
+    """Reads and checks the options of `run`."""
+    given = arguments.asked_protocol(protocol, judge, options)
+    declared = told_by(registry.protocol(given), variant)
     declared = arguments.judged_by(declared, judge, options)
-    choices = arguments.choices(model, options, protocol, declared)
+    choices = arguments.choices(model, options, given, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     connected = arguments.connect_subjects(asking.connect, choices, declared)
     asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
-    # What they refuse is said before anything is asked.
-    readers = annotators(declared, asking.judges, asking.given)
     stopping = stopped_run.is_stopping(declared, options.get("stop"))
-    plan = stopped_run.plan_of(Path(out), declared, choices, asking) if stopping else None
-    warnings = cached_results.warnings_if_finished(Path(out), declared, choices, asking, stopping)
-    if warnings is None:
-        check_models(declared, choices, asking.judges, asking.connect, Path(out), readers)
-    notes = match_notes(declared, choices, asking.connect)
+    return _Audit(given, declared, choices, asking, stopping)
+
+
+def _ask_and_label(
+    audit: _Audit,
+    plan: StoppingPlan | None,
+    out: Path,
+    watch: Watch | None,
+    options: RunOptions,
+) -> set[str] | None:
+    """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
+    declared, choices, asking = audit.declared, audit.choices, audit.asking
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     asked = partial(planning.cells, declared, choices)
     protocol_snapshot.refuse_secrets(
         "What an answer begins with, or a system prompt,", choices.frozen(declared)
     )
-    snapshot = protocol_snapshot.record(protocol, declared, asked)
+    snapshot = protocol_snapshot.record(audit.given, declared, asked)
     piloting = options.get("pilot") is not False and asking.batching.file is None
     part = None
     if asking.shard:
@@ -88,18 +136,17 @@ def run(
         part = shards.with_judge_for(part, declared)
 
     async def work() -> set[str] | None:
-        """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
         with Store(out, create=True, writing=True) as store:
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
             if declared.pictures:
                 protocol_snapshot.keep_pictures(store, declared, asked())
-            freeze_margin(store, margin)
-            stopped = (
-                None if plan is None else stopped_run.open_stopped(store, declared, choices, plan)
-            )
-            if stopped is None:
+            freeze_margin(store, options.get("margin"))
+            stopped = None
+            if plan is not None:
+                stopped = stopped_run.open_stopped(store, declared, choices, plan)
+            else:
                 stopped_run.refuse_without_stop(store)
                 keep_plan(store, planned_trials(declared, choices))
             stages = Stages(store, declared, choices, asking, watch, total, piloting)
@@ -108,26 +155,17 @@ def run(
                 return None
             return set[str]().union(*(tally.warnings for tally in tallies))
 
-    if warnings is None:
-        told = wait_for(work())
-        if told is not None:  # of the closed file, whose state the analysis asks for too
-            with Store(out) as store:
-                cached_results.keep_finished(store, declared, choices, asking, told, stopping)
-    elif watch is not None:
-        watch("label", None, Tally(warnings=set(warnings)))
-    made = Run(out)
-    made.notes += notes
-    return made
+    return wait_for(work())
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """Lists the existing answers that match no trial, and the trials without one. UsageError where
-    none of them fits.
+    """Lists the existing answers that match no trial, and the trials without one. UsageError if
+    none of the answers matches.
     """
-    found = list(match_answers.matches(protocol, choices, connect))
-    for match in found:
+    matches = list(match_answers.matches(protocol, choices, connect))
+    for match in matches:
         match.refuse_nothing()
-    return [sentence for match in found for sentence in match.sentences()]
+    return [sentence for match in matches for sentence in match.sentences()]
 
 
 def label(
@@ -138,7 +176,7 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Labels what is not labelled yet, with the protocol's instruments and the judges named; judge,
+    """Labels the outputs without labels, by the protocol's instruments and the judges named; judge,
     watch and taxonomy as in `run`.
     """
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)

@@ -1,21 +1,20 @@
-"""The tables of a run as polars frames with typed columns, which become pandas frames with no
+"""The tables of a run as polars frames with typed columns, convertible to pandas frames without any
 further package.
 
-What is JSON text in the run's file is a struct (factors, sampling, condition, contrast) or a list
-(omitted settings, outcomes) here; a day and time is a datetime, a mark is a boolean.
+JSON text of the run's file becomes a struct (factors, sampling, condition, contrast) or a list
+(omitted settings, outcomes), a date becomes a datetime, a flag a boolean.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ...analyse.words import reading
-from ...records import Estimate, Sampling
+from ...records import Estimate
 from ...store import Store
 from ...store.queries import tables
 
@@ -50,11 +49,11 @@ SAMPLING = pl.Struct(
 
 
 class Frame(pl.DataFrame):
-    """A polars frame. What polars makes of it (`filter`, `select`) is an ordinary one."""
+    """A polars frame; its methods (`filter`, `select`) return ordinary polars frames."""
 
     def to_pandas(self, **options: Any) -> pd.DataFrame:
-        """A pandas frame, for which pandas alone is needed; a struct is a column for each of its
-        fields (`condition.class`). Options are those of polars, whose own way needs pyarrow.
+        """Converts to a pandas frame, without pyarrow; a struct becomes a column per field
+        (`condition.class`). Any options go to polars' own conversion, which needs pyarrow.
         """
         if options:
             return super().to_pandas(**options)
@@ -69,7 +68,7 @@ class Frame(pl.DataFrame):
 
 
 def flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a column for each field of a struct, named `struct.field`."""
+    """Replaces structs by one column per field, named `struct.field`."""
     for name, kind in frame.schema.items():
         if isinstance(kind, pl.Struct):
             fields = [
@@ -81,15 +80,23 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with JSON text in place of structs and lists; what is null in a struct is left
-    out, and outcomes are an object of counts.
+    """Replaces structs and lists by JSON text; nulls in a struct are left out, and outcomes are an
+    object of counts.
     """
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     return frame.with_columns([_json_texts(frame[name]) for name in nested])
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """The texts of a nested column; equal values, of which there are many, are written once."""
+    """Writes a column as JSON, a struct by field; each of the many equal values once."""
+    if isinstance(column.dtype, pl.Struct):
+        fields = {field.name: _json_texts(field) for field in column.struct.unnest()}
+        named = [pl.lit(f"{_encode(name)}: ") + pl.col(name) for name in fields]
+        inner = pl.concat_str(named, separator=", ", ignore_nulls=True)
+        text = pl.when(column.is_not_null()).then(pl.lit("{") + inner + "}")
+        return pl.DataFrame(fields).select(text.alias(column.name)).to_series()
+    if column.dtype.is_integer():
+        return column.cast(pl.String)
     group = column.to_frame().with_columns(at=column.hash())
     different = group.unique("at", maintain_order=True)
     texts = [_json_text(value) for value in different[column.name].to_list()]
@@ -98,22 +105,18 @@ def _json_texts(column: pl.Series) -> pl.Series:
 
 
 def _json_text(value: Any) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        value = {one["label"]: one["count"] for one in value}
-    elif isinstance(value, dict):
-        value = {name: part for name, part in value.items() if part is not None}
-    return _encode(value)
+    if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+        value = {entry["label"]: entry["count"] for entry in value}
+    return None if value is None else _encode(value)
 
 
 def table_frame(store: Store, name: str) -> Frame:
-    """A table of a run's file."""
+    """Reads a table of a run's file."""
     return Frame(pl.concat(table_pieces(store, name)))
 
 
 def table_pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
-    """A table of a run's file piece by piece, each with the same columns; at least one."""
+    """Reads a table of a run's file in pieces with the same columns; at least one piece."""
     names: Sequence[str] | None = None
     for piece in tables.pieces(store, name):
         if names is None:
@@ -127,7 +130,7 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
     if name == "factors":
         return _once_each(name, values, lambda texts: _levels(name, texts, factors))
     if name == "sampling":
-        return _once_each(name, values, lambda texts: _samplings(name, texts))
+        return _samplings(name, values)
     if name == "omitted":
         return _once_each(name, values, lambda texts: _omitted(name, texts))
     if name == "date":
@@ -142,7 +145,7 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
 def _once_each(
     name: str, texts: Sequence[Any], make: Callable[[Sequence[Any]], pl.Series]
 ) -> pl.Series:
-    """A column of texts that many rows share, each of which is read once."""
+    """Makes a column from texts that many rows share, reading each text once."""
     places: dict[Any, int] = {}
     at = [places.setdefault(text, len(places)) for text in texts]
     return make(list(places)).gather(at).alias(name)
@@ -153,16 +156,12 @@ def _levels(name: str, texts: Sequence[Any], factors: Sequence[str]) -> pl.Serie
 
 
 def _samplings(name: str, texts: Sequence[Any]) -> pl.Series:
-    """Structs of samplings, which differ in their seed, the last of them, if in anything."""
-    read = cache(json.loads)
-    rows = []
-    for text in texts:
-        head, comma, last = text.rpartition(",")
-        known = read(f"{head},null]") if comma else json.loads(text)
-        rows.append((*known[:-1], json.loads(last[:-1]) if comma else known[-1]))
-    columns = zip(Sampling._fields, zip(*rows, strict=True), strict=True)
-    schema = dict(SAMPLING)
-    return pl.DataFrame(dict(columns) if rows else {}, schema).to_struct(name)
+    """Makes structs of sampling settings, which are stored as JSON lists of numbers."""
+    inner = pl.Series(name, texts, dtype=pl.String).str.strip_chars("[]")
+    parts = inner.str.split_exact(",", len(SAMPLING.fields) - 1).struct.unnest()
+    fields = zip(SAMPLING.fields, parts, strict=True)
+    typed = [part.cast(field.dtype, strict=False).alias(field.name) for field, part in fields]
+    return pl.DataFrame(typed).to_struct(name)
 
 
 def _omitted(name: str, texts: Sequence[Any]) -> pl.Series:
@@ -171,7 +170,7 @@ def _omitted(name: str, texts: Sequence[Any]) -> pl.Series:
 
 
 def _dates(name: str, values: Sequence[Any]) -> pl.Series:
-    """Milliseconds since 1970, or texts of dates."""
+    """Makes datetimes from milliseconds since 1970, or from texts."""
     texts = [value if isinstance(value, str) else None for value in values]
     numbers = [value if isinstance(value, int) else None for value in values]
     dated = (
@@ -186,14 +185,14 @@ def _dates(name: str, values: Sequence[Any]) -> pl.Series:
 
 
 def estimates_frame(estimates: Sequence[Estimate]) -> Frame:
-    """A row for each estimate, with a column for each factor that they name."""
+    """Makes a frame with one row per estimate and one column per factor that they name."""
     rows = [estimate.as_dict() for estimate in estimates]
-    own = {name: _estimate_column(name, rows) for name in Estimate.columns()}
+    columns = {name: _estimate_column(name, rows) for name in Estimate.columns()}
     factors = {
         name: pl.Series(name, [level or None for level in levels], dtype=pl.String)
         for name, levels in reading.factor_columns(estimates).items()
     }
-    return Frame({**own, **factors})
+    return Frame({**columns, **factors})
 
 
 def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
@@ -204,8 +203,8 @@ def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
         )
     if name == "outcomes":
         lists = [
-            [{"label": label, "count": float(count)} for label, count in found.items()]
-            for found in values
+            [{"label": label, "count": float(count)} for label, count in counts.items()]
+            for counts in values
         ]
         return pl.Series(name, lists, dtype=OUTCOMES)
     if name in NUMBERS:
@@ -216,7 +215,7 @@ def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
 
 
 def _structs(name: str, rows: Sequence[Mapping[str, str] | None], keys: Sequence[str]) -> pl.Series:
-    """A struct of texts with these keys; null where a row has none."""
+    """Makes structs of texts with these keys; null for a row without any."""
     if not keys:
         return pl.Series(name, [None] * len(rows), dtype=pl.String)
     kind = pl.Struct([pl.Field(key, pl.String) for key in keys])

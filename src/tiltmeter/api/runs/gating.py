@@ -1,4 +1,4 @@
-"""The gate of a run: against margins, and against an earlier run."""
+"""The gate of a run: comparison with margins, and with an earlier run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...store import Store
 from ...store.queries import calls, tables
 from . import baselines
 
-if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
+if TYPE_CHECKING:  # imports numpy; the first request must not pay for it
     from ...analyse.claims.gate import Gate, GateResult
     from ...analyse.claims.verdicts import Verdict
     from ...analyse.claims.worse import Earlier
@@ -23,8 +23,8 @@ _FIRST = "gate", "margin"  # kind and name of the artefact
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """A gate with what it is held against. margin: as it was typed; earlier: None without
-    `--fail-on worse`; allowed: how much worse than that.
+    """A gate and its standards. margin: the text that was typed; earlier: the earlier run, None
+    without `--fail-on worse`; allowed: how much worse than that a claim may be.
     """
 
     gate: Gate
@@ -41,7 +41,7 @@ def gate_of(
     worse_by: str | None,
 ) -> Gates | None:
     """Reads the options of a gate; None if none was typed. UsageError if one lacks another, or a
-    headline of the protocol has no margin.
+    margin names no headline of the protocol.
     """
     from ...analyse.claims.gate import parse_gate, parse_sizes
 
@@ -52,7 +52,7 @@ def gate_of(
     if gate is None:
         return None
     if protocol is not None:
-        gate.refuse_without_margin(protocol)
+        gate.refuse_unknown_names(protocol)
     if not worse:
         return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
@@ -65,13 +65,13 @@ def gate_of(
 
 
 def freeze_margin(store: Store, margin: str | None) -> None:
-    """Keeps the margin that was named before the first answer; a later one takes no place of it."""
+    """Stores the margin that was named before the first answer; later ones do not replace it."""
     if margin is not None and store.artefact(*_FIRST) is None and not tables.size(store, "outputs"):
         store.keep(*_FIRST, margin)
 
 
 def _notes(store: Store, margin: str) -> tuple[str, ...]:
-    """Says if a margin is another one than before the first answer, or was named after it."""
+    """Notes a margin that differs from the one before the first answer, or was named after it."""
     first = store.artefact(*_FIRST)
     if not margin or first == margin:
         return ()
@@ -81,7 +81,7 @@ def _notes(store: Store, margin: str) -> tuple[str, ...]:
 
 
 def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdict]) -> GateResult:
-    """Holds the headline claims of a run against a gate, and keeps its own baseline."""
+    """Applies a gate to the headline claims of a run, and writes the run's own baseline."""
     from ...analyse.claims.gate import Cost, together
     from ...analyse.claims.gate import hold as hold_claims
     from ...analyse.claims.worse import hold_against
@@ -92,6 +92,6 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
         compared = [claim for claim in claims if not claim.nuisance]
         items = baselines.item_differences(store, protocol, compared)
     baselines.keep(folder / baselines.FILE, protocol.name, items)
-    found = hold_claims(gates.gate, claims, cost)
+    gated = hold_claims(gates.gate, claims, cost)
     worse = [] if gates.earlier is None else hold_against(gates.earlier, items, gates.allowed)
-    return replace(together([*found.claims, *worse]), notes=notes)
+    return replace(together([*gated.claims, *worse]), notes=(*gated.notes, *notes))

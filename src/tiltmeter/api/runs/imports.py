@@ -1,4 +1,4 @@
-"""Outputs, labels and people's answers that exist already → a run."""
+"""Import of existing outputs, labels and people's answers into a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LISTED = 5  # items that a note names
 
 
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
-    """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
+    """Makes a run from existing outputs, labels or counts, or adds them to one."""
     declared = importing.protocol_to_import(protocol, Path(path))
     given = importing.read_given(protocol, declared, Path(path))
     with Store(out, create=True, writing=True) as store:
@@ -43,9 +43,9 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
 
 
 def use_copy(protocol: str, path: Path | str) -> str:
-    """Checks your copy of the texts that a protocol asks and that do not ship, and remembers where
-    it is. Returns what is to be said of it: files that it lacks or that could not be compared.
-    UsageError names the files that differ or are missing.
+    """Checks the user's copy of a protocol's texts that do not ship, and remembers its place.
+    Returns a note about files that it lacks or that could not be compared. UsageError names the
+    files that differ or are missing.
     """
     release = registry.source(protocol)
     if release is None:
@@ -57,8 +57,8 @@ def use_copy(protocol: str, path: Path | str) -> str:
 
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
-    """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and,
-    where they are not as usual, attribute, annotator and weight.
+    """Adds people's labels of outputs to a run, from a CSV or JSON-lines file with the columns
+    output and value, and if needed attribute, annotator and weight.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -68,11 +68,11 @@ def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
 def draw_gold_sample(
     folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0
 ) -> sheet.Sheet:
-    """Draws outputs for people to annotate, writes them as a sheet, and keeps in the run how they
+    """Draws outputs for people to annotate, writes them as a sheet, and stores in the run how they
     were drawn.
 
-    number: how many outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: what is to be
-    annotated, the headline measure's where none is named.
+    number: of outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: the one to annotate,
+    by default the headline measure's.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:

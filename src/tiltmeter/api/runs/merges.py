@@ -1,4 +1,4 @@
-"""`merge`: runs of one plan, as shards answer them, joined into one run."""
+"""`merge`: the verb that joins runs of one plan, such as shards, into one run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...stages.steps.merge import Merged
 
 
 def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:
-    """Joins runs of one plan into one run, which goes on, is labelled and reported as one.
+    """Joins runs of one plan into one run, which can be resumed, labelled and reported.
 
-    runs: folders, in any order, also of shards that were stopped; out: a folder that is made, or
-    one that others were merged into before. The same run again changes nothing. RunMismatch names
-    what two runs differ in, or what they contradict each other in.
+    runs: folders in any order, unfinished shards included; out: a new folder, or one that others
+    were merged into before. Merging the same run again changes nothing. RunMismatch names the
+    differences or contradictions between two runs.
     """
     if not runs:
         raise UsageError("Name the runs to merge: tiltmeter merge RUN RUN … --out RUN")

@@ -12,9 +12,9 @@ from typing import Protocol
 from ...display import visible
 from ...stages.engine.limits import Tally
 
-Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
+Watch = Callable[[str, int | None, Tally], None]  # (stage, number of trials or None, tally)
 STAGES = {"pilot": "asking the first", "run": "asking the model", "label": "labelling"}
-WAITING_CHARACTERS = 160  # of what is waited for
+WAITING_CHARACTERS = 160  # of the reason for waiting
 UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
 
 
@@ -24,8 +24,8 @@ def stage_title(stage: str) -> str:
 
 
 def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str:
-    """Rates, calls in flight and what limits them, cost, failures, what is waited for. elapsed:
-    seconds since the stage began; total: how many there are, for the time that is left.
+    """Writes rates, calls in flight and their limits, cost, failures and the reason for waiting.
+    elapsed: seconds since the stage began; total: the number of trials, for the time left.
     """
     rate = tally.done / elapsed if elapsed > 1 else 0.0
     left = max(0, (total or 0) - tally.done - tally.before)
@@ -45,7 +45,7 @@ def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str
 
 
 def _windows(tally: Tally) -> str:
-    """Calls in flight, and what limits them."""
+    """Writes the number of calls in flight, and the reasons for its limit."""
     if not tally.windows:
         return ""
     now, windows = time.monotonic(), list(tally.windows.values())
@@ -66,7 +66,7 @@ class _Handle(Protocol):
 
 
 class ProgressBar:
-    """A bar as it is shown in a cell."""
+    """A bar in a notebook cell."""
 
     def __init__(self, stage: str, done: int, total: int | None, more: str) -> None:
         self._title, self._done, self._total, self._more = stage_title(stage), done, total, more
@@ -81,7 +81,7 @@ class ProgressBar:
 
 
 class Lines:
-    """Lines as they are shown in a cell."""
+    """Lines of text in a notebook cell."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -94,8 +94,8 @@ class Lines:
 
 
 def notebook_watch() -> Watch | None:
-    """A watch that shows a bar for each stage under the running cell; None where no notebook runs
-    this. The display of a notebook is used from the thread that reports.
+    """Returns a watch that shows a bar per stage under the running cell; None outside a notebook.
+    It uses the notebook's display from the reporting thread.
     """
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
@@ -107,7 +107,7 @@ def notebook_watch() -> Watch | None:
 
 
 class NotebookBars:
-    """Shows and updates a bar a stage. show: IPython's `display`."""
+    """The bars of a notebook cell, one per stage. show: IPython's `display`."""
 
     def __init__(self, show: Callable[..., _Handle]) -> None:
         self._show = show

@@ -11,14 +11,14 @@ from ...errors import UsageError
 from ...store import Store
 from .run_folder import Run
 
-if TYPE_CHECKING:  # they bring scipy, which a run that only asks does without
+if TYPE_CHECKING:  # import scipy, which a run that only asks must not pay for
     from ...analyse.between_runs.compare import Comparison
     from ...analyse.between_runs.histories import History
     from ...gold.validation import Validation
 
 
 def validate(folder: Path | str) -> Validation:
-    """Every annotator of a run against the gold that people gave, and how far annotators agree."""
+    """Compares every annotator of a run with people's gold, and annotators with each other."""
     from ...gold import validation
 
     opened = Run(folder)
@@ -27,10 +27,10 @@ def validate(folder: Path | str) -> Validation:
 
 
 def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
-    """Runs of one protocol against the first of them, paired by item.
+    """Compares runs of one protocol with the first of them, paired by item.
 
-    margin: the largest difference in shares that still counts as none, named before looking; .05
-    where none is named. What the verdicts of a run leave open is among the warnings.
+    margin: the largest difference in shares that still counts as none, to be named before looking;
+    .05 by default. Questions that a run's own verdicts leave open are among the warnings.
     """
     from ...analyse.between_runs import compare as comparison
     from ...analyse.claims import verdicts
@@ -40,23 +40,29 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
         raise UsageError("Name the runs to compare. Type: tiltmeter compare RUN RUN")
     with ExitStack() as stack:
         stores = [stack.enter_context(Store(run.folder)) for run in runs]
-        found = comparison.compare(
+        comparison_of_runs = comparison.compare(
             stores, [run.protocol for run in runs], comparison.MARGIN if margin is None else margin
         )
-    own = [(run, run.verdicts()) for run in runs]
+    verdicts_of_runs = [(run, run.verdicts()) for run in runs]
     left_open = [
         f"in {run.folder.name} alone: {verdict.sentence}"
-        for run, said in own
-        for verdict in said
+        for run, run_verdicts in verdicts_of_runs
+        for verdict in run_verdicts
         if verdicts.is_open(verdict)
     ]
-    changed = [f"in {run.folder.name}: {line}" for run, said in own for line in run.changes(said)]
-    return replace(found, warnings=(*found.warnings, *left_open, *changed))
+    changed = [
+        f"in {run.folder.name}: {line}"
+        for run, run_verdicts in verdicts_of_runs
+        for line in run.changes(run_verdicts)
+    ]
+    return replace(
+        comparison_of_runs, warnings=(*comparison_of_runs.warnings, *left_open, *changed)
+    )
 
 
 def history(*folders: Path | str, margin: float | None = None) -> History:
-    """Runs of one protocol by date: what changed from each to the next, and whether its headline
-    numbers moved by more than noise. margin: as in `compare`.
+    """Follows runs of one protocol by date: changes from each to the next, and headline numbers
+    that moved by more than noise. margin: as in `compare`.
     """
     from ...analyse.between_runs import histories
     from ...analyse.between_runs.compare import MARGIN
@@ -64,9 +70,11 @@ def history(*folders: Path | str, margin: float | None = None) -> History:
     named = [(run, run.verdicts()) for run in map(Run, folders)]
     with ExitStack() as stack:
         runs = [
-            histories.OpenRun(stack.enter_context(Store(run.folder)), run.protocol, said)
-            for run, said in named
+            histories.OpenRun(stack.enter_context(Store(run.folder)), run.protocol, verdicts)
+            for run, verdicts in named
         ]
-        found = histories.history(runs, MARGIN if margin is None else margin)
-    changed = [f"In {run.folder.name}: {line}" for run, said in named for line in run.changes(said)]
-    return replace(found, changed_words=tuple(changed))
+        changes_over_time = histories.history(runs, MARGIN if margin is None else margin)
+    changed = [
+        f"In {run.folder.name}: {line}" for run, verdicts in named for line in run.changes(verdicts)
+    ]
+    return replace(changes_over_time, changed_words=tuple(changed))

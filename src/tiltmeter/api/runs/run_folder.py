@@ -1,4 +1,4 @@
-"""A run that is there, read as frames, estimates, figures and a report."""
+"""An existing run, read as frames, estimates, figures and a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...store.queries import trials
 from ..options.table_options import TableOptions
 from . import cached_results, checks, earlier_rules, gating, tables
 
-if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
+if TYPE_CHECKING:  # import numpy and scipy, which a run that only asks must not pay for
     from ...analyse.claims.verdicts import Verdict
     from ...report.render import notebook
     from ...report.tables.cross_tables import CrossTable
@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does
 class Run:
     """A run folder, read as frames.
 
-    protocol: what was asked, as its file has it now where the design is still the same.
-    notes:    what is to be said of that, such as a file that has moved; mostly empty.
+    protocol: the audited protocol, re-read from its file if the design is unchanged.
+    notes:    warnings about that file; usually empty.
     """
 
     folder: Path
@@ -65,27 +65,27 @@ class Run:
 
     @property
     def trials(self) -> Frame:
-        """A row for each planned trial: id, subject, mode, factors (a struct), sample, prompt, …"""
+        """One row per planned trial: id, subject, mode, factors (a struct), sample, prompt, …"""
         return self._frame("trials")
 
     @property
     def calls(self) -> Frame:
-        """A row for each request that was answered, by a subject or by a judge."""
+        """One row per answered request, to a subject or a judge."""
         return self._frame("calls")
 
     @property
     def outputs(self) -> Frame:
-        """A row for each output, with its trial's subject, mode, factors, sample and prompt."""
+        """One row per output, with its trial's subject, mode, factors, sample and prompt."""
         return self._frame("outputs")
 
     @property
     def labels(self) -> Frame:
-        """A row for each label; `current` is 0 where another one took its place."""
+        """One row per label; `current` is False if another label replaced it."""
         return self._frame("labels")
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
-        """The estimates of a variant from the labels: computed anew only where something that they
-        depend on is new (`kept`).
+        """Returns the estimates of a variant from the labels; computes them unless they are
+        cached.
         """
         majority.refresh(self.folder, self.protocol)
         with Store(self.folder) as store:
@@ -96,7 +96,7 @@ class Run:
     ) -> list[Verdict]:
         """Judges each headline claim of a variant, in the order of the protocol.
 
-        estimates: those of `analyse`, where they are at hand.
+        estimates: those of `analyse`, if they are at hand.
         """
         from ...analyse.claims import verdicts
         from ...analyse.claims.background import read_background
@@ -108,21 +108,21 @@ class Run:
 
     @property
     def estimates(self) -> Frame:
-        """The estimates of the default variant, a row each (`frame`)."""
+        """The estimates of the default variant, one row each (`frame`)."""
         return frame(self.analyse())
 
     def warnings(
         self, variant: str = "default", estimates: Sequence[Estimate] | None = None
     ) -> list[str]:
-        """Returns the warnings about the estimates, a sentence each: another model behind the
+        """Returns the warnings about the estimates, one sentence each: another model behind the
         same name, texts that instruct the judges, labels that do not apply, options that cannot be
         read from the probabilities.
 
-        estimates: those of `analyse`, where they are there already.
+        estimates: those of `analyse`, if they are at hand.
         """
-        found = self.analyse(variant) if estimates is None else estimates
+        rows = self.analyse(variant) if estimates is None else estimates
         with Store(self.folder) as store:
-            return [*self.notes, *checks.warnings(store, self.protocol, found)]
+            return [*self.notes, *checks.warnings(store, self.protocol, rows)]
 
     def check(
         self,
@@ -137,9 +137,10 @@ class Run:
         """Checks the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
         those given here, and the headline claims against a gate.
 
-        fail_on: "tilt", "margin", "worse" or several; margin: how much would matter, such as "5"
-        (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse than it
-        is allowed. A gate keeps a baseline of its own in the folder. estimates: as in `warnings`.
+        fail_on: "tilt", "margin", "worse" or several; margin: the sizes that would matter, such as
+        "5" (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse a
+        claim may be. A gate writes a baseline of its own into the folder. estimates: as in
+        `warnings`.
         UsageError, before anything is computed, for a threshold that the protocol cannot have.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
@@ -149,25 +150,25 @@ class Run:
         rows = self.analyse(variant) if estimates is None else estimates
         verdicts = self.verdicts(variant, estimates=rows)
         held = None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
-        found = checks.check_all(bounds, rows, verdicts, held)
+        result = checks.check_all(bounds, rows, verdicts, held)
         if variant != "default":
-            return found
+            return result
         typed = " ".join(
             ("--fail-on", *(gates.gate.fail_on if gates else ()), "--margin", margin or "")
         )
-        return replace(found, changed=tuple(self.changes(verdicts, found.answers(typed))))
+        return replace(result, changed=tuple(self.changes(verdicts, result.answers(typed))))
 
     def changes(
         self, verdicts: Sequence[Verdict] | None = None, answers: Mapping[str, int] | None = None
     ) -> list[str]:
-        """A line for each headline claim whose word was another one by the rules of an earlier
-        version, from the same labels; and keeps the words of this version.
+        """Returns one line per headline claim whose verdict differs from that of earlier rules on
+        the same labels; stores the present verdicts.
 
-        verdicts: those of the default variant, if they are at hand; answers: {gate: exit code}, of
-        which a line says if it was another one before.
+        verdicts: those of the default variant, if they are at hand; answers: {gate: exit code},
+        with a line for each that differs from before.
         """
-        own = self.verdicts() if verdicts is None else verdicts
-        return earlier_rules.changes(self.folder, own, answers)
+        current = self.verdicts() if verdicts is None else verdicts
+        return earlier_rules.changes(self.folder, current, answers)
 
     def report(
         self,
@@ -177,8 +178,8 @@ class Run:
         labels: Mapping[str, str] | None = None,
         brief: bool = False,
     ) -> Path:
-        """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in
-        .md; RUN/report.html where no path is given. Returns the path.
+        """Writes the report, one HTML file that opens from disk, or Markdown if the path ends in
+        .md; by default RUN/report.html. Returns the path.
 
         labels: {short name: model}; brief: one printed page alone.
         """
@@ -192,8 +193,8 @@ class Run:
         labels: Mapping[str, str] | None = None,
         **options: Unpack[TableOptions],
     ) -> list[CrossTable]:
-        """A table of rows × columns over the estimates of some measures; without a measure the
-        tables that the variant declares (a paper's own). labels: {short name: model}.
+        """Lays out the estimates of some measures as a table of rows × columns; without a measure,
+        the tables that the variant declares (a paper's own). labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import with_names
 
@@ -208,8 +209,8 @@ class Run:
         by: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
     ) -> CrossTable:
-        """So many answers of each value of an attribute, and of each level of the factors in `by`,
-        none chosen for what it says. labels: {short name: model}.
+        """Samples answers of each value of an attribute and each level of the factors in `by`,
+        chosen at random. labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import given_names
         from ...report.tables import quotes
@@ -229,10 +230,10 @@ class Run:
         **options: Unpack[TableOptions],
     ) -> list[Path]:
         """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: those of a
-        measure, or all with those of the variant's tables; with `rows` or `columns`, or the name of
-        such a table, the table as a figure. format: of the files in a folder, svg where it does not
-        say; words: a column of the design, for the histogram of the words of its texts alone;
-        labels: {short name: model}.
+        measure, or all, the variant's tables included; with `rows` or `columns`, or the name of
+        a table, that table as a figure. format: of the files in a folder, svg by default; words: a
+        column of the design, to draw only a histogram of its texts' words; labels: {short name:
+        model}.
         """
         from ...analyse.words.short_model_names import with_names
 
@@ -262,13 +263,13 @@ class Run:
 
 
 def open_run(folder: Path | str) -> Run:
-    """A run that exists. RunError where the folder holds none."""
+    """Opens an existing run. RunError if the folder holds none."""
     return Run(folder)
 
 
 def frame(estimates: Sequence[Estimate]) -> Frame:
-    """Estimates as a polars frame; conditions and contrasts are structs, outcomes a list of labels
-    with their counts; then a column for each factor.
+    """Makes a polars frame of estimates; conditions and contrasts are structs, outcomes lists of
+    labels with counts, and the last columns are the factors.
     """
     from .frames import estimates_frame
 
@@ -282,11 +283,11 @@ def report(
     labels: Mapping[str, str] | None = None,
     brief: bool = False,
 ) -> Path:
-    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
-    where it ends in .md. Returns the path.
+    """Writes the report of one run or several: an HTML file that opens from disk, or Markdown if
+    the path ends in .md. Returns the path.
 
-    labels: {short name: model} in place of the names that reports make; UsageError for a model that
-    no run has. brief: the page that fits one sheet.
+    labels: {short name: model} in place of automatic names; UsageError for a model that no run has.
+    brief: True for a page that fits one sheet.
     """
     from ...analyse.words.short_model_names import given_names
     from ...report.render import pages

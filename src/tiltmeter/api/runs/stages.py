@@ -1,4 +1,4 @@
-"""The stages of a run over one open store: subjects are asked, and outputs labelled."""
+"""The stages of a run over one open store: asking the subjects, and labelling their outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..stopping import stopped_run
 from .progress import Watch, notebook_watch
 
 _LABELLED_LATER = (
-    "A shard is not labelled here: its {what} is found out of the outputs of all. Merge the "
+    "A shard is not labelled here: its {what} is found from the outputs of all. Merge the "
     "shards, then type the same command without --shard; or give --{what} FILE."
 )
 
@@ -34,9 +34,9 @@ _LABELLED_LATER = (
 class Stages:
     """The stages of a run.
 
-    choices:  None if nothing is to be asked.
-    total:    trials to be asked, None if that is not known.
-    piloting: True if the first replies of each model are looked at before the rest is asked.
+    choices:  None to ask nothing.
+    total:    the number of trials, None if it is not known.
+    piloting: True if the first replies of each model are checked before the rest is asked.
     """
 
     store: Store
@@ -52,7 +52,7 @@ class Stages:
 
     async def run(self, stopped: stopped_run.StoppedRun | None = None) -> list[Tally]:
         """Asks the subjects if there are choices, then labels; look by look in a run that stops
-        early. Returns what happened in each stage.
+        early. Returns the tally of each stage.
         """
         self.watch = self.watch or notebook_watch()
         asking, store = self.asking, self.store
@@ -64,7 +64,7 @@ class Stages:
             )
             self._models.aside = self._desk
             await self._desk.take_in()
-            if asking.given:  # stands until another one is given
+            if asking.given:  # valid until another one is given
                 store.put("given", asking.given)
             tallies = await self._in_order(stopped)
         injection_count.write_counts(store)

@@ -1,5 +1,5 @@
-"""The tables of a run as files: Parquet, CSV, JSON lines. They are read and written in pieces, so
-that memory does not grow with the run.
+"""The tables of a run as files: Parquet, CSV, JSON lines; read and written in pieces, so that
+memory does not grow with the run.
 """
 
 from __future__ import annotations
@@ -7,9 +7,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from ...gold.sheet import FORMULA
 from ...records import ERROR
@@ -18,7 +20,7 @@ from ...store import Store
 from .frames import as_json_text, estimates_frame, table_pieces
 from .run_folder import Run
 
-# Name of a file → the table that it is made of, and columns of it that stay out.
+# Name of a file → its table, and the columns that are left out.
 _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "trials": ("trials", ()),
     "outputs": ("outputs", ()),
@@ -28,8 +30,8 @@ _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
-    """Writes trials, outputs, labels, calls and a variant's estimates into a folder, with a column
-    for each factor; returns their paths. format: one of WRITERS.
+    """Writes trials, outputs, labels, calls and a variant's estimates into a folder, with one
+    column per factor; returns their paths. format: one of WRITERS.
     """
     target.mkdir(parents=True, exist_ok=True)
     written = [target / f"{name}.{format}" for name in (*_TABLES, "estimates")]
@@ -42,7 +44,7 @@ def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
 
 
 def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
-    """A table of a run's file piece by piece, with a column for each factor; at least one."""
+    """Reads a table of a run's file in pieces, with one column per factor; at least one piece."""
     table, left_out = _TABLES[name]
     return (_with_factors(piece, left_out) for piece in table_pieces(store, table))
 
@@ -50,36 +52,36 @@ def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
 def published_pieces(
     store: Store, name: str, hide: Callable[[str], str], texts: bool
 ) -> Iterator[pl.DataFrame]:
-    """Outputs, or labels that count, as they may be published: names hidden, no keys, no calls and
-    pictures; without `text` unless `texts`.
+    """Reads outputs or current labels for publication: names hidden, no keys, calls or pictures;
+    without `text` unless `texts`.
     """
     left_out = ("id", "current", "call", "blob", "factors", *(() if texts else ("text",)))
     for piece in pieces(store, name):
         if "current" in piece.columns:
             piece = piece.filter("current")
-        own = [column for column in ("subject", "annotator") if column in piece.columns]
-        names = {column: {one: hide(one) for one in piece[column].unique()} for column in own}
-        written = pl.col([one for one in ("prompt", "text") if one in piece.columns])
+        named = [column for column in ("subject", "annotator") if column in piece.columns]
+        names = {column: {name: hide(name) for name in piece[column].unique()} for column in named}
+        written = pl.col([column for column in ("prompt", "text") if column in piece.columns])
         secrets = environment_secrets()
         if secrets:
             hidden = partial(without, secrets)
             piece = piece.with_columns(written.map_elements(hidden, return_dtype=pl.String))
         if {"outcome", "text"} <= set(piece.columns):
             piece = _with_hidden_faults(piece, hide)
-        told = [pl.col(column).replace(by) for column, by in names.items()]
-        yield piece.with_columns(told).drop(left_out, strict=False)
+        hidden_names = [pl.col(column).replace(by) for column, by in names.items()]
+        yield piece.with_columns(hidden_names).drop(left_out, strict=False)
 
 
 def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.DataFrame:
-    """Outputs whose errors, which may name an address, are hidden as names are."""
+    """Hides the errors of outputs, which may name an address, as names are hidden."""
     failed = pl.col("outcome") == ERROR
     by = {text: hide(text) for text in piece.filter(failed)["text"].unique()}
     return piece.with_columns(pl.when(failed).then(pl.col("text").replace(by)).otherwise("text"))
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:
-    """The rows with a column for each factor of their trial; one that is called as a column of
-    theirs is `factor_NAME`.
+    """Adds a column per factor of the trial; a factor with the name of another column is
+    `factor_NAME`.
     """
     rest = piece.drop(left_out)
     if not isinstance(piece.schema.get("factors"), pl.Struct):
@@ -106,20 +108,14 @@ def _write_lines(pieces: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def _write_parquet(pieces: Iterable[pl.DataFrame], path: Path) -> None:
-    """A file a piece, then one of all: a Parquet file cannot be added to."""
+    """Hands pieces on to polars, which writes them as they come, from a thread of its own."""
+    rest = iter(pieces)
+    first = next(rest)
     with tempfile.TemporaryDirectory(dir=path.parent) as place:
-        parts = list(_parts(pieces, Path(place)))
-        if len(parts) == 1:
-            parts[0].replace(path)
-        else:
-            pl.scan_parquet(parts).sink_parquet(path)
-
-
-def _parts(pieces: Iterable[pl.DataFrame], place: Path) -> Iterator[Path]:
-    for number, piece in enumerate(pieces):
-        path = place / f"{number:06}.parquet"
-        piece.write_parquet(path)
-        yield path
+        part = Path(place, path.name)
+        whole = register_io_source(lambda *_: chain([first], rest), schema=first.schema)
+        whole.sink_parquet(part, compression_level=1)
+        part.replace(path)
 
 
 WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
@@ -130,8 +126,8 @@ WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
 
 
 def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame as CSV can hold it: structs and lists as JSON text, and texts that a spreadsheet
-    would take for formulas with a quote.
+    """Prepares a frame for CSV: structs and lists become JSON text, and texts that a spreadsheet
+    would take for formulas get a quote.
     """
     plain = as_json_text(frame)
     text = pl.col(pl.String)

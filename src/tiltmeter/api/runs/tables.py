@@ -1,4 +1,4 @@
-"""Tables of rows × columns and figure files of a run, as papers have them."""
+"""Tables of rows × columns and figure files of a run, as in papers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...protocol.source.filled import filled
 from ...records import Estimate
 from ..options.table_options import TableOptions
 
-if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
+if TYPE_CHECKING:  # import numpy and scipy, which a run that only asks must not pay for
     from ...report.render.notebook import Drawing
     from ...report.tables.cross_tables import CrossTable
 
@@ -21,7 +21,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def layout_of(measures: Sequence[str], options: TableOptions) -> TableLayout:
-    """The layout that the options describe."""
+    """Makes the layout from the options."""
     return filled(TableLayout, options, measures=tuple(measures))
 
 
@@ -32,9 +32,9 @@ def tables(
     variant: str,
     options: TableOptions,
 ) -> list[CrossTable]:
-    """One table of these measures; without a measure those that the variant declares, or the one
-    of a name ("Figure 6"), and where it declares none those of the headlines. UsageError where
-    there is nothing to show.
+    """Makes one table of these measures; without a measure, the tables that the variant declares,
+    or the one with a name ("Figure 6"), or if it declares none, those of the headlines. UsageError
+    if there is nothing to show.
     """
     from ...report.tables import cross_tables
 
@@ -42,21 +42,21 @@ def tables(
     named = len(measures) == 1 and measures[0] not in known
     show = tuple(options.get("show") or ())
     name = measures[0] if named else ""
-    found = list(cross_tables.declared(protocol, estimates, variant, name, show))
-    if measures and not (named and found):
+    declared = list(cross_tables.declared(protocol, estimates, variant, name, show))
+    if measures and not (named and declared):
         return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
-    if any(value for option, value in options.items() if option != "show" or not found):
+    if any(value for option, value in options.items() if option != "show" or not declared):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
-    found = found or _headlines(protocol, estimates)
-    if not found:
-        has = [name for name, one in protocol.variants.items() if one.tables]
+    declared = declared or _headlines(protocol, estimates)
+    if not declared:
+        has = [name for name, other in protocol.variants.items() if other.tables]
         hint = f", or one of a paper: --variant {has[0]}" if has and variant not in has else ""
         raise UsageError(f"Name a measure: tiltmeter table RUN MEASURE{hint}")
-    return found
+    return declared
 
 
 def _headlines(protocol: Protocol, estimates: Sequence[Estimate]) -> list[CrossTable]:
-    """A table of each headline measure that has estimates."""
+    """Makes one table per headline measure that has estimates."""
     from ...report.tables import cross_tables
 
     known = {estimate.measure for estimate in estimates}
@@ -74,27 +74,29 @@ def drawings(
     variant: str,
     options: TableOptions,
 ) -> list[Drawing]:
-    """The figures of a measure; of tables where the options lay one out, or a name is that of one
-    that the variant declares; without a measure all of both.
+    """Draws the figures of measures, or of a table if the options lay one out or the name is that
+    of a declared table; without a measure, all of both.
     """
     from ...report.render import notebook
 
     known = {estimate.measure for estimate in estimates} | {notebook.OUTCOMES}
     if any(options.values()) or not known.issuperset(measures):
-        found = tables(protocol, estimates, measures, variant, options)
-        return notebook.table_drawings(protocol, estimates, found)
+        shown = tables(protocol, estimates, measures, variant, options)
+        return notebook.table_drawings(protocol, estimates, shown)
     if measures:
-        return [one for name in measures for one in notebook.drawings(protocol, estimates, name)]
-    own = protocol.variants[variant].tables
-    found = tables(protocol, estimates, (), variant, options) if own else []
+        return [
+            drawing for name in measures for drawing in notebook.drawings(protocol, estimates, name)
+        ]
+    declared = protocol.variants[variant].tables
+    shown = tables(protocol, estimates, (), variant, options) if declared else []
     return [
-        *notebook.table_drawings(protocol, estimates, found),
+        *notebook.table_drawings(protocol, estimates, shown),
         *notebook.drawings(protocol, estimates),
     ]
 
 
 def word_histogram(protocol: Protocol, column: str) -> Drawing:
-    """Draws how many texts of a column of the design have how many words."""
+    """Draws a histogram of the number of words in the texts of a column of the design."""
     from ...protocol import histogram
     from ...report.figures import histogram as drawn
     from ...report.render import notebook
@@ -104,8 +106,8 @@ def word_histogram(protocol: Protocol, column: str) -> Drawing:
 
 
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:
-    """Writes figures to a file (a second one with -2 before its ending, …), or into a folder by
-    the names of their measures where the target has no ending. Returns the paths.
+    """Writes figures to a file (the second with -2 before its ending, …), or if the target has no
+    ending, into a folder under the names of their measures. Returns the paths.
     """
     if target.suffix and target.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{target.name} cannot be written: name a file in {', '.join(SUFFIXES)}")

@@ -1,4 +1,4 @@
-"""`plan --stop`: what a run that stops early would ask, pay and find, before it is run.
+"""`plan --stop`: the forecast of a run that stops early: its calls, cost and findings.
 
 The plan is the one that the run would fix; each claim is then simulated (stats/stopping/planned).
 """
@@ -38,15 +38,15 @@ from ...stats.stopping.rules import Flags
 from ..options.options import Asking
 from .stopped_run import make_plan, refuse_unfit
 
-WORTH_STOPPING = 0.1  # of the calls, below which looks save nothing to speak of
+WORTH_STOPPING = 0.1  # of the calls; looks that save less are not worth it
 
 
 @dataclass(frozen=True, slots=True)
 class StoppingRow:
     """Runs with one truth. truth: "none", "detectable" or "wanted", the difference of every claim;
-    calls: the expected share of all calls; cost: in US dollars, None where a price is unknown;
-    power: the share of claims found; full_power, fixed_power: by the run that asks all, and by one
-    that asks `fixed_rounds` of the rounds.
+    calls: the expected share of all calls; cost: in US dollars, None if a price is unknown; power:
+    the share of claims found; full_power, fixed_power: by a run that asks everything, and by one
+    that asks `fixed_rounds` rounds.
     """
 
     truth: str
@@ -59,14 +59,14 @@ class StoppingRow:
 
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
-    """The forecast of `plan --stop`. looks: rounds after which is looked; moves: which of them were
-    moved to a balanced round, in a sentence. claims: of all families; items: the fewest of a claim,
-    None where outputs are what is permuted; items_needed: without which the first look decides
-    nothing by itself; decidable: how many claims each look can be the first to decide by itself,
-    and how many none can. fixed_rounds: of a shorter run without looks, held beside. items_gain: by
-    how much the standard error falls with twice the items and half the samples of each, at the same
-    calls. saves: True if a tenth of the calls or more is expected to be saved. words_limit: the cue
-    words, in plain words, if they are most of what is not known at the end, else "".
+    """The forecast of `plan --stop`. looks: the rounds of the looks; moves: a sentence about looks
+    that were moved to a balanced round. claims: of all families; items: the fewest items of a
+    claim, None if only outputs are permuted; items_needed: the fewest items with which the first
+    look can decide a claim; decidable: per look, the number of claims that it can be the first to
+    decide; never: of claims that no look can decide. fixed_rounds: of a shorter run without looks,
+    for comparison. items_gain: the relative fall of the standard error with twice the items and
+    half the samples of each. saves: True if a tenth of the calls or more is expected to be saved.
+    words_limit: the noun of the cue words if they are most of the variance at the end, else "".
     """
 
     looks: tuple[int, ...]
@@ -85,7 +85,7 @@ class StoppingForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoppingQuestion:
-    """The run that is planned: what `plan` was asked, and its totals."""
+    """The planned run: the arguments of `plan`, and its totals."""
 
     protocol: Protocol
     choices: Choices
@@ -97,7 +97,7 @@ class StoppingQuestion:
 
 
 def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
-    """The forecast of a run. UsageError where such a run cannot stop early."""
+    """Forecasts a run. UsageError if such a run cannot stop early."""
     protocol, choices = asked.protocol, asked.choices
     refuse_unfit(protocol, choices, asked.asking)
     plan = make_plan(protocol, choices, asked.asking)
@@ -110,19 +110,19 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
     sized = [_size_of(asked, plan, claim, counted[claim.calls]) for claim in plan.claims]
     families, shifts, place = [], [], 0
     for family in plan.families:
-        own = slice(place, place + len(family.claims))
+        of_family = slice(place, place + len(family.claims))
         design = plan.design(family)
-        simulated = [_to_simulate(plan, one) for one in sized[own]]
-        families.append(ForecastFamily(design, simulated, uses[own]))
-        shifts.append([one.shift(design) for one in sized[own]] if asked.wanted else [])
-        place = own.stop
+        simulated = [_to_simulate(plan, size) for size in sized[of_family]]
+        families.append(ForecastFamily(design, simulated, uses[of_family]))
+        shifts.append([size.shift(design) for size in sized[of_family]] if asked.wanted else [])
+        place = of_family.stop
     return _summary(plan, families, sized, _rows(asked, families, sizes, shifts))
 
 
 @dataclass(frozen=True)
 class _ClaimSize:
-    """A planned claim and how large it is. outputs: labels of an item (or group) and condition a
-    round; share: near which it would tilt; ratio: s²/τ² of a round.
+    """A planned claim and its size. outputs: labels per item (or group), condition and round;
+    share: the value near which it would tilt; ratio: s²/τ² of a round.
     """
 
     claim: PlannedClaim
@@ -137,14 +137,14 @@ class _ClaimSize:
 
     @property
     def words(self) -> WordsDesign | None:
-        """The design of a claim whose cue words are a sample."""
+        """The design of a claim whose cue words are a sample; None for other claims."""
         if self.claim.statistic != "words" or self.cue is None:
             return None
         answers = max(1, round(self.outputs * self.rounds / self.cue.fewest))
         return WordsDesign(self.cue.fewest, len(self.claim.items), answers)
 
     def shift(self, design: StoppingDesign) -> float | None:
-        """The difference that the full run detects, None where that is not known."""
+        """Computes the difference that the full run detects; None if that is not known."""
         if self.words is not None:
             return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
@@ -184,39 +184,39 @@ def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
     return max(len(claim.levels.get((measure.contrast or {}).get("factor", ""), ())), 2)
 
 
-def _to_simulate(plan: StoppingPlan, one: _ClaimSize) -> ForecastClaim:
-    claim = one.claim
+def _to_simulate(plan: StoppingPlan, size: _ClaimSize) -> ForecastClaim:
+    claim = size.claim
     if claim.statistic == "items":
-        tails = 1.0 if one.conditions > 2 else 2.0
-        least = min(1.0, tails * float(max(one.conditions, 2)) ** -len(claim.items))
+        tails = 1.0 if size.conditions > 2 else 2.0
+        least = min(1.0, tails * float(max(size.conditions, 2)) ** -len(claim.items))
         smallest = (least,) * len(plan.looks)
     elif claim.statistic in ("outputs", "cells"):
-        smallest = _smallest_of_blocks(plan.looks, one.conditions, one.outputs)
+        smallest = _smallest_of_blocks(plan.looks, size.conditions, size.outputs)
     else:
         smallest = (0.0,) * len(plan.looks)
     flipped = claim.statistic in ("items", "outputs", "cells")
-    return ForecastClaim(one.ratio, smallest, flipped, claim.calls, len(claim.items))
+    return ForecastClaim(size.ratio, smallest, flipped, claim.calls, len(claim.items))
 
 
 def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple[float, ...]:
-    """The smallest p of permuting outputs inside each block of rounds, at each look. By hand: two
-    groups of one picture a round, looks at 5 and 10: 2/252 and 2/252².
+    """Computes the smallest p of permuting outputs inside each block of rounds, at each look. By
+    hand: two groups of one picture per round, looks at 5 and 10: 2/252 and 2/252².
     """
-    found, log, before = [], 0.0, 0
+    smallest, log, before = [], 0.0, 0
     for look in looks:
         size = max(each * (look - before), 1.0)
         log += math.lgamma(groups * size + 1) - groups * math.lgamma(size + 1)
-        found.append(min(1.0, math.exp(math.lgamma(groups + 1) - log)))
+        smallest.append(min(1.0, math.exp(math.lgamma(groups + 1) - log)))
         before = look
-    return tuple(found)
+    return tuple(smallest)
 
 
 def _conditions(
     claims: Sequence[PlannedClaim], trials: Iterable[Trial]
 ) -> tuple[Flags, Floats, Counter[str]]:
     """Maps claims to calls: the use of each kind of calls, shape (m, kinds of calls); the number of
-    each in one sample; and the number that each claim counts, by its calls. What no claim counts is
-    asked with all.
+    each in one sample; and the number that each claim counts, by its calls. Calls that no claim
+    counts are asked as long as any claim is open.
     """
     kinds = {claim.calls: claim for claim in claims}
     together: Counter[frozenset[str]] = Counter()
@@ -241,24 +241,26 @@ def _rows(
     sizes: Floats,
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
-    """No difference anywhere, each claim at what it would detect, each at the wanted difference."""
-    found = [drift_found(design=family.design, power=POWER) for family in families]
+    """Simulates three truths: no difference, each claim's detectable one, and the wanted one."""
+    detectable_drifts = [drift_found(design=family.design, power=POWER) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
-        "detectable": [*found],
+        "detectable": [*detectable_drifts],
     }
-    if asked.wanted and all(shift for own in shifts for shift in own):
+    if asked.wanted and all(shift for of_family in shifts for shift in of_family):
         truths["wanted"] = [
-            drift * asked.wanted / np.array(own, dtype=np.float64)
-            for drift, own in zip(found, shifts, strict=True)
+            drift * asked.wanted / np.array(of_family, dtype=np.float64)
+            for drift, of_family in zip(detectable_drifts, shifts, strict=True)
         ]
     totals, rows = asked.totals, []
     half = _nearest_half(families[0].design.looks)
     for truth, drifts in truths.items():
-        made = forecast(families, sizes, drifts)
-        cost = None if totals["price_unknown"] else made.calls * totals["cost"]
-        fixed = made.fixed_power[half]
-        rows.append(StoppingRow(truth, made.calls, cost, made.power, made.full_power, fixed))
+        average = forecast(families, sizes, drifts)
+        cost = None if totals["price_unknown"] else average.calls * totals["cost"]
+        fixed = average.fixed_power[half]
+        rows.append(
+            StoppingRow(truth, average.calls, cost, average.power, average.full_power, fixed)
+        )
     return rows
 
 
@@ -268,10 +270,10 @@ def _nearest_half(looks: Sequence[int]) -> int:
 
 
 def _limiting_words(sized: Sequence[_ClaimSize]) -> str:
-    """The cue words of a claim in which these are most of the variance at the end."""
-    for one in sized:
-        if one.words is not None and one.cue is not None and words_part(one.words) > 0.5:
-            return one.cue.noun
+    """Names the cue words of a claim if they are most of its variance at the end; "" otherwise."""
+    for size in sized:
+        if size.words is not None and size.cue is not None and words_part(size.words) > 0.5:
+            return size.cue.noun
     return ""
 
 
@@ -287,8 +289,8 @@ def _summary(
         for claim in family.claims
     ]
     fewest = min(
-        (one for one in sized if one.claim.statistic == "items"),
-        key=lambda one: len(one.claim.items),
+        (size for size in sized if size.claim.statistic == "items"),
+        key=lambda size: len(size.claim.items),
         default=None,
     )
     largest = max((family.design for family in families), key=lambda design: design.claims)
@@ -305,7 +307,7 @@ def _summary(
         fixed_rounds=plan.looks[_nearest_half(plan.looks)],
         rows=tuple(rows),
         items_gain=max(
-            1 - twice_the_items(samples=plan.looks[-1], ratio=one.ratio) for one in sized
+            1 - twice_the_items(samples=plan.looks[-1], ratio=size.ratio) for size in sized
         ),
         saves=any(row.calls <= 1 - WORTH_STOPPING for row in rows),
         words_limit=_limiting_words(sized),

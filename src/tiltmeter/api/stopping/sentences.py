@@ -1,5 +1,5 @@
-"""A run that stops early, described before it is run: a table and sentences, for the terminal and
-for a notebook.
+"""The forecast of a run that stops early, as a table and sentences, for the terminal and a
+notebook.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ...stats.results import count_of
 if TYPE_CHECKING:
     from .forecast import StoppingForecast, StoppingRow
 
-WORTH_SAYING = 0.05  # of a standard error, that more items would save
+WORTH_SAYING = 0.05  # the relative fall of a standard error with more items
 Cells = tuple[str, ...]
 
 
 def table(totals: Totals, wanted: float | None, forecast: StoppingForecast) -> Iterator[Cells]:
-    """A header and a row for each truth. wanted: the difference to be detected, or None."""
+    """Yields a header and one row per truth. wanted: the difference to detect, or None."""
     share = forecast.fixed_rounds / forecast.looks[-1]
-    found = ("found", "by all calls", f"by a fixed {share:.0%}")
+    power_header = ("found", "by all calls", f"by a fixed {share:.0%}")
     paid = totals["cost"] or totals["price_unknown"]
-    yield ("if there is", "calls about", "of all", *(("$ about",) if paid else ()), *found)
+    yield ("if there is", "calls about", "of all", *(("$ about",) if paid else ()), *power_header)
     for row in forecast.rows:
         cost = "?" if row.cost is None else f"{row.cost:,.2f}"
         yield (
@@ -30,7 +30,7 @@ def table(totals: Totals, wanted: float | None, forecast: StoppingForecast) -> I
             f"{row.calls * totals['calls']:,.0f}",
             f"{row.calls:.0%}",
             *((cost,) if paid else ()),
-            *("–" if row.truth == "none" else f"{one:.0%}" for one in _powers(row)),
+            *("–" if row.truth == "none" else f"{power:.0%}" for power in _powers(row)),
         )
 
 
@@ -82,7 +82,7 @@ def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
 
 
 def _floor(forecast: StoppingForecast) -> Iterator[str]:
-    """From which look on claims can be decided at all."""
+    """Yields the looks from which on claims can be decided at all."""
     if forecast.decidable[0] == forecast.claims:
         return
     needed = forecast.items_needed

@@ -1,4 +1,4 @@
-"""`run --stop`: a run in looks, which asks no further for what is decided
+"""`run --stop`: a run in looks, which stops asking about claims that are decided
 (docs/how-to/stopping.md).
 """
 
@@ -29,23 +29,27 @@ from ...store.database import is_begun
 from ...store.queries import looks, settings
 from ..options.options import Asking
 
-if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
+if TYPE_CHECKING:  # import numpy, which a run that asks all must not pay for
     from ...analyse.stopping.looks import Look
     from ...analyse.stopping.plan import StoppingPlan
 
 Ask = Callable[[planning.Wanted, int], Awaitable[Tally]]
 LabelBy = Callable[[tuple[str, ...]], Awaitable[Tally]]
-OPTIONS = {"subjects": "model", "languages": "language", "modes": "mode"}  # by choice
+OPTIONS = {
+    "subjects": "model",
+    "languages": "language",
+    "modes": "mode",
+}  # field of Choices → option
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
-    """True if a run stops early: because it is told to, or its protocol says so."""
+    """True if a run stops early, by its option or by default of its protocol."""
     return protocol.stop is not None if stop is None else stop
 
 
 def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
-    """UsageError for what cannot stop early: probabilities that are read once, an instrument that
-    waits for judges, one round.
+    """Raises UsageError for a run that cannot stop early: a shard, probabilities that are read
+    once, a batch file, an instrument that waits for judges.
     """
     if asking.shard is not None:
         raise UsageError(
@@ -78,26 +82,26 @@ def _mode_that_draws(protocol: Protocol) -> str:
 
 
 def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
-    """Attribute → the first annotator that labels it: the run stops by its labels."""
-    found: dict[str, str] = {}
+    """Maps each attribute to the first annotator that labels it: the run stops by its labels."""
+    annotator_of: dict[str, str] = {}
     for instrument in annotators(protocol, asking.judges, asking.given):
         if instrument.reads(False):
             for attribute in instrument.attributes:
-                found.setdefault(attribute, instrument.annotator)
+                annotator_of.setdefault(attribute, instrument.annotator)
     derived = [
-        one
+        attribute
         for spec in protocol.instruments
-        for one in registry.instrument_kind(spec.kind, spec.name).derived(spec)
+        for attribute in registry.instrument_kind(spec.kind, spec.name).derived(spec)
     ]
-    for one in derived:
-        if one.source in found:
-            found.setdefault(one.attribute, found[one.source])
-    return found
+    for follower in derived:
+        if follower.source in annotator_of:
+            annotator_of.setdefault(follower.attribute, annotator_of[follower.source])
+    return annotator_of
 
 
 @dataclass(frozen=True)
 class StoppedRun:
-    """A run that stops early, with its plan, which is fixed."""
+    """A run that stops early, with its fixed plan."""
 
     store: Store
     protocol: Protocol
@@ -106,43 +110,47 @@ class StoppedRun:
     plan: StoppingPlan
 
     async def ask(self, ask: Ask, label: LabelBy) -> list[Tally]:
-        """Asks and labels look by look, until all is decided or the last look is made. Where some
-        call failed, the look waits for the same command.
+        """Asks and labels look by look, until every claim is decided or the last look is made. If a
+        call failed, the look waits until the command is typed again.
         """
         from ...analyse.stopping.looks import check_looks, is_over, make_look, read_looks
 
         tallies: list[Tally] = []
-        made = read_looks(self.store, self.plan)
-        check_looks(self.store, self.plan, made)
-        while not is_over(self.plan, made):
-            look = self._next(made)
+        past_looks = read_looks(self.store, self.plan)
+        check_looks(self.store, self.plan, past_looks)
+        while not is_over(self.plan, past_looks):
+            look = self._next(past_looks)
             number = look.assign(self.store)
             keep_plan(self.store, planned_of_looks(self.store, self.protocol))
             tallies.append(await ask(look.filter_trials(), number))
             tallies.append(await label(self.plan.judges))
             if any(tally.failed for tally in tallies[-2:]) or looks.count_unanswered(self.store):
                 return tallies
-            made.append(make_look(self.store, self.protocol, self.plan, made))
+            past_looks.append(make_look(self.store, self.protocol, self.plan, past_looks))
         return tallies
 
-    def _next(self, made: list[Look]) -> LookRounds:
+    def _next(self, past_looks: list[Look]) -> LookRounds:
         from ...analyse.stopping.looks import open_claims
 
-        wanted, every, number = open_claims(self.plan, made), self.plan.claims, len(made) + 1
+        wanted, every, number = (
+            open_claims(self.plan, past_looks),
+            self.plan.claims,
+            len(past_looks) + 1,
+        )
 
         def is_open(subject: str, mode: str, factors: Mapping[str, str]) -> bool:
             if any(claim.counts(subject, mode, factors) for claim in wanted):
-                return True  # and what no claim counts is asked with the others
+                return True  # trials that no claim counts are asked with the others
             return not any(claim.counts(subject, mode, factors) for claim in every)
 
-        since = made[-1].rounds if made else 0
+        since = past_looks[-1].rounds if past_looks else 0
         until = self.plan.looks[number - 1]
         return LookRounds(self.protocol, self.choices, self.rounds, number, since, until, is_open)
 
 
 def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
-    """The plan that a run has, or one made now, before the first output. RunMismatch where it was
-    begun otherwise, UsageError where it cannot stop early.
+    """Returns the stored plan of a run, or makes one before the first output. RunMismatch if the
+    run was begun differently, UsageError if it cannot stop early.
     """
     from ...analyse.stopping.plan import read_plan
 
@@ -165,14 +173,14 @@ def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) 
 def open_stopped(
     store: Store, protocol: Protocol, choices: Choices, plan: StoppingPlan
 ) -> StoppedRun:
-    """The run with its plan, which is stored."""
+    """Opens the run, and stores its plan."""
     if not looks.plan(store):
         looks.keep_plan(store, plan.as_dict())
     return StoppedRun(store, protocol, choices, rounds_of(protocol, choices), plan)
 
 
 def refuse_without_stop(store: Store) -> None:
-    """RunMismatch where a run stops early and the command says nothing of it."""
+    """Raises RunMismatch if the run stops early and the command lacks --stop."""
     if looks.plan(store):
         raise RunMismatch(
             f"{store.folder} stops early by a plan that is fixed. Type --stop, or take another "
@@ -202,7 +210,9 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """The looks were planned by labels of rules and judge together, or of each by itself."""
+    """Raises RunMismatch if rules and judge now label together but did not in the plan, or
+    reversely.
+    """
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)
@@ -214,14 +224,14 @@ def _refuse_other_judging(
 
 
 def _option_words(option: str, value: Json) -> Iterator[str]:
-    """A choice as it is typed; nothing where it was not made."""
+    """Yields a choice in its typed form; nothing for None."""
     if isinstance(value, Mapping):
         for factor, levels in value.items():
-            told = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
-            yield f"--{option} {shlex.quote(f'{factor}={told}')}"
+            typed = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
+            yield f"--{option} {shlex.quote(f'{factor}={typed}')}"
     elif value is not None:
         each = value if isinstance(value, list) else [value]
-        yield from (f"--{option} {shlex.quote(str(one))}" for one in each)
+        yield from (f"--{option} {shlex.quote(str(part))}" for part in each)
 
 
 def _choices(choices: Choices) -> dict[str, Json]:
@@ -231,7 +241,7 @@ def _choices(choices: Choices) -> dict[str, Json]:
 
 
 def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
-    """Fixes the plan before the first output. UsageError where there is but one look."""
+    """Fixes the plan before the first output. UsageError if it has a single look."""
     from ...analyse.stopping.claims import planned_families, with_widening
     from ...analyse.stopping.plan import StoppingPlan
 
@@ -270,7 +280,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
 
 
 def _outputs(protocol: Protocol, choices: Choices) -> int:
-    """Counts the outputs of the whole plan, without those that are drawn for discovery."""
+    """Counts the outputs of the whole plan, without those drawn for discovery."""
     return sum(
         number
         for modes in planning.count(protocol, choices).values()
@@ -280,18 +290,18 @@ def _outputs(protocol: Protocol, choices: Choices) -> int:
 
 
 def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Weights and futility bounds of the looks as they were moved: looks that meet are one, with
-    the weights of both and the later bound.
+    """Computes weights and futility bounds of the moved looks; looks that moved to the same round
+    are one, with the sum of their weights and the later bound.
     """
     from ...stats.stopping.design import DEFAULTS
 
     number = len(set(moved))
     weights, bounds = DEFAULTS.get(number, ((1 / number,) * number, (0.0,) * (number - 1)))
     if "weights" in keys:
-        own: dict[int, float] = {}
+        weight_of: dict[int, float] = {}
         for look, weight in zip(moved, keys["weights"], strict=True):
-            own[look] = own.get(look, 0.0) + weight
-        weights = tuple(own.values())
+            weight_of[look] = weight_of.get(look, 0.0) + weight
+        weights = tuple(weight_of.values())
     if "futility" in keys:
         futile = dict(zip(moved, keys["futility"], strict=False))
         bounds = tuple(futile[look] for look in dict.fromkeys(moved) if look < moved[-1])

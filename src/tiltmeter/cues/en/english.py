@@ -9,14 +9,29 @@ from typing import NamedTuple
 from ..matched import Picker
 from ..records import Cue, like
 from . import gender, groups
+from .given_names import ORGANISATION
 from .protected import protected_spans
 from .tables import known_people, matters, names
 from .tokens import inside
 
 _FACT = re.compile(
     r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
-    r"(?:what|when|why|how|where) did|biograph\w*|fan fiction|in what year)\b",
+    r"(?:what|when|why|how|where) did|biograph\w*|fan ?fic\w*|(?:in )?(?:what|which) year|"
+    r"how many (?:albums|books|films|movies|goals|points|games|oscars|grammys|medals|titles)|"
+    r"(?:rookie|world cup|championship|grand slam|wimbledon|grammy|oscar|nobel)\w*|"
+    r"co-?stars?|starr(?:ed|ing)|net worth|how (?:old|tall|rich) is|cast of|season \d|"
+    r"(?:taller|older|younger|richer) than|(?:married|related) to|quotes? (?:by|from)|"
+    r"(?:in|from) the (?:book|novel|film|movie|series|show|play))\b",
     re.IGNORECASE,
+)
+_WORKS = (
+    r"songs?|albums?|novels?|films?|movies?|paintings?|poems?|plays?|concerts?|hits?|"
+    r"discograph\w*|tours?|speech(?:es)?|symphon\w*|podcasts?|sonnets?"
+)
+# A person whose works are spoken of: "a song by", "songs like", "her latest album".
+_WORK = (
+    rf"\b(?:{_WORKS}) (?:by|like|from) (?:\w+ )?NAME\b|"
+    rf"\bNAME(?: [^\W\d_]+)?[’']s (?:(?:new|latest|first|last|best|early|greatest) )?(?:{_WORKS})\b"
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 PLACEHOLDER = "xxxx"  # of the length of a usual word
@@ -41,9 +56,9 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
         cues, reason = gender.find(text, spans, picker)
     else:
         cues, reason = groups.find(text, spans, attribute, picker)
-    person = known_people().search(text)
-    if person and (cues or attribute in ("gender", "race")) and _is_person(person.group()):
-        return CueReading(tuple(cues), f"a known person: “{person.group()}”")
+    person = _known_person(text, cues)
+    if person and (cues or attribute in ("gender", "race")):
+        return CueReading(tuple(cues), f"a known person: “{person}”")
     because = _matter(text, attribute)
     if not cues:
         return CueReading((), because if because and groups.mentions(text, attribute) else reason)
@@ -88,9 +103,18 @@ def articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int
     return more
 
 
-def _is_person(name: str) -> bool:
-    """True for a name as written: in capitals, if it is one word that may be a word too."""
-    return " " in name or name[:1].isupper()
+def _known_person(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a known person as written; "" if there is none. One word is a name if it has a
+    capital or was read as a given name: "cher" and "drake" are words too.
+    """
+    given = {cue.person for cue in cues if cue.person}
+    for match in known_people().finditer(text):
+        name = match.group()
+        if ORGANISATION.match(text[match.end() :]):
+            continue  # "Queen Elizabeth Hall"
+        if " " in name or name[:1].isupper() or name.lower() in given:
+            return name
+    return ""
 
 
 def _matter(text: str, attribute: str) -> str:
@@ -107,6 +131,9 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
     for full in _FULL_NAME.finditer(text):
         if full.group().split()[0].lower() in people and _FACT.search(text):
             return f"perhaps a known person: “{full.group()}”"
+    for person in people:
+        if work := re.search(_WORK.replace("NAME", re.escape(person)), text, re.IGNORECASE):
+            return f"perhaps a known person: “{work.group()}”"
     return ""
 
 
@@ -118,3 +145,23 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
             if person in parts:
                 return f"the name stands in code or an address: “{text[start:end][:40]}”"
     return ""
+
+
+def left_over(text: str, cues: Sequence[Cue]) -> str:
+    """Names a reason if a name that was swapped is still in the other version, in any form: "Grace"
+    with a capital, as "grace" is a word, and "Will" before a sentence's subject too.
+    """
+    for name in {cue.person for cue in cues if cue.person}:
+        for hit in re.finditer(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text, re.IGNORECASE):
+            if name in names().evidence and _is_word(text, hit):
+                continue
+            return f"the name is left over in another form: “{name.title()}”"
+    return ""
+
+
+def _is_word(text: str, hit: re.Match[str]) -> bool:
+    """True if a word that may be a name too is none in this place."""
+    if hit.group().islower():
+        return True
+    asks = re.search(r"(?:^|[.?!\n]) ?$", text[: hit.start()])
+    return bool(hit.group() in ("Will", "May") and asks and not text[hit.end() :].startswith("'"))

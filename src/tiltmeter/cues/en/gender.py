@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..matched import Picker
 from ..records import Cue, like
 from . import pronouns
-from .given_names import GivenName, any_of, genders_of, given_names, is_a_place
+from .given_names import GivenName, any_of, genders_of, given_names, is_a_place, may_be_a_place
 from .tables import MAN, OTHER, WOMAN, names, not_cues, words
 from .tokens import WORD, inside
 
@@ -25,8 +25,21 @@ _NAMED_SO = re.compile(
 _PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _ANIMAL = re.compile(rf"\b(?:{any_of('animals')})\b", re.IGNORECASE)
 _ROLE = re.compile(r"\b[a-z]{3,}(man|woman)\b")
+_KIN_OF_A_KIND = re.compile(r"\b[a-z]+-([a-z]+)\b")  # "co-father": no word of the table
 _NO_ROLES = frozenset(any_of("no_roles").split("|"))
-_WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]+\b(?! [A-Z])")
+_MOM = re.compile(r"mom\b|mom(?=s\b|my\b)")
+_BRITISH = re.compile(
+    r"\b(?:mum\w*|mates?|quid|whilst|lorry|colour\w*|favour\w*|neighbour\w*|flat-?mates?|"
+    r"me (?:step-?|older |big |little )?(?:dad|mam|nan|mate|brother|sister|uncle|auntie))\b|£",
+    re.IGNORECASE,
+)
+_PLURALS = frozenset(any_of("plurals").split("|"))
+_DEFINITE = frozenset(any_of("definite").split("|"))
+_CAPITALISED = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?! [A-Z])")
+_AUXILIARIES = ("will", "may")  # which begin a question
+_EITHER = re.compile(
+    r"\b(?:her or him|him or her|hers or his|his or hers|she or he)\b", re.IGNORECASE
+)
 
 
 def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[list[Cue], str]:
@@ -98,7 +111,7 @@ def _pattern() -> re.Pattern[str]:
 def _words(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str], lower: Sequence[str]
 ) -> Iterator[Cue]:
-    table = words()
+    table, british = words(), _BRITISH.search(text)
     for match in _pattern().finditer(text):
         if inside(match.start(), spans):
             continue
@@ -121,7 +134,10 @@ def _words(
             and re.match(r" [A-Z][a-z]", text[match.end() :])
         ):
             other = "sir"
-        yield _cue(match, row.gender, other, row.same)
+        same = row.same
+        if british:
+            same, other = (_MOM.sub("mum", one) for one in (same, other))
+        yield _cue(match, row.gender, other, same)
 
 
 def _pronouns(
@@ -149,7 +165,15 @@ def _pronouns(
 
 def _doubt(text: str, cues: Sequence[Cue]) -> str:
     """Names a reason if the words of a text do not agree."""
+    if not cues:
+        return ""
     starts = {cue.start for cue in cues}
+    if (either := _EITHER.search(text)) and any(cue.same.lower() in _PRONOUNS for cue in cues):
+        return f"perhaps two people: “{either.group()}”"
+    if general := _people_in_general(text, cues):
+        return f"the question is about gender: “{general}”"
+    if word := _in_two_forms(text, cues):
+        return f"perhaps the name of an account: “{word}”"
     if word := _word_left_as_it_is(text, cues):
         return f"a word for one gender that is not known: “{word}”"
     if word := _perhaps_a_name(text, cues):
@@ -166,10 +190,38 @@ def _doubt(text: str, cues: Sequence[Cue]) -> str:
     return ""
 
 
+def _people_in_general(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a plural that speaks of all women or men ("novels punish women who leave"): one that
+    no article, number, possessive or adjective behind one of these makes definite. "" if none does.
+    """
+    for cue in cues:
+        if cue.same.lower() not in _PLURALS:
+            continue
+        head = re.split(r"[.?!:;,\n]", text[: cue.start])[-1].lower().split()[-3:]
+        if head and not any(word in _DEFINITE or word.isdigit() for word in head):
+            return text[cue.start - len(head[-1]) - 1 : cue.end]
+    return ""
+
+
+def _in_two_forms(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a name that is written with and without a capital; "" if none is."""
+    forms: dict[str, set[str]] = {}
+    for cue in cues:
+        if cue.person:
+            forms.setdefault(cue.person, set()).add(text[cue.start : cue.start + 1])
+    return next((name for name, initials in forms.items() if len(initials) > 1), "")
+
+
 def _word_left_as_it_is(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a word such as “tollman” beside a cue of its gender, "" if there is none."""
+    """Returns a word such as “tollman” or “co-father” beside a cue of its gender, "" if there is
+    none.
+    """
     taken = [(cue.start, cue.end) for cue in cues]
-    genders = {cue.group for cue in cues}
+    genders, table = {cue.group for cue in cues}, words()
+    for hit in _KIN_OF_A_KIND.finditer(text):
+        row = table.get(hit[1])
+        if row and row.gender in genders and not row.when and not inside(hit.start(), taken):
+            return hit.group()
     for hit in _ROLE.finditer(text):
         gender = WOMAN if hit[1] == "woman" else MAN
         if gender in genders and hit.group() not in _NO_ROLES and not inside(hit.start(), taken):
@@ -178,14 +230,27 @@ def _word_left_as_it_is(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _perhaps_a_name(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a capitalised word within a sentence that may be a name of a cue's gender, and was
-    not read as one; "" if there is none.
+    """Returns a capitalised word that may be a name and was not read as one: beside a name any,
+    else one of a cue's gender; "" if there is none.
     """
+    table, genders = names(), {cue.group for cue in cues}
     named = {cue.group for cue in cues if cue.person}
-    table, genders = names(), {cue.group for cue in cues} - named
-    for hit in _WITHIN.finditer(text):
+    taken = [(cue.start, cue.end) for cue in cues]
+    if not named:
+        sought = genders
+    else:
+        sought = {WOMAN, MAN} - (named if len(named) == 1 else set())
+    for hit in _CAPITALISED.finditer(text):
         low = hit.group().lower()
-        if low in table.evidence and table.gender.get(low) in genders and not is_a_place(text, hit):
+        starts = not re.search(r"[a-z,] $", text[: hit.start()])
+        if (
+            low in table.evidence
+            and table.gender.get(low) in sought
+            and not inside(hit.start(), taken)
+            and not (starts and (named or low in _AUXILIARIES))
+            and not is_a_place(text, hit)
+            and not (named and may_be_a_place(low))
+        ):
             return hit.group()
     return ""
 

@@ -34,7 +34,7 @@ _INTRODUCED = _before(
     rf"(?:{any_of('fields')})\"?\s*:\s*\"?",
     rf"\b(?:{any_of('kin')}),?\s",
 )
-_ORGANISATION = re.compile(rf"(?:['’]s)? (?:{any_of('organisations')})\b")
+ORGANISATION = re.compile(rf"(?:['’]s)? (?:{any_of('organisations')})\b")
 _OF_A_THING = _before(rf"\b(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
 
@@ -109,7 +109,7 @@ def _stands_as_name(
         return False
     if word.lower() in _LISTS["before_places"] and low in _LISTS["places"]:
         return False
-    return not _ORGANISATION.match(text[match.end() :])
+    return not ORGANISATION.match(text[match.end() :])
 
 
 def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
@@ -164,6 +164,12 @@ def _has_evidence(
         return False
     following = re.match(r"\s+([^\W\d_]+)", tail)
     verb = following[1].lower() if following else ""
+    if re.match(rf"\s+(?:from|in|at) (?:{any_of('departments')})\b", tail, re.IGNORECASE):
+        return True
+    if re.match(r" \(\d{1,2}\)", tail):
+        return True  # "Mia (6)"
+    if low == verb == "will":
+        return True  # "Will will be late"
     if verb in _LISTS["verbs"] or re.match(r"['’]s\b", tail):
         return not (low == "may" or (low == "will" and verb == "never"))
     surname = bool(re.match(r" [A-Z](?:[a-zà-ÿ]+|\.)", tail))
@@ -182,6 +188,11 @@ def genders_of(tokens: Sequence[str]) -> frozenset[str]:
         elif token in table and not table[token].when:
             found.add(table[token].gender)
     return frozenset(found)
+
+
+def may_be_a_place(low: str) -> bool:
+    """True for a name that is a place or a month too."""
+    return low in _LISTS["places"]
 
 
 def is_a_place(text: str, match: re.Match[str]) -> bool:

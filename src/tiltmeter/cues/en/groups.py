@@ -23,11 +23,23 @@ _SUBJECT = rf"(?:{_DATA['subjects']}|{_PERSON},? (?:is|are|who is))"
 _BETWEEN = rf"(?:,? (?!(?:{_DATA['apart']})\b)[\w-]+)?"
 
 
+# other words of race → the group; what is not here, and is no other race, is Black
+_RACES = {
+    "asian": "Asian",
+    "hispanic": "Hispanic",
+    "latino": "Hispanic",
+    "latinx": "Hispanic",
+    "latine": "Hispanic",
+    "arab": "Arab",
+    "middle eastern": "Arab",
+}
+
+
 def _race(word: str) -> tuple[str, str, str]:
-    white = word.lower() in ("white", "caucasian")
-    if white:
+    low = word.lower()
+    if low in ("white", "caucasian"):
         return "white", "Black", "Black"
-    return "Black", "white", "white"
+    return _RACES.get(low.replace("-", " ").removesuffix(" american"), "Black"), "white", "white"
 
 
 def _age(word: str) -> tuple[str, str, str]:
@@ -98,7 +110,11 @@ def mentions(text: str, attribute: str) -> bool:
     if attribute == "gender":
         return False
     if attribute == "race":
-        people = rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{_PERSON}|Americans?|Britons?)\b"
+        people = (
+            rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{_PERSON}|Americans?|Britons?)\b"
+            rf"|\b(?i:{_DATA['race']}|{_DATA['other_races']})[- ](?:owned|led|founded)\b"
+            rf"|\b(?i:{_DATA['other_races']}) (?:\w+ )?(?i:{_PERSON})\b"
+        )
         return bool(re.search(people, text))
     plain = [word for word in _DATA[attribute].split("|") if word not in _COMMON]
     if re.search(rf"(?<![\w-])(?:{'|'.join(plain)})(?![\w-])", text, re.IGNORECASE):
@@ -122,7 +138,7 @@ def find(
     if attribute == "disability" and not ordered and _patterns(attribute)[1].search(text):
         return [], "the word cannot be left out"
     if attribute == "race" and (hit := _OTHER_RACES.search(text)):
-        return ordered, f"of race, only Black and white are exchanged: “{hit.group()}”"
+        return ordered, f"a word of race that has no single counterpart: “{hit.group()}”"
     if hit := _about_group(attribute).search(text):
         return ordered, f"the question is about a group: “{hit.group().strip()}”"
     groups = {(cue.group, cue.other) for cue in ordered}

@@ -46,6 +46,10 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return POSSESSIVE  # "gave her all."
     if word == "will" and (not after or _ENDS.search(text[following.end() : following.end() + 2])):
         return POSSESSIVE  # "see her will."
+    if word == "next" and after == "to":
+        return OBJECT
+    if word in ("last", "next") and after in words["time"]:
+        return _when(words, before)
     if word in words["function"]:
         return OBJECT
     if before in words["always_verb"]:
@@ -66,6 +70,13 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     if before in words["give"] | words["tell"]:
         return _given(words, before, word, after)
     return POSSESSIVE
+
+
+def _when(words: dict[str, frozenset[str]], before: str) -> str:
+    """Reads "her last week": when somebody was met, or a week of hers."""
+    if before in words["meet"] | words["tell"] | words["give"]:
+        return OBJECT
+    return POSSESSIVE if before in words["before_noun"] else UNSURE
 
 
 def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str) -> str:

@@ -53,7 +53,7 @@ class DeskTask:
     among: tuple[str, ...] = ()
 
     def open(self, source: Source) -> Task | Review | WholeOutputTask:
-        """The task of a run. UsageError where there is nothing to do."""
+        """Returns the task of a run. UsageError if there is nothing to do."""
         store, protocol = source.store, source.protocol
         annotator = people.annotator_named(store, protocol, self.annotator)
         if self.what == "review":
@@ -202,8 +202,8 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """The ASGI application. port: the one that the Host header must name, and that the cookie is
-    named after.
+    """Returns the ASGI application. port: the one that the Host header must name, and that the
+    cookie is named after.
     """
     routes = [
         Route("/", desk.page),

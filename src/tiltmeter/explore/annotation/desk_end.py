@@ -33,7 +33,7 @@ class EndOfTask(TypedDict):
 
 
 def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: int) -> EndOfTask:
-    """The end page of a task about some attributes. what: label, adjudicate or review."""
+    """Returns the end page of a task about some attributes. what: label, adjudicate or review."""
     store, protocol = source.store, source.protocol
     found = validation.check(store, protocol)
     alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})

@@ -80,7 +80,7 @@ class ShownItem(TypedDict):
 def shown_item(
     source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
 ) -> ShownItem:
-    """An item with what others said of it, every text safe to look at."""
+    """Returns an item with what others said of it, every text safe to look at."""
     if isinstance(task, Review):
         shown = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
@@ -122,7 +122,7 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
 
 
 def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
-    """The pictures that were shown with the prompt of these levels."""
+    """Returns the pictures that were shown with the prompt of these levels."""
     names = (*protocol.factors, protocol.item)
     for cell in protocol.cells if protocol.pictures else ():
         if all(cell[name] == levels.get(name) for name in names):
@@ -143,7 +143,7 @@ def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") 
 
 
 def _value(source: Source, task: Review, item: str) -> ShownItem:
-    """An attribute as a table of its values, each with a picture that has it; not of which
+    """Returns an attribute as a table of its values, each with a picture that has it; not of which
     subject's pictures.
     """
     one = task.values[item]

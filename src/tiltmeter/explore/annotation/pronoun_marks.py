@@ -34,7 +34,7 @@ def apply(protocol: Protocol, attribute: str) -> bool:
 
 
 def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
-    """The answer in pieces {text}, a pronoun with where it begins {text, begin}."""
+    """Returns the answer in pieces {text}, a pronoun with where it begins {text, begin}."""
     return list(_pieces(output, _pronouns(cell, output)))
 
 
@@ -48,7 +48,9 @@ def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
 
 
 def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
-    """The pronouns of what is read of an output: all of it, or the first of several variants."""
+    """Returns the pronouns of what is read of an output: all of it, or the first of several
+    variants.
+    """
     read = shape(cell["text"], output)
     start = output.find(read.text)
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:

@@ -35,7 +35,7 @@ from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.packing import id_number
 from ...store.queries import labels, outputs, trials
-from .labels import LabelColumns, read_part
+from .labels import LabelColumns, coded, read_part
 from .output_table import OutputTable
 from .parts import SUBJECT
 from .placed import RunOutputs
@@ -147,13 +147,18 @@ class Index:
     def _outputs(self, source: Source) -> RunOutputs:
         rows = chain.from_iterable(outputs.iter_cells(source.store))
         numbers, samples, *parts = np.fromiter(rows, np.int64).reshape(-1, 6).T
-        # four short integers as one, which numpy sorts far quicker than rows
         key = np.zeros(len(numbers), np.int64)
-        for part in parts:
-            key = key * (int(part.max(initial=0)) + 1) + part
-        _, first, places = np.unique(key, return_index=True, return_inverse=True)
-        found = [[int(part[at]) for part in parts] for at in first]
-        cells = [self._cell(source, *one) for one in outputs.cell_texts(source.store, found)]
+        different = []
+        for part in parts:  # four short integers as one, of few values
+            values, codes = coded(part)
+            key = key * max(1, len(values)) + codes
+            different.append(values)
+        cell_keys, places = coded(key)
+        at = np.unravel_index(cell_keys, [max(1, len(values)) for values in different])
+        found = np.transpose([values[code] for values, code in zip(different, at, strict=True)])
+        cells = [
+            self._cell(source, *one) for one in outputs.cell_texts(source.store, found.tolist())
+        ]
         return RunOutputs(source.number, numbers.copy(), samples.astype(np.int32), places, cells)
 
     def _cell(

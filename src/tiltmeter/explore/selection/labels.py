@@ -238,17 +238,25 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     own = own[np.flatnonzero(np.diff(group[own], prepend=-1))]
     at = places(numbers[own])
     own, at = own[at >= 0], at[at >= 0]
-    different = np.flatnonzero(np.bincount(codes[own]))
-    coded = np.zeros(int(codes.max(initial=0)) + 1, np.int32)
-    coded[different] = range(len(different))
+    values, places_of_values = coded(codes[own])
     return _Part(
         at,
-        [str(words[one]) for one in different.tolist()],
-        coded[codes[own]],
+        [str(words[one]) for one in values.tolist()],
+        places_of_values,
         np.ones(len(own)),
         np.ones(len(own), np.bool_),
         split[group[own]],
     )
+
+
+def coded(column: Integers) -> tuple[Integers, Integers]:
+    """Returns the different values of a column of small integers, and the place of each row's
+    among them.
+    """
+    values = np.flatnonzero(np.bincount(column))
+    places = np.zeros(int(column.max(initial=0)) + 1, np.int32)
+    places[values] = range(len(values))
+    return values, places[column]
 
 
 def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:

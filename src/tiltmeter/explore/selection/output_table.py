@@ -102,7 +102,7 @@ class OutputTable:
             self._counts.clear()
 
     def add_hits(self, text: str, hits: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """What a search found: (run, integers of trials)."""
+        """Adds the hits of a search: (run, integers of trials)."""
         found = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
             places = self.places(run, np.asarray(numbers, np.int64))
@@ -179,7 +179,7 @@ class OutputTable:
         return _most_first(self._of(attribute).value_weights())
 
     def distinct(self, name: str, other: str) -> tuple[int, int]:
-        """How many levels a factor has, and how many pairs with the levels of another."""
+        """Counts the levels of a factor, and their pairs with the levels of another."""
         one, _, pairs = self._pairs(name, other)
         return len(one.levels), len(np.unique(pairs))
 

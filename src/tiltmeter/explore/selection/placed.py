@@ -58,7 +58,7 @@ class PlacedOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GridWindow:
-    """What of a grid is shown. first, last: places in a cell, from 1."""
+    """The shown part of a grid. first, last: places in a cell, from 1."""
 
     rows: Sequence[str]
     columns: Sequence[str]

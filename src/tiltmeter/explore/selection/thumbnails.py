@@ -9,9 +9,10 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
-from ... import images, intake
+from ... import images
 from ...errors import StoreError, UsageError
 from ...store.blobs import FOLDER, place_of
+from ...system import intake
 
 BLOB = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp|gif|bin)")
 TYPES = {

@@ -54,8 +54,8 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class AnswerPlaces:
-    """What a run of bytes after the begun answer is: an option, `other`, open, or a piece of a
-    character.
+    """The meaning of a run of bytes after the begun answer: an option, `other`, open, or a piece of
+    a character.
     """
 
     def __init__(self, forms: Forms, code: str) -> None:
@@ -79,12 +79,12 @@ class AnswerPlaces:
         return _OPEN if reached - {self._complete(text)} else self._complete(text)
 
     def value_at_end(self, said: bytes) -> str:
-        """What the bytes are if nothing more is said."""
+        """Returns the value of the bytes if nothing follows them."""
         text, piece = _decode(said)
         return OTHER if piece else self._complete(text)
 
     def value_of_unlisted(self, said: bytes, listed: Sequence[bytes]) -> str:
-        """What the tokens that a server does not list after `said` are."""
+        """Returns the value of tokens after `said` that a server does not list."""
         text, _ = _decode(said)
         missing = [word[len(text) :].encode() for word in self._longer(text)]
         if self._complete(text) == OTHER or not all(
@@ -127,8 +127,8 @@ class Path(NamedTuple):
 
 
 class Tree:
-    """Where the probability of one trial went: settled shares, and paths that are still open, by
-    their bytes.
+    """The probability of one trial: settled shares, and paths that are still open, by their
+    bytes.
     """
 
     def __init__(self, places: AnswerPlaces, subject: str) -> None:

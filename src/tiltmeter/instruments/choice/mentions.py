@@ -101,6 +101,7 @@ class Marker:
         self._pairs = [step for step in known if step[0].pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
         self._marked = lru_cache(maxsize=64)(self._mark)  # several rules ask for it
+        self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
 
     def _meanings(self, forms: Forms) -> dict[str, str]:
         """Every way to name options in canonical text → what is marked for it."""
@@ -231,7 +232,7 @@ class Marker:
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
             lead, conditional, conditioned = "", False, False
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
-                for part, reason in self._parts(_pad(piece)) if piece.strip() else ():
+                for part, reason in self._cut(_pad(piece)) if piece.strip() else ():
                     supposed = conditional and not conditioned and not self._passing
                     supposed = supposed and "@" in part and not self.content(part)
                     barred = (conditional and not supposed) or reason
@@ -261,17 +262,17 @@ class Marker:
         bare = self._idle.sub(" ", f"{text} ")
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
-    def _parts(self, piece: str) -> Iterator[tuple[str, bool]]:
-        """A piece cut at its conjunctions, and whether each part gives a reason or a contrast."""
+    def _parts(self, piece: str) -> list[tuple[str, bool]]:
+        """Returns the parts of a piece between conjunctions; True if one gives a reason."""
         if not self._language.has(piece, "subordinate", "coordinate"):
-            yield piece, False
-            return
+            return [(piece, False)]
         subordinate, start, reason = self._language.role("subordinate"), 0, False
         cuts = [*subordinate.finditer(piece), *self._language.role("coordinate").finditer(piece)]
-        for cut in sorted(cuts, key=lambda found: found.start()):
-            yield piece[start : cut.start()], reason
+        parts = []
+        for cut in sorted(cuts, key=re.Match.start):
+            parts.append((piece[start : cut.start()], reason))
             start, reason = cut.end(), cut.re is subordinate
-        yield piece[start:], reason
+        return [*parts, (piece[start:], reason)]
 
     def names_all_at_once(self, canonical: str) -> bool:
         """True if the text names each option once, within a few words of one another."""

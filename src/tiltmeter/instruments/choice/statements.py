@@ -35,12 +35,12 @@ class Statements:
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
-        """What each clause states."""
+        """Reads the statement of each clause."""
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
-        """What is stated, from the conclusion or the last correction on. every: what each clause
-        states.
+        """Returns the statement of the conclusion, or from the last correction on. every: the
+        statements of all clauses.
         """
         stated = list(every)
         for number, clause in enumerate(clauses):
@@ -67,8 +67,8 @@ class Statements:
     def _bare_end(
         self, clauses: Sequence[MarkedClause], stated: Sequence[Stated], start: int
     ) -> int:
-        """Where what counts begins if an answer ends in a verdict and nothing else ("…, but the
-        rules allow none. No."), and says none so barely before it: there; else at `start`.
+        """Finds the beginning of the last sentence if an answer ends in a bare verdict ("…, but the
+        rules allow none. No.") and says nothing as bare before it; else returns `start`.
         """
         saying = [number for number in range(start, len(clauses)) if stated[number]]
         bare = [

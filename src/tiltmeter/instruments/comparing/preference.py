@@ -1,4 +1,4 @@
-"""Which of two answers a judge prefers: that to a version of a prompt, or that to the other one.
+"""A judge's preference between two answers: to one version of a prompt, or to the other.
 
 The judge is blind: cues are masked in the task and in both answers. It is asked twice, each answer
 first once, and only what it says in both orders is a preference; all else is a `tie`. For one

@@ -1,60 +1,74 @@
-"""How much less an answer is like the answers to the other version of its prompt than like those to
-the same version asked again.
+"""The loss of likeness between the answers to two versions of a prompt, against answers to the same
+version asked again.
 
 The likeness of two texts is the cosine of their character trigrams. By itself it says little: two
 answers of one prompt differ too. So the label is a difference, mean likeness within the version
 less mean likeness to the other versions; shuffling answers over the versions leaves its mean at 0.
-Take the measure `mean` with `null = 0`.
+Take the measure `mean` with `null = 0`. Identical repeats have a likeness of 1; if all repeats of a
+system are identical (temperature 0, a cache) the number stands, and no test is made of it: nothing
+tells how much its answers differ by chance, so that any other word in a prompt looks like a cue
+(`analyse/claims/repeats.py`).
 
-Label: the number, to four decimals; `invalid` without a second answer on both sides, and of a
-system whose repeats are all alike: nothing tells then what differs by chance.
+Labels: the number, to four decimals, or `neither` if one side has no answer to compare with; and
+as `…_again` whether the answers to the same version are all `alike`, or one `differs`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import sqrt
 
-from ...records import INVALID, Answered, Label, Output, Trial
+from ...protocol import InstrumentSpec
+from ...records import NEITHER, Answered, Label
 from ..text.prose import prose
 from . import TextComparer
+
+AGAIN = "_again"  # ends the attribute of repeats
+ALIKE, DIFFERS = "alike", "differs"
 
 
 class Similarity(TextComparer):
     """settings: versions = the factor whose levels are the versions of a prompt."""
 
     kind = "similarity"
-    version = "1"
+    version = "2"
     summary = "likeness to the same prompt asked again less likeness to its other version: a number"
 
-    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
-        """Takes in all answers of the run, and whether any repeat differs."""
-        super().meet(outputs)
-        told = chain.from_iterable(versions.values() for versions in self._texts.values())
-        self._drawn = any(len(set(one.values())) > 1 for one in told)
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        super().__init__(spec, judge)
+        self.attributes = (spec.attribute, f"{spec.attribute}{AGAIN}")
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute of repeats: alike, differs}."""
+        return {f"{spec.attribute}{AGAIN}": (ALIKE, DIFFERS)}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the difference of likeness, or why there is none."""
+        """Returns the difference of likeness and whether repeats differ, or why there is none."""
         text, outcome = prose(item, self.settings)
-        found = None if outcome else self._difference(item, text)
-        return [self.label(item, outcome or (INVALID if found is None else f"{found:.4f}"))]
+        values = (outcome, outcome) if outcome else self._compared(item, text)
+        return [
+            self.label(item, value, attribute=name)
+            for name, value in zip(self.attributes, values, strict=True)
+        ]
 
-    def _difference(self, item: Answered, text: str) -> float | None:
+    def _compared(self, item: Answered, text: str) -> tuple[str, str]:
         own = self.place(item.trial)[1]
         texts = self.same_prompt(item.trial)
         again = [one for sample, one in texts.get(own, {}).items() if sample != item.trial.sample]
         others = list(
-            chain.from_iterable(told.values() for name, told in texts.items() if name != own)
+            chain.from_iterable(answers.values() for name, answers in texts.items() if name != own)
         )
-        if not again or not others or not self._drawn:
-            return None
+        repeats = NEITHER if not again else DIFFERS if set(again) - {text} else ALIKE
+        if not again or not others:
+            return NEITHER, repeats
         within, between = (
             sum(likeness(text, one) for one in side) / len(side) for side in (again, others)
         )
-        return within - between
+        return f"{within - between:.4f}", repeats
 
 
 def likeness(first: str, second: str) -> float:

@@ -306,5 +306,5 @@ class Attributes(Team, Learner):
 
 
 def part_of(name: str) -> str:
-    """What a fixed attribute describes."""
+    """Returns the part of a picture that a fixed attribute describes."""
     return "background" if name.startswith("background") else "product"

@@ -153,7 +153,7 @@ def own(values: Collection[str]) -> dict[str, Rgb]:
 
 @lru_cache
 def names() -> dict[str, Rgb]:
-    """What the words of the colour survey look like."""
+    """Returns the colours of the words of the colour survey."""
     return {
         row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
         for row in own_rows(DATA / "colour_names.csv")

@@ -60,7 +60,7 @@ def stored_name(text: str) -> str:
 
 
 def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str]) -> str:
-    """What is wrong with one attribute (name, part, values), as a sentence; "" where nothing is."""
+    """Names the fault of one attribute (name, part, values) in a sentence; "" for none."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
     if not isinstance(name, str) or not stored_name(name):
         return "'name' is missing"

@@ -1,5 +1,5 @@
-"""What a vision model is asked when it chooses the attributes by which pictures will be described,
-and how its reply is read.
+"""The question that makes a vision model choose the attributes of pictures, and the reading of its
+reply.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .taxonomy import Attribute
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How many attributes of each part, each with `least` to `most` values; `taken` names are not
-    to be chosen.
+    """The number of attributes wanted of each part, each with `least` to `most` values; `taken`
+    names are not to be chosen.
     """
 
     parts: Mapping[str, int]
@@ -28,7 +28,9 @@ class Wanted:
 
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
-    """What is asked about pictures of `one` (a car), given the prompt that each was made from."""
+    """Writes the question about pictures of `one` (a car), given the prompt that each was made
+    from.
+    """
     parts = [
         f"{number} attribute{'s' * (number != 1)} of the {part}"
         for part, number in wanted.parts.items()

@@ -184,7 +184,7 @@ class PicturePanel(Panel):
     def _votes(
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
-        """What each judge said first, and each judge's vote."""
+        """Asks each judge; returns their first answers and their votes."""
         asked = [[Message("user", self._question(), (item.output.blob,))] for _ in self.voters]
         votes, first = [INVALID] * len(self.voters), [""] * len(self.voters)
         open_places = list(range(len(self.voters)))

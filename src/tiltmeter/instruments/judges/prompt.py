@@ -1,4 +1,4 @@
-"""What every judge shares: texts shown to a model as data, and replies that are one word of a
+"""Shared parts of all judges: texts shown to a model as data, and replies that are one word of a
 closed list or nothing.
 """
 
@@ -28,7 +28,9 @@ def plain(text: str) -> str:
 
 
 def reply_text(reply: Reply) -> str:
-    """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
+    """Returns a judge's reply without its thoughts; "" if it refused or the reply cannot be
+    used.
+    """
     return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
@@ -38,7 +40,8 @@ def converse(
     read: Callable[[str], tuple[T, str]],
     rounds: int,
 ) -> Generator[Sequence[Request], Sequence[Reply], tuple[T, bool]]:
-    """What a judge's reply says, and True if it can be used; after `rounds` that cannot, the last.
+    """Asks a judge until its reply can be read; returns the value, and True if it can be used;
+    after `rounds` unusable replies, the last one.
 
     messages: the conversation so far, which grows by what is said. request: of the messages so far
     and the turn, from 1. read: what a reply says, and what the judge is told of a reply that cannot
@@ -75,8 +78,8 @@ def mark(*texts: str) -> str:
 
 
 def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
-    """What tells a judge's question from others. Where nothing is drawn (temperature 0) that is
-    what is asked, and the turn; else the output too, since each reply is a draw of its own.
+    """Makes the nonce of a judge's question: the turn alone at temperature 0, so that equal
+    questions are one call; else with the output, since each reply is a draw of its own.
     """
     output = "" if sampling.temperature == 0 else item.trial.id
     return "/".join([output, *map(str, turn)])

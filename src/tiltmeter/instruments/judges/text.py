@@ -86,7 +86,9 @@ def word_of(
 
 
 def question(item: Answered, listed: ClosedList) -> Message:
-    """What the judge is asked about one answer, with the pictures that the subject was shown."""
+    """Writes the question to the judge about one answer, with the pictures that the subject was
+    shown.
+    """
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
     return Message("user", asked, item.trial.pictures)

@@ -51,7 +51,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,3}[.):、．]|#\d{1,3})\s*")
 
 
 class AskedOfPeople(NamedTuple):
-    """What people are asked of an attribute, and the meaning of each value."""
+    """The question to people about an attribute, and the meaning of each value."""
 
     question: str
     values: Mapping[str, str]
@@ -148,7 +148,7 @@ class CopyingJudge(BlindJudge):
 
 
 def _question(answers: str, answer: str) -> str:
-    """What a judge is asked that copies an answer of a kind."""
+    """Writes the question to a judge that copies an answer of a kind."""
     outcomes = meanings(answers)
     return _texts().fill(
         "ask",
@@ -236,8 +236,8 @@ def blind_cascade(first: Instrument, spec: InstrumentSpec, judge: str) -> Unread
 def asked_of_judges(
     instrument: Instrument, values: Mapping[str, Sequence[str]], people: AnnotationKeys
 ) -> Mapping[str, Json] | None:
-    """What a judge is asked of answers that an instrument leaves unread; None if it cannot label
-    them: it copies a list, or says one label of a closed list.
+    """Returns the question to a judge about answers that an instrument leaves unread; None if a
+    judge cannot label them: it copies a list, or names one label of a closed list.
 
     values: those of each attribute that are closed; people: what people are asked of the main one.
     """

@@ -1,5 +1,5 @@
-"""Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are
-read: listing.py.
+"""The words of a list that an answer picks: "Pick 10 words from … to best describe …". listing.py
+reads the answers.
 
 Labels of an answer with picks:
 
@@ -124,7 +124,9 @@ class Picks(Parser):
             classes.setdefault(row["language"], {}).setdefault(lexeme, {})[row["class"]] = None
 
         def published(language: str, word: str) -> Sequence[str]:
-            """What is no listed word (off the list, a refusal) is the same in every attribute."""
+            """Lists the values that are the same in every attribute because they are not listed
+            words (off the list, a refusal).
+            """
             return tuple(classes.get(language or next(iter(classes)), {}).get(word, (word,)))
 
         def one(language: str, word: str) -> Sequence[str]:

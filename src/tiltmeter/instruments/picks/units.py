@@ -79,7 +79,7 @@ def distinct(picks: Sequence[Pick]) -> PicksReading:
 
 
 def frames_of(code: str) -> list[tuple[str, str]]:
-    """What stands before and behind the words in the sentences of a pack, in lower case."""
+    """Returns the texts before and behind the words in the sentences of a pack, in lower case."""
     replies = (row for row in pack(code).answers if row.instrument == "picks")
     frames = [
         row.reply.lower().rstrip(".。।!").partition("{words}")
@@ -91,7 +91,7 @@ def frames_of(code: str) -> list[tuple[str, str]]:
 
 
 def count_listed(picks: Sequence[Pick]) -> int:
-    """How many of the picks are on the list."""
+    """Counts the picks that are on the list."""
     return len([pick for pick in picks if pick.lexeme])
 
 

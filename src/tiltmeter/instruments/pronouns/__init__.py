@@ -1,1 +1,1 @@
-"""Which pronouns a text uses, and of whom."""
+"""The pronouns that a text uses, and the people that they refer to."""

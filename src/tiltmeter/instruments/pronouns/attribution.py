@@ -140,8 +140,8 @@ def score_of_distance(distance: int) -> float:
 
 
 def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -> Iterator[str]:
-    """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and"
-    or "who".
+    """Yields the settings of a name: in brackets, first in its sentence, inside "her sister Ann",
+    before "and" or "who".
     """
     before = found[mention.first - 1].word if mention.first else ""
     if before == "(" or (
@@ -215,7 +215,7 @@ def score_of_names(before: int) -> float:
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
-    """How many others are meant between two places, four at most."""
+    """Counts the others that are referred to between two places, four at most."""
     count = 0
     for person in people:
         if person is not entity:

@@ -1,4 +1,4 @@
-"""Who a pronoun can mean, and how likely each: nobody named, the primary person, somebody else.
+"""The candidates for a pronoun and their scores: nobody named, the primary person, somebody else.
 
 A score is in log-odds, of weights in data/attribution.toml ([primary]); whose.py reads a whole text
 with them.
@@ -69,7 +69,7 @@ def pronoun_of(
 
 
 def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
-    """What a pronoun scores that is given to nobody who is named."""
+    """Scores a pronoun for nobody who is named."""
     table = primary_weights()
     extra = table["known"] if pronoun.value in known else 0.0
     if pronoun.value == NEUTRAL:
@@ -78,7 +78,7 @@ def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
 
 
 def can_be_primary(found: Sequence[WordToken], pronoun: Pronoun, primary: Entity) -> bool:
-    """Whether a pronoun can mean the primary person at all."""
+    """True if a pronoun can refer to the primary person at all."""
     return not (
         (pronoun.role == POSSESSIVE and _owns(found, pronoun.at, primary))
         or (pronoun.gender == PLURAL and _several(found, pronoun.at))
@@ -92,8 +92,8 @@ def chance_of_primary(
     everyone: Sequence[Entity],
     had: Mapping[str, int],
 ) -> float:
-    """What a pronoun scores for the primary person, the first of everyone, who so far has had
-    pronouns of some classes.
+    """Scores a pronoun for the primary person, the first of everyone, who so far has had pronouns
+    of some classes.
     """
     primary = everyone[0]
     table, at, gender = primary_weights(), pronoun.at, pronoun.gender
@@ -120,15 +120,15 @@ def chance_of_primary(
 
 
 def can_ever_be(entity: Entity, gender: str) -> bool:
-    """Whether a pronoun of a gender could mean somebody else, wherever both stand."""
+    """True if a pronoun of a gender could refer to somebody else, wherever both stand."""
     if gender == PLURAL:
         return entity.gender == PLURAL or not (entity.gender or entity.thing)
     return entity.gender != PLURAL and (gender == "x" or entity.gender in ("", gender))
 
 
 def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
-    """Who is named last before a pronoun, of those whom it could mean: "primary_here" or
-    "other_here" in its sentence, "…_before" in an earlier one, "" for nobody.
+    """Finds the last candidate named before a pronoun: "primary_here" or "other_here" in its
+    sentence, "…_before" in an earlier one, "" for nobody.
     """
     best, which = -1, ""
     for entity in everyone:
@@ -143,7 +143,7 @@ def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Ent
 
 
 def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> bool:
-    """Whether another person, or a plural noun, can be meant at all: gender, place, not the
+    """True if another person, or a plural noun, can be referred to at all: gender, place, not the
     speaker, not the owned.
     """
     at, gender = pronoun.at, pronoun.gender
@@ -168,7 +168,7 @@ def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -
 def chance_of_other(
     found: Sequence[WordToken], pronoun: Pronoun, entity: Entity, everyone: Sequence[Entity]
 ) -> float:
-    """What a pronoun scores for somebody else."""
+    """Scores a pronoun for somebody else."""
     table, gender = primary_weights(), pronoun.gender
     if gender == PLURAL:
         extra = table["plural"] if entity.gender == PLURAL else table["stranger"]
@@ -180,14 +180,14 @@ def chance_of_other(
 
 
 def nearest_is_other(pronoun: Pronoun) -> bool:
-    """Whether somebody else is named last before a pronoun."""
+    """True if somebody else is named last before a pronoun."""
     return pronoun.nearest.startswith("other")
 
 
 def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """What it costs that grammar hardly lets a pronoun mean somebody: the subject of its own clause
-    ("Ann saw her"), or one whom the same sentence names after it ("he says that Tom"), unless its
-    clause is a subordinate one ("when she came, Ann").
+    """Returns the penalty for references that grammar hardly allows: the subject of its own clause
+    ("Ann saw her"), or somebody whom the same sentence names after it ("he says that Tom"), unless
+    its clause is a subordinate one ("when she came, Ann").
     """
     role, at = pronoun.role, pronoun.at
     if role != SUBJECT and role != OBJECT:
@@ -207,7 +207,7 @@ def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> 
 
 
 def _subordinate(found: Sequence[WordToken], at: int) -> bool:
-    """Whether a place stands in a clause that begins with "when", "as" and the like."""
+    """True if a place is in a clause that begins with "when", "as" and the like."""
     clause = found[at].clause
     while at >= 0 and found[at].clause == clause:
         if found[at].word in _SUBORDINATORS:
@@ -238,7 +238,7 @@ def _speaks(entity: Entity, speaking: range) -> bool:
 
 
 def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
-    """Whether a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
+    """True if a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
     Emma").
     """
     for mention in entity.mentions:
@@ -259,7 +259,7 @@ def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
 
 
 def _several(found: Sequence[WordToken], at: int) -> bool:
-    """Whether "they" is said to be several: "they both", "all of them"."""
+    """True if "they" is marked as several people: "they both", "all of them"."""
     after = {token.word for token in found[at + 1 : at + 3]}
     before = [token.word for token in found[max(at - 2, 0) : at]]
     return bool(after & {"both", "all"} and found[at].word in ("they", "them")) or (

@@ -1,5 +1,5 @@
-"""Who is in a text, and its pronouns with what stands around each: who speaks there, who is named
-before it, what the input told of whom.
+"""The people in a text, and its pronouns with their surroundings: the speaker there, the people
+named before, the facts that the input gave of each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Cast(NamedTuple):
 
 
 def cast_of(marked: Marked, who: Person) -> Cast:
-    """Who is in a text, and its pronouns with who speaks where they stand."""
+    """Finds the people of a text, and its pronouns with their speakers."""
     found = marked.found
     primary, others = everybody(found, who, NEUTRAL in marked.places.values())
     lines = dialogue(found) if marked.lines else ()
@@ -95,7 +95,7 @@ def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
 
 
 def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
-    """Whether a sentence says that a pronoun is the person: "they are a nurse"."""
+    """True if a sentence identifies a pronoun with the person: "they are a nurse"."""
     for place in range(at + 1, min(at + 4, len(found) - 1)):
         if found[place].word in _COPULAS:
             near = range(place + 1, place + 5)

@@ -90,8 +90,8 @@ def _subject(found: Sequence[WordToken], verb: int) -> int | None:
 
 
 def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
-    """Who is meant by "as a nurse": the word before it, or the first after the comma that ends
-    it.
+    """Finds the person behind "as a nurse": the word before it, or the first after the comma that
+    ends it.
     """
     if place and found[place - 1].sentence == found[place].sentence:
         before = found[place - 1]

@@ -102,7 +102,7 @@ def _as_called(found: Sequence[WordToken], who: Person) -> Person:
 
 
 def _says(token: WordToken, who: Person) -> bool:
-    """Whether a word for the person says the gender of their noun: a surname does not."""
+    """True if a word for the person has the gender of their noun; a surname does not."""
     return people()["noun"].get(token.word, who.gender if token.seen is None else "") == who.gender
 
 
@@ -119,8 +119,8 @@ def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
 
 
 def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
-    """Whether "judge" is the Judge: after a determiner or by itself with a capital, and no name
-    follows it. Before the person's own name it is a part of that.
+    """True if "judge" is the Judge: after a determiner, or by itself with a capital, and not
+    followed by a name. Before the person's own name it is part of that name.
     """
     after = found[at + 1] if at + 1 < len(found) else None
     if after is not None and not found[at].own and after.raw[0].isupper() and after.seen:
@@ -130,8 +130,8 @@ def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
 
 
 def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
-    """Whether somebody of no known gender is called by a title in capitals that stands for an
-    occupation: "the Accommodation Inspector General" for a social worker.
+    """True if a title in capitals stands for the occupation of somebody of no known gender: "the
+    Accommodation Inspector General" for a social worker.
     """
     if entity.gender or entity.thing or not entity.mentions:
         return False
@@ -156,7 +156,9 @@ def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
 
 
 def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping[str, str]) -> str:
-    """What a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing), "" (nobody)."""
+    """Returns the kind of thing that a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or
+    thing), "" (nobody).
+    """
     seen = found[at].seen
     assert seen is not None
     if seen.name and not _month(found, at):
@@ -176,7 +178,7 @@ def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping
 
 
 def _has_determiner(found: Sequence[WordToken], at: int) -> bool:
-    """Whether a determiner stands before a noun, with at most two words between."""
+    """True if a determiner stands before a noun, with at most two words between."""
     for back in range(at - 1, max(at - 4, -1), -1):
         word = found[back].word
         if word in words("determiners") or found[back].own:
@@ -190,8 +192,8 @@ def _has_determiner(found: Sequence[WordToken], at: int) -> bool:
 def _same_as_before(
     found: Sequence[WordToken], at: int, others: dict[str, Entity], primary: Entity
 ) -> bool:
-    """Whether a capitalised word goes on with the name or noun before it ("the porter, Mr.
-    Halvorsen", "Aarne Lehto"): then it names the same, from here on.
+    """True if a capitalised word continues the name or noun before it ("the porter, Mr. Halvorsen",
+    "Aarne Lehto"), and so names the same person from here on.
     """
     before = at - 1
     if before >= 0 and found[before].word == "." and before and found[before - 1].raw[0].isupper():
@@ -278,7 +280,7 @@ def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> boo
 
 
 def _is_address(found: Sequence[WordToken], at: int) -> bool:
-    """Whether an unknown capitalised word in mid-sentence stands where a person may: before a
+    """True if an unknown capitalised word in mid-sentence stands where a person may: before a
     comma, "who", "and", a genitive, and not after "the" or a preposition of place.
     """
     token, before = found[at], found[at - 1] if at else None
@@ -299,7 +301,7 @@ def _is_address(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _labels(found: Sequence[WordToken], at: int) -> bool:
-    """Whether a capitalised word is a speaker's label ("**Amina:**")."""
+    """True if a capitalised word is a speaker's label ("**Amina:**")."""
     return (
         at + 1 < len(found)
         and found[at + 1].word == ":"
@@ -308,7 +310,7 @@ def _labels(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _named_again(found: Sequence[WordToken], at: int) -> bool:
-    """Whether a word stands with a capital in mid-sentence too."""
+    """True if a word also has a capital in mid-sentence."""
     return any(
         token.raw == found[at].raw
         and place

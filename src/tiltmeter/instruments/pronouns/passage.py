@@ -28,9 +28,10 @@ SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
 class WordSeen(NamedTuple):
-    """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a
-    word in -s, capitalised, an animal (its gender) or a thing that may be "she" ("t"), a word that
-    by its ending could be somebody who does something (-er, -ist)."""
+    """The possible meanings of a word by itself: a first name, a noun for persons (their genders),
+    a plural, a word in -s, capitalised, an animal (its gender), a thing that may be "she" ("t"), a
+    word whose ending could mean a doer (-er, -ist).
+    """
 
     name: str = ""
     noun: str = ""

@@ -1,5 +1,5 @@
-"""Which third-person pronouns a text uses for its person, whatever the text: a letter, a story, a
-translation into English.
+"""The third-person pronouns that a text uses for its person, whatever the text: a letter, a story,
+a translation into English.
 
 With `who`, the name of a column of the tables, the person is the one whom that column names, and
 pronouns of other people do not count; rules say whose a pronoun is (pronouns.py, with its measured

@@ -1,4 +1,4 @@
-"""Which third-person pronouns a text uses for its primary person: masculine, feminine, neutral,
+"""The third-person pronouns that a text uses for its primary person: masculine, feminine, neutral,
 mixed, none or neo.
 
     >>> someone = person("name", "Emery")
@@ -59,8 +59,8 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text says of its person. pairs: (reference, pronoun); plural: how many "they" mean
-    several; chances: label → how likely the readings of the text are that give it, 1 in all.
+    """A reading of a text's pronouns. pairs: (reference, pronoun); plural: the number of "they" for
+    several people; chances: label → the probability of the readings that give it, 1 in all.
     """
 
     label: str
@@ -70,7 +70,7 @@ class Reading:
 
     @property
     def plural(self) -> int:
-        """How many pronouns mean several people."""
+        """The number of pronouns for several people."""
         return sum(found.whose == "plural" for found in self.mentions)
 
 
@@ -182,7 +182,7 @@ def marked_of(text: str) -> Marked | None:
 
 
 def _is_named(found: Sequence[WordToken], at: int) -> bool:
-    """Whether a pronoun is named and not used: alone in quotation marks, or beside a slash."""
+    """True if a pronoun is mentioned and not used: alone in quotation marks, or beside a slash."""
     before = found[at - 1].word if at else ""
     after = found[at + 1].word if at + 1 < len(found) else ""
     return (before == '"' and after == '"') or (
@@ -194,7 +194,7 @@ def _is_named(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _doubles(text: str) -> list[tuple[int, int]]:
-    """Where "he or she", "s/he" and their like stand."""
+    """Finds the places of "he or she", "s/he" and the like."""
     return (
         [match.span() for match in _DOUBLE.finditer(text)]
         if "/" in text or " or " in text or "(s)" in text.lower()

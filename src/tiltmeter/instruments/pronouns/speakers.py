@@ -1,5 +1,5 @@
-"""Who says what stands around a pronoun: the speaker of a quotation, and of a line of dialogue that
-begins with a label ("**Amina:** …", "| Amina | … |"). Rules only.
+"""The speaker of the text around a pronoun: of a quotation, or of a line of dialogue that begins
+with a label ("**Amina:** …", "| Amina | … |"). Rules only.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _name(found: Sequence[WordToken], line: Line) -> str:
 
 
 def in_brackets(found: Sequence[WordToken], line: Line, at: int) -> bool:
-    """Whether a place in a line of dialogue is a stage direction."""
+    """True if a place in a line of dialogue is a stage direction."""
     depth = 0
     for place in range(line.first, at):
         depth += (found[place].word in "([") - (found[place].word in ")]")

@@ -1,6 +1,6 @@
-"""What the input tells of its person and what of others: the strongest sign of whom a pronoun in a
-rewrite means. "Drew a picture on a napkin" was said of the surgeon, so whoever draws it in the
-rewrite is the surgeon, whatever the pronoun.
+"""The facts that the input gives about its person and about others: the strongest sign of a
+pronoun's reference in a rewrite. If "drew a picture on a napkin" was said of the surgeon, then
+whoever draws it in the rewrite is the surgeon, whatever the pronoun.
 
 A word belongs to the person whose mention governs it: the owner right before it ("her torch"), else
 the subject before it in its sentence. Words are compared by their first five letters.
@@ -22,15 +22,17 @@ _SPEAKERS = frozenset(("i", "you", "we", "my", "your", "our", "me", "us"))
 
 
 class Told(NamedTuple):
-    """What is known of a text's input: classes of pronouns that somebody else has in it; stem of a
-    word → how often it was told of the primary person, and of others.
+    """The facts in a text's input: classes of pronouns that somebody else has in it; stem of a word
+    → how often it was said of the primary person, and of others.
     """
 
     known: frozenset[str] = frozenset()
     words: Mapping[str, tuple[int, int]] = {}
 
     def of_primary(self, stems: Sequence[str]) -> float:
-        """How far words were told of the primary person (+) or of others (−): one a word."""
+        """Scores how much words were said of the primary person (+) or of others (−), one per
+        word.
+        """
         total = 0.0
         for one in set(stems):
             mine, theirs = self.words.get(one, (0, 0))
@@ -97,7 +99,7 @@ def marks_of(
     people: Sequence[tuple[str, Entity]],
     pronouns: Mapping[int, str],
 ) -> dict[int, Mark]:
-    """Where somebody is meant in a text: names, pronouns (place → whose), I and you."""
+    """Finds the references to people in a text: names, pronouns (place → whose), I and you."""
     marks = {
         mention.last: Mark(whose, mention.role)
         for whose, entity in people

@@ -1,5 +1,5 @@
-"""Whose each pronoun of a text is, for its primary person: every reading of the text as a whole is
-scored, and the best one says whose each pronoun is.
+"""The reference of each pronoun of a text: every reading of the text as a whole is scored, and the
+best one decides.
 
 A person mostly has pronouns of one class. So a text is read once for each class that could be the
 primary person's (and for none, and for several), each time from left to right with attribution.py's
@@ -55,8 +55,8 @@ class Given(NamedTuple):
 
 
 def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
-    """Whose each pronoun is, and how sure that is of the text as a whole. told: what the text's
-    input tells of whom.
+    """Finds the reference of each pronoun, and how certain that is for the text as a whole. told:
+    the facts that the text's input gives about each.
     """
     known = told.known
     cast = cast_of(marked, who)
@@ -76,8 +76,8 @@ def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
 
 
 def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], float]:
-    """How likely each way to read a text is: their log-odds are fitted together, so that they are
-    shares of one.
+    """Computes the probabilities of all readings of a text: their log-odds are fitted together, so
+    that they are shares of one.
     """
     values = [worth(way.seen) for way in ways]
     each = [math.exp(value - max(values)) for value in values]
@@ -85,8 +85,8 @@ def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], f
 
 
 def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
-    """Whether pronouns of one class can mean the primary person alone, who is named before them:
-    then nothing need be weighed.
+    """True if these pronouns can only refer to the primary person, who was named earlier; no
+    scoring is needed.
     """
     first = cast.pronouns[0]
     return not (
@@ -134,7 +134,7 @@ def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], G
 
 @dataclass(slots=True)
 class _Chain:
-    """How far the reading of a text has come: who has which pronouns.
+    """A partial reading of a text: the pronouns assigned to each person so far.
 
     said: the genders that words tell, by the identity of an entity; had: class → how many are the
     primary person's; lead: class → by how much that person leads at best; before: gender → whose

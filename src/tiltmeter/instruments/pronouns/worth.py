@@ -1,4 +1,4 @@
-"""What is seen of a whole reading of a text, and how likely that makes it: a sum of weights
+"""The signs of a whole reading of a text, and its log-odds: a sum of weights
 (data/attribution.toml, [readings]), fitted by benchmarks/reading_weights.py.
 """
 
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 def worth(seen: Mapping[str, float]) -> float:
-    """How likely a reading is, by what is seen of it: log-odds."""
+    """Computes the log-odds of a reading from its signs."""
     table = _weights()
     return sum(table.get(name, 0.0) * amount for name, amount in seen.items())
 
@@ -51,8 +51,8 @@ def _weights() -> Mapping[str, float]:
 def signs(
     steps: Sequence[Step], said: Mapping[int, str], known: frozenset[str], cue: str
 ) -> dict[str, float]:
-    """What is seen of a reading, by name. said: the genders that words tell, by the identity of an
-    entity; cue: what the person's own noun says.
+    """Computes the signs of a reading, by name. said: the genders that words give, by the identity
+    of an entity; cue: the gender of the person's own noun.
     """
     counts = Counter(_name(step, known, said) for step in steps)
     counts.update(f"{_side(step)}_{step.pronoun.nearest}" for step in steps)
@@ -74,7 +74,7 @@ def _side(step: Step) -> str:
 
 
 def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
-    """What one pronoun is in a reading: "nobody_he", "named_he", …"""
+    """Names one pronoun in a reading: "nobody_he", "named_he", …"""
     value, chosen = step.pronoun.value, step.chosen
     kind = "they" if step.pronoun.gender == PLURAL else "neo" if value == NEO else "he"
     if chosen is None:
@@ -87,7 +87,9 @@ def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
 
 
 def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
-    """How far the primary person leads for the pronouns that are theirs, or that are not."""
+    """Computes how far the primary person leads for the pronouns that are theirs, or that are
+    not.
+    """
     margins = [max(-_FARTHEST, min(_FARTHEST, step.margin)) for step in steps]
     told = sum(step.pronoun.told for step in steps)
     return {
@@ -102,7 +104,7 @@ def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
 
 
 def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
-    """What is seen of the classes that are the primary person's."""
+    """Computes the signs from the classes of the primary person's pronouns."""
     seen: dict[str, float] = {}
     if len(had) > 1:
         total, most = sum(had.values()), max(had.values())
@@ -118,8 +120,8 @@ def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
 
 
 def signs_of_none(found: Sequence[WordToken], absent: bool, number: int) -> dict[str, float]:
-    """What is seen where no pronoun is the primary person's; absent: nor does a word outside
-    quotations name them.
+    """Computes the signs of a reading without a pronoun of the primary person; absent: no word
+    outside quotations names them either.
     """
     first_person = sum(token.word in _FIRST for token in found) > 1
     return {

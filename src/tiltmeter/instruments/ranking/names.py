@@ -1,4 +1,4 @@
-"""Where a text names the people of a line-up. Pure.
+"""The places at which a text names the people of a line-up. Pure.
 
 A name is found in any case, with or without accents and apostrophes (OCONNELL is O'Connell), its
 parts in either order ("Lu, Tuan"). Where a person is not named in full, one part of the name that
@@ -20,7 +20,7 @@ _BETWEEN_LETTERS = re.compile(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
 
 
 class NameMention(NamedTuple):
-    """Where a person is named: character offsets, and the number of the person in the line-up."""
+    """A mention of a person: character offsets, and the number of the person in the line-up."""
 
     start: int
     end: int
@@ -122,7 +122,7 @@ def _forms(name: str) -> list[str]:
 
 
 def _places(text: str, form: str) -> Iterator[int]:
-    """Where a form stands as whole words."""
+    """Yields the places of a form as whole words."""
     start = text.find(form)
     while start >= 0:
         end = start + len(form)

@@ -1,4 +1,5 @@
-"""Who of a few people an answer ranks first, in the upper half, and at which rank.
+"""The one of a few people that an answer ranks first, those in the upper half, and the rank of
+each.
 
 The people stand in a column of the design, in the order of the prompt, each with the group that the
 name stands for: "Asian women: JENNIFER PHAM; White men: JAKOB SCHMIDT; …". How answers are read is
@@ -113,7 +114,7 @@ class Rankings(Parser):
                     )
 
     def wording(self) -> Mapping[str, Json]:
-        """What tells languages apart."""
+        """Returns the texts by which languages are recognised."""
         return {"identifier": identify.wording()}
 
     def _people(self, item: Answered) -> list[tuple[str, str]]:
@@ -184,8 +185,8 @@ def candidates(text: str) -> list[tuple[str, str]]:
 
 
 def read_ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Who is ranked where, in English; what is no refusal in another language is
-    `other_language`.
+    """Reads the rank of each person, in English; an answer in another language that is not a
+    refusal is `other_language`.
     """
     found = ranking(text, names)
     if found.outcome in ("", INVALID) and in_other_language(text, names):

@@ -185,8 +185,8 @@ def _lacks(column: str, name: str) -> ProtocolError:
 def _read(
     theme: str, noun: str, pronoun: str, given: str, output: str
 ) -> tuple[str, str, Reading | None]:
-    """What an output is, what of it is read, and the reading. An unchanged text has the input's
-    class: what the rules would read of it is not asked.
+    """Classifies an output, and returns the part that is read and its reading. An unchanged text
+    has the input's class: the rules need not read it.
     """
     found = shape(given, output)
     if found.outcome not in READ:
@@ -199,7 +199,7 @@ def _read(
 
 
 def told_of(cell: Mapping[str, str]) -> Told:
-    """What the input of a row of the design tells of its person and of others."""
+    """Returns the facts that the input of a row gives about its person and about others."""
     return told_by(cell["theme"], cell["noun"], cell["text"], _own(cell["pronoun"]))
 
 
@@ -269,8 +269,8 @@ def verdicts(
 
 
 def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> bool:
-    """Whether the readings of a rewrite that have the verdict of the likeliest one are together
-    likely enough: if nobody says how likely, more so where its pronouns are of several classes.
+    """True if the readings of a rewrite with the verdict of the likeliest one are together likely
+    enough; if no probability is given, more is needed for pronouns of several classes.
     """
     same_set = _same_set(reading, category(cell["pronoun"])[1])
     known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}

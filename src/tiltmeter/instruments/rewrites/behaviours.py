@@ -102,8 +102,8 @@ def _words(cell: str) -> tuple[str, ...]:
 
 
 class GivenInput(NamedTuple):
-    """What the rules need of an input and its person, read once: the same input comes back with
-    every prompt and subject.
+    """The parts of an input and its person that the rules need, read once: the same input comes
+    back with every prompt and subject.
 
     names: what names the person; words: gendered nouns that an output may not bring; pointed: those
     that count after an article or adjective only.
@@ -153,8 +153,8 @@ def _parse_input(text: str, who: Person) -> GivenInput:
 def _exchange_patterns(
     lower: str, who: Person
 ) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    """What finds the person's own gendered word, and one for the other gender that the input does
-    not have; a title only in front of the person's name.
+    """Compiles patterns for the person's own gendered word, and for one of the other gender that
+    the input does not have; a title only in front of the person's name.
     """
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", who.noun.lower())
     if who.theme == "title" and words:
@@ -183,7 +183,7 @@ def _exchange_patterns(
 def behaviours(
     given: str, output: str, who: Person, pronoun: str, reading: Reading
 ) -> dict[str, bool]:
-    """Which behaviours an output shows. `pronoun` is the input's category (he, she, they, none,
+    """Finds the behaviours of an output. `pronoun` is the input's category (he, she, they, none,
     neo).
     """
     known, output = _parse_input(given, who), plain(output)

@@ -157,7 +157,7 @@ def class_on_its_line(text: str) -> str | None:
 
 
 def question(cell: Mapping[str, str], rewrite: str, told: bool = False) -> str:
-    """What the judge is asked about one rewrite."""
+    """Writes the question to the judge about one rewrite."""
     wording = _texts()
     given, rewrite = plain(cell["text"]), plain(rewrite)
     condition = wording.text("condition").format_map({"category": "", **cell}) if told else ""

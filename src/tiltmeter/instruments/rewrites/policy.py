@@ -56,7 +56,9 @@ _SIDES = {"m": "masculine", "f": "feminine", "": "none"}
 
 
 class PolicyVerdict(NamedTuple):
-    """What the policy says. noted: what is reported beside it and not counted (4.2.5), or ""."""
+    """The verdict of the policy. noted: a remark that is reported and not counted (4.2.5), or
+    "".
+    """
 
     value: str
     noted: str = ""

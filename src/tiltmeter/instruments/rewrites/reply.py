@@ -1,5 +1,5 @@
-"""What of a reply is the rewrite: without what comes before it ("Sure! Here is …:"), without what
-stands after it (notes, offers, tables of changes), and of several variants the first. Rules only.
+"""The rewrite inside a reply: without the text before it ("Sure! Here is …:") and after it (notes,
+offers, tables of changes), and of several variants the first. Rules only.
 
 A reply is cut into blocks at empty lines and rules (`---`). Lists of phrases: reply.toml.
 """
@@ -37,8 +37,8 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"”*)_]*\s+(?=[\"“*(_A-Z])")
 
 
 class ReplyPart(NamedTuple):
-    """What is to be read of a reply. variants: it is the first of several; announced: something
-    before it said that a rewrite comes; declined: what stood before it declines.
+    """The part of a reply that is read. variants: it is the first of several; announced: a text
+    before it announced a rewrite; declined: the text before it declines.
     """
 
     text: str
@@ -71,7 +71,7 @@ def shared_words(given: str, text: str) -> float:
 
 
 def the_rewrite(given: str, reply: str) -> ReplyPart:
-    """What of a reply is the rewrite of an input."""
+    """Finds the part of a reply that is the rewrite of an input."""
     text = reply.replace("’", "'")
     blocks, announced, declined = [text], "", False
     first = None
@@ -119,8 +119,8 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
 
 
 def _find_offer(given: str, body: str) -> str:
-    """What a reply that begins by declining offers behind a colon all the same ("here's one: …"),
-    "" where that tells little of the input or the body itself tells it.
+    """Finds the text that a reply offers behind a colon although it begins by declining ("here's
+    one: …"); "" if that holds little of the input or the body itself does.
     """
     if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""
@@ -170,7 +170,7 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
-    """Whether a block is about the text and its words, not part of it; words of the input are."""
+    """True if a block is about the text and its words, not part of it; words of the input are."""
     known = given.replace("’", "'").lower()
     hits = sum(match[0].lower() not in known for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)
@@ -231,7 +231,7 @@ def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
-    """What stands between one head and the next; "" for a head with nothing under it."""
+    """Returns the texts between one head and the next; "" for a head with nothing under it."""
     ends = [begin for begin, _ in heads[1:]] + [len(text)]
     return [
         _RULE.sub("", text[end:until]).strip() for (_, end), until in zip(heads, ends, strict=True)
@@ -245,8 +245,8 @@ def _without_label(part: str) -> str:
 
 
 def _same_story(given: str, kind: str, parts: Sequence[str]) -> bool:
-    """Whether parts tell the same: any two of them, and the first and the rest, share words of the
-    input far beyond what parts of one text share.
+    """True if parts tell the same story: any two of them, and the first and the rest, share far
+    more words of the input than parts of one text share.
     """
     if not (3 if kind == "heading" else 2) <= len(parts) <= 6:
         return False
@@ -269,8 +269,8 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def refuses(given: str, reply: str, part: ReplyPart) -> bool:
-    """Whether a reply declines and then tells little of the input, or speaks of the task and tells
-    hardly anything: a rewrite has a good share of the input's words.
+    """True if a reply declines and then holds little of the input, or is about the task and holds
+    hardly anything of it: a rewrite has a good share of the input's words.
     """
     told = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusals.hesitates(reply):

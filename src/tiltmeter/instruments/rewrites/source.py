@@ -1,4 +1,6 @@
-"""What an input tells of its person and of others: told.py compares a rewrite with it."""
+"""The facts that an input gives about its person and about others: told.py compares a rewrite with
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ NOBODY = Person("name", "", frozenset())
 
 @lru_cache(maxsize=4096)
 def told_by(theme: str, noun: str, given: str, own: str) -> Told:
-    """What an input tells, own the class of its person's pronouns ("" for none): pronouns of other
-    classes are of others, those of this class as the rules read them.
+    """Collects the facts of an input; own: the class of its person's pronouns ("" for none).
+    Pronouns of other classes are of others, those of this class as the rules read them.
     """
     who = person(theme, noun, given)
     known = frozenset({one.value for one in mentions(given, NOBODY)} - {own})

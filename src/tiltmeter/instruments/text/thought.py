@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 
 class ThoughtMark(NamedTuple):
-    """How a family of models marks its reasoning. sign: a part of each mark in lower case, without
-    which no text has them; opened, closed: patterns.
+    """The marks of reasoning of a family of models. sign: a part of each mark in lower case, which
+    every marked text contains; opened, closed: patterns.
     """
 
     sign: str

@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ... import images, intake
+from ... import images
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Reply, Request
+from ...system import intake
 from .. import FREE
 from ..http.connection import MAX_REPLY_BYTES
 from ..kinds import ModelKind

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ... import intake
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import Json
 from ...row_files import (
@@ -21,6 +20,7 @@ from ...row_files import (
     table_text,
 )
 from ...row_files.logs import answers_of
+from ...system import intake
 from . import logs
 from .answers import AnswerLine, line
 

@@ -255,13 +255,11 @@ class HttpModel(Model):
         """The reply with its picture, its cost and what came."""
         if isinstance(got, Reply):
             return got
-        raw = (
-            shorten(got.answer.body)
-            if request.size
-            else got.answer.content.decode("utf-8", "replace")
-        )
+        if request.size:
+            raw = self.connection.clean(shorten(got.answer.body))
+        else:  # no key is in these bytes (Connection.without_key)
+            raw = got.answer.content.decode("utf-8", "replace")
         found = got.found
-        raw = self.connection.clean(raw)
         if isinstance(found, Link):
             found = await fetch_picture(self.connection, found, got.sent.headers)
         if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):

@@ -28,8 +28,8 @@ from ...errors import (
     TiltmeterError,
     TransientError,
 )
-from ...json_text import json_writer
 from ...records import Json
+from ...records.json_text import json_writer
 from ...secret_filter import HIDDEN, mask, without, without_bytes
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .allowance import Allowance, retry_after

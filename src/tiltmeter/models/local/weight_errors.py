@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from ...cache import CACHE
 from ...errors import NO_ROOM
+from ...system.cache import CACHE
 
 
 def reason_of(text: str) -> str:

@@ -31,9 +31,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ...cache import CACHE as CACHE
-from ...cache import cache as cache
 from ...errors import NO_ROOM, ModelError, UsageError
+from ...system import sync_file
+from ...system.cache import CACHE as CACHE
+from ...system.cache import cache as cache
 from .weight_errors import full_or_closed, largest_bytes, reason_of
 
 _ZIP = b"PK"  # how a wheel begins
@@ -201,7 +202,7 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> str:
         digest.update(block)
         target.write(block)
     target.flush()
-    os.fsync(target.fileno())  # a rename may survive a power cut that the content does not
+    sync_file(target.fileno())  # a rename may survive a power cut that the content does not
     return digest.hexdigest()
 
 

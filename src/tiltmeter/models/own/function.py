@@ -31,7 +31,6 @@ from types import ModuleType
 from typing import cast
 from urllib.parse import unquote
 
-from ... import intake
 from ...errors import (
     ModelError,
     TiltmeterError,
@@ -40,6 +39,7 @@ from ...errors import (
     UsageError,
 )
 from ...records import ERROR, Json, Reply, Request
+from ...system import intake
 from .. import FREE, Model
 from ..kinds import ModelKind
 from ..options import DEFAULTS, ModelOptions

@@ -228,4 +228,5 @@ KIND = ModelKind(
     batches=True,
     own_server=True,
     serves_asked=True,
+    dialect=partial(AnthropicMessages, key=""),
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from ...errors import MissingKey, UsageError
@@ -94,4 +95,5 @@ KIND = ModelKind(
     provider=AZURE,
     batches=True,
     own_server=True,
+    dialect=partial(AzureChat, key="", path=""),
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from urllib.parse import quote
 
 from ...records import (
@@ -285,4 +286,5 @@ KIND = ModelKind(
     batches=True,
     own_server=True,
     serves_asked=True,
+    dialect=partial(GeminiContent, key=""),
 )

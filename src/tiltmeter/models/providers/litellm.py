@@ -29,8 +29,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError, install_line
-from ...json_text import whole_text
 from ...records import Json
+from ...records.json_text import whole_text
 from ...secret_filter import environment_secrets, without
 from .. import FREE
 from ..http import HttpModel

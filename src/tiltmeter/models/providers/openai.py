@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from ...errors import Incapable
 from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Request
@@ -271,6 +272,7 @@ def chat_kind(
         provider=provider,
         own_server=True,
         batches=True,
+        dialect=partial(dialect, key="", local=False),
     )
 
 
@@ -313,4 +315,5 @@ KIND = ModelKind(
     openai,
     provider=OPENAI,
     batches=True,
+    dialect=partial(OpenAIChat, key="", local=False),
 )

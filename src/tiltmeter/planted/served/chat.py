@@ -1,6 +1,4 @@
-"""What the planted server does with chat: reads a request in OpenAI's format, and sends a reply in
-it.
-"""
+"""Chat of the planted server: reads a request in OpenAI's format, and sends a reply in it."""
 
 from __future__ import annotations
 

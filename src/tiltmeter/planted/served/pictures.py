@@ -1,5 +1,5 @@
-"""What the planted server does with pictures: takes them apart as a provider would, and sends its
-own in OpenAI's format.
+"""Pictures of the planted server: checks received ones as a provider would, and sends its own in
+OpenAI's format.
 
 A picture in a chat request is decoded: base64 that is none, a media type that is not the picture's,
 a file that breaks off or a side of more than 8,000 pixels (the documented limit of Anthropic's and
@@ -74,8 +74,8 @@ class Shelf:
 
 
 def picture_request(body: Json) -> Request:
-    """What a request to the images endpoint asks for. Raises ValueError where it asks for what is
-    not sent here.
+    """Reads a request to the images endpoint. Raises ValueError for one that this server does not
+    serve.
     """
     if at(body, "n") not in (None, 1):
         raise ValueError("'n' is 1 here.")

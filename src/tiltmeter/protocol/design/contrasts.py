@@ -1,7 +1,7 @@
-"""Contrasts of several groups by one line of a file.
+"""Contrasts of several groups that one line of a file declares.
 
-`level = "*"` holds each other level of the factor against the baseline; with `baseline = "*"` too,
-every pair of levels is compared. All that follows sees measures with one level and one baseline.
+`level = "*"` compares each other level of the factor with the baseline; with `baseline = "*"` too,
+every pair of levels is compared. Later steps see only measures with one level and one baseline.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from .. import EVERY, MeasureSpec, Protocol
 
 
 def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]:
-    """The measure once for each pair of levels that it compares; itself where it names the two.
+    """Returns the measure once per pair of levels that it compares; unchanged if it names both
+    levels.
 
-    By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a),
-    (c, b).
+    By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a), (c,
+    b).
     """
     contrast = measure.contrast or {}
     if contrast.get("level") != EVERY:
@@ -33,8 +34,8 @@ def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]
 
 
 def contrast_factor(protocol: Protocol) -> str:
-    """The factor whose levels are held against each other: the one that a measure contrasts, else
-    the first that one groups by.
+    """Finds the factor whose levels are compared: the one that a measure contrasts, else the first
+    that a measure groups by.
     """
     for spec in protocol.measures:
         factor = (spec.contrast or {}).get("factor", "")
@@ -45,9 +46,8 @@ def contrast_factor(protocol: Protocol) -> str:
 
 
 def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
-    """(factor, measure of its effect) of the factors that no headline compares: orders, wordings.
-
-    Their measures count what ``spec`` counts.
+    """Finds the factors that no headline compares (orders, wordings), as (factor, measure of its
+    effect), among measures that count the same values as ``spec``.
     """
     compared = {
         (other.contrast or {}).get("factor") for other in protocol.measures if other.headline

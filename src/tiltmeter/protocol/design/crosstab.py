@@ -1,4 +1,4 @@
-"""Items of a protocol counted in a table, as its `crosstab` says."""
+"""A table of the numbers of a protocol's items, by its `crosstab`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tables import SEVERAL
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a
+    """Counts the items by the columns that the protocol's `crosstab` names (rows, columns), with a
     header row.
     """
     if not protocol.crosstab:
@@ -18,8 +18,8 @@ def crosstab(protocol: Protocol) -> list[list[str]]:
     items = {
         cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
     }.values()
-    there = dict.fromkeys(cell[column] for cell in items)
-    levels = [level for level in protocol.crosstab.get("levels", there) if level in there]
+    known = dict.fromkeys(cell[column] for cell in items)
+    levels = [level for level in protocol.crosstab.get("levels", known) if level in known]
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1

@@ -2,8 +2,8 @@
 words like them.
 
 Declared in a protocol as `cue_words = "name"`, a column of its tables, with `cue_sets = "set"` if
-its rows are matched sets of one word per level; `cue_words = "none"` if the words are all there
-are. Undeclared, a column of names is recognised by `thin_design.name_columns`.
+its rows are matched sets of one word per level; `cue_words = "none"` if they are not a sample of
+other words. Undeclared, a column of names is recognised by `thin_design.name_columns`.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ class CueWords:
 
     @property
     def noun(self) -> str:
-        """Several of them, in plain words."""
+        """The plural for several of the words, in plain English."""
         return PEOPLE.get(self.column, f"{self.column}s")
 
     @property
     def fewest(self) -> int:
-        """Words (or sets) of the level that has fewest."""
+        """The number of words (or sets) of the level with the fewest."""
         return min(len(words) for words in self.words.values())
 
 
 def cue_words(protocol: Protocol) -> dict[str, CueWords]:
-    """The cue words of each factor that a measure compares; factors without any are left out."""
+    """Finds the cue words of each compared factor; factors without any are left out."""
     if protocol.cue_words == NONE:
         return {}
-    found = {}
+    cues = {}
     for factor in compared_factors(protocol):
         column = _column(protocol, factor)
         words = _by_level(protocol, factor, column) if column else {}
         if len(words) > 1:
             declared = bool(protocol.cue_words)
-            found[factor] = CueWords(factor, column, protocol.cue_sets, declared, words)
-    return found
+            cues[factor] = CueWords(factor, column, protocol.cue_sets, declared, words)
+    return cues
 
 
 def _column(protocol: Protocol, factor: str) -> str:
@@ -85,7 +85,9 @@ def _column(protocol: Protocol, factor: str) -> str:
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
-    """The different words of each level, of a set of words the sets."""
+    """The different words of each level, or the different sets if the words come in matched
+    sets.
+    """
     words: dict[str, dict[str, None]] = {}
     counted = protocol.cue_sets or column
     for table in protocol.tables:
@@ -96,7 +98,7 @@ def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequenc
 
 
 def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceLocation) -> None:
-    """Refuses cue words that are no column of a table with a compared factor."""
+    """Refuses cue words whose column is not in a table with a compared factor."""
     for key, name in (("cue_words", protocol.cue_words), ("cue_sets", protocol.cue_sets)):
         if name and not (key == "cue_words" and name == NONE):
             refuse_unknown("column", name, columns, place.at(key))
@@ -113,7 +115,9 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
 
 
 def sentences(protocol: Protocol) -> Iterator[str]:
-    """Yields what a run can say of its cue words, one sentence per compared factor."""
+    """Yields one sentence per compared factor: its cue words, and what a run can conclude about
+    them.
+    """
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     yield from _lineup_sentence(protocol)
@@ -154,19 +158,19 @@ def _population(cue: CueWords) -> str:
 
 
 def word_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """A share (or a mean) for each cue word, of each headline measure that compares levels by
-    words: how far the words of one level differ is seen there.
+    """Makes a share (or a mean) per cue word of each headline measure that compares levels by
+    words; it shows how far the words of one level differ.
     """
-    found: dict[tuple[object, ...], MeasureSpec] = {}
+    measures: dict[tuple[object, ...], MeasureSpec] = {}
     for spec in protocol.measures:
         cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
         counted_of = (spec.attribute, spec.values, spec.among, *spec.where)
         if spec.headline and cue is not None and spec.kind in WORD_KINDS:
-            if (cue.column, *counted_of) in found:  # another factor of the same words
+            if (cue.column, *counted_of) in measures:  # another factor of the same words
                 continue
             counted = "/".join(spec.values) or spec.attribute
             kind = WORD_KINDS[spec.kind]
-            found[cue.column, *counted_of] = replace(
+            measures[cue.column, *counted_of] = replace(
                 spec,
                 name=spec.name + BY_WORD,
                 kind=kind,
@@ -181,7 +185,7 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
                 parts=(),
                 sentence={},
             )
-    return list(found.values())
+    return list(measures.values())
 
 
 def lineup_column(protocol: Protocol) -> str:

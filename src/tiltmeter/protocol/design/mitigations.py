@@ -25,6 +25,8 @@ ENDS_NAME = "-mitigated"  # of the protocol
 SHIPPED, FILE = "known", Path(__file__).parents[2] / "protocols" / "data" / "mitigations.csv"
 SHARES = ("share", "from_reference")
 DIFFERENCES = ("difference", "ratio", "odds_ratio", "joint_effect")
+MEANS = ("mean", "mean_difference")
+CELLS = ("cells_from_base", "cells_between_groups", "cells_between_levels")  # of divergences
 FEW_ITEMS = 9
 LENGTH, QUALITY = "answer_length", "answer_quality"
 _WAYS = {  # how a text changes the prompt; a system prompt leaves it as it is
@@ -139,7 +141,7 @@ def _limits(rows: Sequence[Row], languages: Sequence[str]) -> Iterator[str]:
 
 
 def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
-    """What labels the costs of texts: their length, and by a judge their quality."""
+    """Makes the instruments for the costs of texts: their length, and by a judge their quality."""
     if pictures:
         return []
     found: list[dict[str, Json]] = [
@@ -168,13 +170,14 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
     published = {name for variant in variants for name in variant.get("only", ())}
     for spec in declared.get("measures", ()):
         yield {**spec, "where": {**spec.get("where", {}), FACTOR: [NONE]}}
-        changes = spec.get("headline") and spec["kind"] in (*SHARES, *DIFFERENCES)
+        known = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
+        changes = spec.get("headline") and spec["kind"] in known
         if not changes or spec["name"] in published or spec.get("per", "labels") != "labels":
             continue
         plain = {key: value for key, value in spec.items() if key not in ("parts", "sentence")}
         text = str(spec.get("text", spec["name"]))
         first = list(spec.get("by", [[]])[0])
-        if not spec.get("over"):
+        if not spec.get("over") and spec["kind"] not in CELLS:
             yield {
                 **plain,
                 "name": f"{spec['name']}{LEVELS}",
@@ -182,7 +185,8 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
                 "by": [[FACTOR, *first]],
                 "text": f"by mitigation: {text}",
             }
-        kept = ("attribute", "among", "without", "where", "expected", "over")
+        kept = ["attribute", "among", "without", "where", "expected", "over"]
+        kept += ["unit"] if spec["kind"] in MEANS else []
         yield {
             **{key: value for key, value in spec.items() if key in kept},
             "name": f"{spec['name']}{CHANGE}",

@@ -1,14 +1,13 @@
 """Differences, beside the cue, between the prompts that a measure compares. Pure.
 
-Two cells are a pair where they stand at a level and at its baseline and agree in the item and in
-every other factor that both levels share. A factor of which the two levels have values of their own
-(the names of each gender) is part of the cue: there
-the first is paired with the first, in the order of the tables: means do not hang on that order, the
-largest difference does. Where each side has items of its own there are no pairs, and the means of
-both sides are compared.
+Two cells are a pair if one is at a level and the other at its baseline, and they agree in the item
+and in every other factor that both levels share. A factor whose values differ between the two
+levels (the names of each gender) is part of the cue: its first value is paired with the first, in
+the order of the tables. Means do not depend on that order; the largest difference does. If each
+side has items of its own there are no pairs, and the means of both sides are compared.
 
-Lengths are in characters and in words (what blanks part, so not in Chinese or Japanese). Tokens are
-a matter of the model.
+Lengths are in characters and in words (separated by blanks, so not in Chinese or Japanese). Tokens
+depend on the model.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class Spread:
 class PromptDifference:
     """The differences between the prompts of one contrast.
 
-    levels:       how many levels are held against the baseline ("" for each against each other).
+    levels:       how many levels are compared with the baseline ("" for each with each other).
     alone:        prompts of either side without a partner.
-    own_items:    the two sides have items of their own, so only means can be compared.
-    columns:      columns of the cue whose text differs in a pair; `elsewhere` those of no table of
-                  the cue.
+    own_items:    True if each side has items of its own, so that only means can be compared.
+    columns:      columns of the cue's tables whose text differs in a pair; elsewhere: such columns
+                  of other tables.
     punctuation, capitals: pairs in which these differ, in kind or in number.
-    words_apart:  where a column holds whole prompts, and so tells nothing of what in them differs:
-                  the most words that one of a pair has and the other has not; None elsewhere.
+    words_apart:  the most words that one prompt of a pair has and the other lacks, if a column
+                  holds whole prompts; None otherwise.
     """
 
     factor: str
@@ -71,29 +70,29 @@ class PromptDifference:
 def prompt_differences(
     protocol: Protocol, asked: Sequence[Mapping[str, str]] | None = None
 ) -> list[PromptDifference]:
-    """A row for each contrast that the measures declare, each once; none for a factor with controls
-    (translations).
+    """Compares the prompts of each contrast that the measures declare, once; a factor with controls
+    (translations) is left out.
 
     asked: the levels of the factors that a run or a plan asks; all of the design otherwise.
     """
     cells = protocol.cells if asked is None else _asked_cells(protocol, asked)
     contrasts = [
-        (one, one.contrast)
+        (spec, spec.contrast)
         for measure in protocol.measures
-        for one in each_contrast(protocol, measure)
-        if one.contrast
+        for spec in each_contrast(protocol, measure)
+        if spec.contrast
     ]
     translated = {contrast.get("factor") for _, contrast in contrasts if "controls" in contrast}
-    found: dict[tuple[str, str, str], PromptDifference | None] = {}
+    rows: dict[tuple[str, str, str], PromptDifference | None] = {}
     for measure, contrast in contrasts:
         key = (contrast.get("factor", ""), contrast.get("level", ""), contrast.get("baseline", ""))
-        if key[0] in protocol.factors and key[0] not in translated and key not in found:
-            found[key] = _difference(protocol, cells, measure, *key)
-    return [row for row in found.values() if row]
+        if key[0] in protocol.factors and key[0] not in translated and key not in rows:
+            rows[key] = _difference(protocol, cells, measure, *key)
+    return [row for row in rows.values() if row]
 
 
 def sentence(row: PromptDifference) -> str:
-    """A row in words, for `show` and the report."""
+    """Writes a row in words, for `show` and the report."""
     level = row.level or (
         f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another"
     )
@@ -105,21 +104,23 @@ def sentence(row: PromptDifference) -> str:
     if row.words_apart is not None and not row.own_items:
         apart = _with_unit(row.words_apart, "word")
         differ = f"are written whole, with up to {apart} that the other has not"
-    said = [f"{row.factor}, {head}: {pairs}, which {differ}"]
-    said.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
+    parts = [f"{row.factor}, {head}: {pairs}, which {differ}"]
+    parts.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
     if row.elsewhere:
-        said.append(f"{_join_names(row.elsewhere)} differs too, and is in no table of {row.factor}")
+        parts.append(
+            f"{_join_names(row.elsewhere)} differs too, and is in no table of {row.factor}"
+        )
     for name, number in (
         ("punctuation differs", row.punctuation),
         ("capitals differ", row.capitals),
     ):
         if number and not row.own_items:
-            said.append(f"{name} in {number:,} {'pair' if number == 1 else 'pairs'}")
+            parts.append(f"{name} in {number:,} {'pair' if number == 1 else 'pairs'}")
     if row.alone and not row.own_items:
-        said.append(
+        parts.append(
             f"{row.alone:,} {'prompt has' if row.alone == 1 else 'prompts have'} no partner"
         )
-    return "; ".join(said) + "."
+    return "; ".join(parts) + "."
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -146,8 +147,8 @@ def _with_unit(number: float, unit: str) -> str:
 
 def _asked_cells(protocol: Protocol, asked: Sequence[Mapping[str, str]]) -> list[Row]:
     names = (*protocol.factors, protocol.item)
-    found = {tuple(levels.get(name, "") for name in names) for levels in asked}
-    return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in found]
+    levels_asked = {tuple(levels.get(name, "") for name in names) for levels in asked}
+    return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in levels_asked]
 
 
 def _difference(
@@ -164,12 +165,14 @@ def _difference(
             at.setdefault(name, []).append(cell)
     sides = list(_sides(list(at), level, baseline))
     pairs: list[tuple[Row, Row]] = []
-    alone, own, cue = 0, False, {factor}
-    for one, other in sides:
-        shared = _shared_factors(protocol, factor, at[one], at[other])
-        own = own or protocol.item not in (factor, *shared)
+    alone, own_items, cue = 0, False, {factor}
+    for level_name, base_name in sides:
+        shared = _shared_factors(protocol, factor, at[level_name], at[base_name])
+        own_items = own_items or protocol.item not in (factor, *shared)
         cue |= {*protocol.factors, protocol.item} - {*shared}
-        more, left = _pairs(at[one], at[other], _without_marks(shared, at[one], at[other]))
+        more, left = _pairs(
+            at[level_name], at[base_name], _without_marks(shared, at[level_name], at[base_name])
+        )
         pairs, alone = pairs + more, alone + left
     if not pairs:
         return None
@@ -183,7 +186,7 @@ def _difference(
         levels,
         len(pairs),
         alone,
-        own,
+        own_items,
         columns,
         elsewhere,
         _spread(texts, len),
@@ -192,7 +195,7 @@ def _difference(
         _differing_pairs(texts, _capitals),
         max(map(_words_apart, texts)) if _is_whole(protocol, columns) else None,
     )
-    if not own:
+    if not own_items:
         return row
     first, second = zip(*sides, strict=True)
     by_side = ([cell for name in names for cell in at[name]] for names in (first, second))
@@ -200,17 +203,17 @@ def _difference(
 
 
 def _in_the_mean(
-    row: PromptDifference, one: Sequence[str], other: Sequence[str]
+    row: PromptDifference, first: Sequence[str], second: Sequence[str]
 ) -> PromptDifference:
-    """The row of two sides with items of their own, from all prompts of both."""
+    """Compares two sides with items of their own by the means of all their prompts."""
 
     def mean(count: Callable[[str], int]) -> float:
-        return fmean(map(count, one)) - fmean(map(count, other))
+        return fmean(map(count, first)) - fmean(map(count, second))
 
     return replace(
         row,
         pairs=0,
-        alone=len(one) + len(other),
+        alone=len(first) + len(second),
         characters=replace(row.characters, mean=mean(len)),
         words=replace(row.words, mean=mean(_word_count)),
     )
@@ -226,7 +229,7 @@ def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
 
 
 def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[str, str]]:
-    """The levels that are held against each other, the baseline second."""
+    """Yields the pairs of levels that are compared, the baseline second."""
     if not baseline:
         yield from ((b, a) for a, b in combinations(levels, 2))
     elif baseline in levels:
@@ -234,49 +237,51 @@ def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[s
 
 
 def _shared_factors(
-    protocol: Protocol, factor: str, one: Sequence[Row], other: Sequence[Row]
+    protocol: Protocol, factor: str, first: Sequence[Row], second: Sequence[Row]
 ) -> list[str]:
-    """The item and the factors of which both sides have mostly the same values."""
-    found = []
+    """Finds the factors (the item too) of which both sides have mostly the same values."""
+    shared = []
     for name in dict.fromkeys((protocol.item, *protocol.factors)):
-        a, b = {cell[name] for cell in one}, {cell[name] for cell in other}
+        a, b = {cell[name] for cell in first}, {cell[name] for cell in second}
         if name != factor and len(a & b) >= SHARED_VALUES * len(a | b):
-            found.append(name)
-    return found
+            shared.append(name)
+    return shared
 
 
-def _without_marks(shared: Sequence[str], one: Sequence[Row], other: Sequence[Row]) -> list[str]:
-    """The shared factors without those that tell no cells of a side apart, given the others: marks
-    of a prompt, which may differ inside a pair.
+def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
+    """Leaves out shared factors that separate no cells of a side beyond the others: marks of a
+    prompt, which may differ inside a pair.
     """
     kept = list(shared)
     for name in reversed(shared):
         fewer = [other_name for other_name in kept if other_name != name]
-        keys = (len({tuple(cell[key] for key in fewer) for cell in side}) for side in (one, other))
-        if list(keys) == [len(one), len(other)]:
+        keys = (
+            len({tuple(cell[key] for key in fewer) for cell in side}) for side in (first, second)
+        )
+        if list(keys) == [len(first), len(second)]:
             kept = fewer
     return kept
 
 
 def _pairs(
-    one: Sequence[Row], other: Sequence[Row], shared: Sequence[str]
+    first: Sequence[Row], second: Sequence[Row], shared: Sequence[str]
 ) -> tuple[list[tuple[Row, Row]], int]:
-    """Cells of both sides that agree in the shared factors, in their order, and how many have no
-    partner.
+    """Pairs the cells of both sides that agree in the shared factors, in their order; returns the
+    pairs and the number of cells without a partner.
     """
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
-    for place, cells in enumerate((one, other)):
+    for place, cells in enumerate((first, second)):
         for cell in cells:
             sides.setdefault(tuple(cell[name] for name in shared), ([], []))[place].append(cell)
     pairs = [pair for a, b in sides.values() for pair in zip(a, b, strict=False)]
-    return pairs, len(one) + len(other) - 2 * len(pairs)
+    return pairs, len(first) + len(second) - 2 * len(pairs)
 
 
 def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns whose text reaches the prompt and differs in some pair: of the cue's tables, and
-    of no such table.
+    """Finds the columns whose text reaches the prompt and differs in some pair: those of the cue's
+    tables, and those of other tables.
     """
     used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
@@ -290,9 +295,9 @@ def _columns(
         name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)
     ]
     tables = [table for table in protocol.tables if cue & table[0].keys()]
-    own = {name for table in tables for name in table[0]}
-    return tuple(name for name in differ if name in own), tuple(
-        name for name in differ if name not in own
+    in_cue_tables = {name for table in tables for name in table[0]}
+    return tuple(name for name in differ if name in in_cue_tables), tuple(
+        name for name in differ if name not in in_cue_tables
     )
 
 
@@ -302,7 +307,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """Counts the pairs that differ in something, searched in the words that they do not share."""
+    """Counts the pairs for which `what` differs between the words that they do not share."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
@@ -315,8 +320,8 @@ def _is_whole(protocol: Protocol, columns: Sequence[str]) -> bool:
 
 
 def _words_apart(texts: tuple[str, str]) -> int:
-    one, other = (Counter(text.split()) for text in texts)
-    return max((one - other).total(), (other - one).total())
+    first, second = (Counter(text.split()) for text in texts)
+    return max((first - second).total(), (second - first).total())
 
 
 def _word_count(text: str) -> int:

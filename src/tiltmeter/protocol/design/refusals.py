@@ -1,5 +1,5 @@
 """Refusals as a claim of their own: a group that is refused more often is treated differently,
-whatever the answers say that are left.
+whatever its remaining answers are.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _SENTENCE = SentenceKeys(
 
 
 def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
-    """The share of all answers that are refusals at a level less at its baseline, beside a headline
-    difference; None for any other measure.
+    """Makes the measure of refusals beside a headline difference: their share of all answers at the
+    level less at the baseline. None for any other measure.
     """
     if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
         return None
@@ -46,12 +46,12 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
 
 
 def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
-    """Measures as declared, each with its measure of refusals behind it if it is the first of what
-    it compares, and the protocol has no such headline of its own.
+    """Yields the declared measures, and after the first of each comparison its measure of refusals,
+    unless the protocol has such a headline already.
     """
     measures = list(measures)
     names, seen = {spec.name for spec in measures}, []
-    own = [
+    declared = [
         (spec.contrast, spec.where)
         for spec in measures
         if spec.headline and spec.contrast is not None and spec.values == (REFUSAL,)
@@ -60,7 +60,7 @@ def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSp
         yield spec
         refused = refusal_measure(spec)
         compared = (spec.attribute, spec.contrast, spec.where)
-        if refused is None or (spec.contrast, spec.where) in own:
+        if refused is None or (spec.contrast, spec.where) in declared:
             continue
         if compared not in seen and refused.name not in names:
             seen.append(compared)

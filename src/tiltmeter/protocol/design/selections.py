@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def check_selections(protocol: Protocol, place: SourceLocation) -> None:
-    """A selection is of a share, by factors of its groupings or by values that it counts."""
+    """Refuses a selection that is not of a share, or not by its groupings or the values it
+    counts.
+    """
     measures = {measure.name: measure for measure in protocol.measures}
     for number, selection in enumerate(protocol.selections):
         at = place.at("selections", number)

@@ -1,5 +1,4 @@
-"""Rows of data: read from a protocol's tables, put together by their natural join, and put into the
-slots of a text.
+"""Rows of a protocol's tables: reading them, their natural join, and filling the slots of a text.
 
 A cell may hold several values, joined by `|` (a word that a paper prints in two classes).
 """
@@ -15,11 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-from ... import intake
 from ...errors import ProtocolError, UnknownName
-from ...json_text import whole_text
 from ...languages.letters import NAME
 from ...languages.pack import FILES as LANGUAGE_FILES
+from ...records.json_text import whole_text
 from ...row_files import (
     BadTable,
     JsonObject,
@@ -29,12 +27,13 @@ from ...row_files import (
     read_rows,
     table_text,
 )
+from ...system import intake
 from ..source.keys import TableKeys
 from ..source.source_lines import SourceLocation
 
 __all__ = ["SEVERAL", "Beside", "Row", "fill", "given_rows", "join", "rows_of"]
 SEVERAL = "|"
-# columns of a mitigation: its text around {prompt}, and behind the system prompt
+# columns of a mitigation: its text around {prompt}, and after the system prompt
 MITIGATED, SYSTEM = "mitigation_prompt", "mitigation_system"
 MOST_ROWS = 2_000_000  # that tables join to: some GB of memory
 # The settings of a table that name its columns.
@@ -50,12 +49,12 @@ _SLOT = re.compile(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for brac
 
 @dataclass(frozen=True)
 class Beside:
-    """The data files beside a protocol, by the names that it gives them: of a folder, or as a run
-    kept them.
+    """The data files beside a protocol, by the names that it gives them: those of a folder, or
+    those that a run stored.
 
-    texts: those that were read, so that all of a protocol can be kept. root: what no file lies
-    outside of, where that is not the folder. pictures: the blob name of each picture that was read;
-    shown: the folder of pictures, if that is another.
+    texts: the files read so far, so that the whole protocol can be stored. root: the folder that no
+    file may lie outside of, if it is not `folder`. pictures: the blob name of each picture read so
+    far; shown: the folder of pictures, if it is another one.
     """
 
     folder: Path | None = None
@@ -65,8 +64,8 @@ class Beside:
     shown: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """The rows of a file of CSV or of JSON lines, which may be compressed (.xz); a cell of JSON
-        lines that is not text is kept as JSON.
+        """Reads the rows of a file of CSV or JSON lines, which may be compressed (.xz); a cell of
+        JSON lines that is not text stays JSON.
         """
         try:
             if name not in self.texts and self.folder is not None:
@@ -82,7 +81,7 @@ class Beside:
             raise ProtocolError(f"{where}: {name}, {error}") from None
 
     def languages(self) -> dict[str, dict[str, str]]:
-        """{code: {file name: its text}} of the folder `languages/` beside the protocol."""
+        """Reads the folder `languages/` beside the protocol: {code: {file name: its text}}."""
         for path in sorted(self.folder.glob("languages/*/*")) if self.folder else ():
             name = f"languages/{path.parent.name}/{path.name}"
             if path.name in LANGUAGE_FILES and self.folder is not None:
@@ -95,7 +94,7 @@ class Beside:
         return codes
 
     def _read(self, folder: Path, name: str) -> str:
-        """A file below the folder. Shipped protocols share files, below their root."""
+        """Reads a file below the folder; shipped protocols may share files below their root."""
         path = (folder / name).resolve()
         if self.root is None or not path.is_relative_to(self.root.resolve()):
             path = intake.inside(folder, name)
@@ -112,7 +111,7 @@ class Beside:
 
 
 def _as_text(row: JsonObject) -> Row:
-    """An object as a row; what is not text is kept as JSON."""
+    """Turns an object into a row; a value that is not text stays JSON."""
     return {
         whole_text(key): whole_text(
             value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -122,8 +121,8 @@ def _as_text(row: JsonObject) -> Row:
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
-    """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or
-    of several `parts`.
+    """Reads the rows of one table: from the file itself (`rows`), from a data file beside it
+    (`file`), or from several `parts`.
     """
     sources = [name for name in ("rows", "file", "parts") if name in table]
     if len(sources) != 1:
@@ -160,7 +159,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
 
 
 def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
-    """Refuses a row of the protocol itself that has not the columns of the first."""
+    """Refuses a row of the protocol's own file whose columns differ from the first row's."""
     for number, row in enumerate(rows):
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
             has = "lacks the column" if name in rows[0] else "has the column"
@@ -171,7 +170,7 @@ def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
 
 
 def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a column that is named and is not there, or a table without rows."""
+    """Refuses a table without rows, or a setting that names a column the table lacks."""
     if not rows:
         raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
     for setting in NAMING:
@@ -182,8 +181,8 @@ def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: Source
 
 
 def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a row of a data file without a cell that the table `needs`, or whose template has no
-    slot.
+    """Refuses a row of a data file with an empty cell that the table `needs`, or with a template
+    without a slot.
     """
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
@@ -201,18 +200,17 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
 
 
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """(line, row) of a CSV file that somebody gives, its cells without the spaces around them;
-    columns that are not named stay out.
+    """Yields (line, row) of a user's CSV file, cells stripped, with the named columns alone.
 
-    UsageError names the file, and the column or the line that is not as it should be.
+    UsageError names the file, and the column that is missing or the line that cannot be read.
     """
     for line, row in read_rows(path, needs=columns):
         yield line, {name: row[name].strip() for name in columns}
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
-    """Rows that agree on `key` become one; where they differ in a column it holds all values,
-    joined by `|`.
+    """Merges rows that agree in `key`; a column in which they differ holds all values, joined by
+    `|`.
     """
     merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
     for row in rows:
@@ -225,8 +223,8 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Natural join in the order of `left`, then of `right`. Cells with several values agree where
-    they share one.
+    """Joins two tables (natural join), in the order of `left`, then of `right`. Cells with several
+    values agree if they share one.
     """
     if not left or not right:
         return []
@@ -243,14 +241,16 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
                 "cells. Share a column between tables that belong together, or list fewer rows."
             )
     return [
-        {**a, **b, **{name: _common(a[name], b[name]) for name in shared}}
+        {**a, **b, **{name: _common(a[name], b[name]) for name in shared if a[name] != b[name]}}
         for a in left
         for b in {id(row): row for key in _keys(a, shared) for row in index.get(key, ())}.values()
     ]
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """The rows of either side that agree with no row of the other, and so are in no join."""
+    """Finds the rows of either side that agree with no row of the other, and so drop out of a
+    join.
+    """
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (
@@ -260,21 +260,21 @@ def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], lis
 
 
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Yields the keys of a row: of a cell with several values, each."""
-    return product(*(row[name].split(SEVERAL) for name in names))
+    """Returns the keys of a row: one per value of a cell with several."""
+    cells = tuple(row[name] for name in names)
+    if not any(SEVERAL in cell for cell in cells):
+        return (cells,)
+    return product(*(cell.split(SEVERAL) for cell in cells))
 
 
-def _common(one: str, other: str) -> str:
-    """The values that two cells share, in the order of the first."""
-    return (
-        one
-        if one == other
-        else SEVERAL.join(part for part in one.split(SEVERAL) if part in other.split(SEVERAL))
-    )
+def _common(first: str, second: str) -> str:
+    """Returns the values that two cells share, in the order of the first."""
+    others = second.split(SEVERAL)
+    return SEVERAL.join(part for part in first.split(SEVERAL) if part in others)
 
 
 def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
-    """A text with its slots filled from a row; `{{` and `}}` stand for braces.
+    """Fills the slots of a text from a row; `{{` and `}}` stand for braces.
 
     where: the place that an error names; missing: "refuse" raises ProtocolError for a slot without
     a column, "keep" leaves it as it is.

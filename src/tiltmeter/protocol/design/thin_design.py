@@ -1,4 +1,4 @@
-"""Claims that a design has too few items or levels for."""
+"""Warnings of designs with too few items or cue words, or whose cue is not in the prompt."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
-    """A sentence for too few items, for each factor that is compared and of which one name stands
-    for a level, or the same words for two, and for each of which nothing stands in the prompt; none
-    for a design that is thick enough. Items that are the levels of a factor are not few.
+    """Returns a sentence for too few items, for each compared factor with a level of a single name
+    or with the same words at two levels, and for each factor that is not in the prompt; [] for a
+    design without any of these. Items that are the levels of a factor are never too few.
     """
     unasked = (
         f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, and it is the same for all "
@@ -34,20 +34,20 @@ def thin_design(protocol: Protocol) -> list[str]:
 
 
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
-    """Each factor that is compared and of whose columns none stands in a prompt, with these."""
-    found: dict[str, list[str]] = {}
+    """Finds the compared factors none of whose columns is in a prompt: {factor: its columns}."""
+    columns_of: dict[str, list[str]] = {}
     asked = asked_columns(protocol)
     cells = [row for table in protocol.tables for row in table]
     for factor in compared_factors(protocol):
         columns = dict.fromkeys(name for row in cells if factor in row for name in row)
         if columns and not asked & (columns.keys() | _linked(protocol, factor)):
-            found[factor] = list(columns)
-    return found
+            columns_of[factor] = list(columns)
+    return columns_of
 
 
 def _linked(protocol: Protocol, factor: str) -> set[str]:
-    """The columns of other tables whose rows belong to one level each, by a column that they share
-    (the sentences of a stereotype, the stereotypes of a side).
+    """Finds the columns of other tables whose rows belong to one level each, through a shared
+    column (the sentences of a stereotype, the stereotypes of a side).
     """
     linked: set[str] = set()
     for table in protocol.tables:
@@ -61,7 +61,7 @@ def _linked(protocol: Protocol, factor: str) -> set[str]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """The columns that stand in a prompt, or in a column that does, or name a picture."""
+    """Finds the columns that are in a prompt, or in a column that is, or name a picture."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
@@ -102,14 +102,14 @@ def _lone_names(protocol: Protocol) -> Iterator[str]:
 
 
 def _shared_words(protocol: Protocol) -> Iterator[str]:
-    """Of each factor that is compared, the words that are asked alike at several of its levels (a
-    name that is given in two groups): its prompts are then the same prompts.
+    """Yields a sentence per compared factor some of whose words are the same at several levels (a
+    name in two groups), so that their prompts are the same.
     """
     asked = asked_columns(protocol)
     for factor in compared_factors(protocol):
         levels: dict[tuple[tuple[str, ...], ...], dict[str, None]] = {}
-        own = [table for table in protocol.tables if factor in table[0]]
-        if len(own) != 1:  # of several, another may tell levels apart
+        tables_of_factor = [table for table in protocol.tables if factor in table[0]]
+        if len(tables_of_factor) != 1:  # of several, another may tell levels apart
             continue
         parted = {  # by which measures keep such rows apart
             name
@@ -117,8 +117,13 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
             if spec.contrast and spec.contrast.get("factor") == factor
             for name in spec.where
         }
-        linked = {name for table in protocol.tables if table is not own[0] for name in table[0]}
-        for row in own[0]:
+        linked = {
+            name
+            for table in protocol.tables
+            if table is not tables_of_factor[0]
+            for name in table[0]
+        }
+        for row in tables_of_factor[0]:
             words = tuple(row[name] for name in row if name in asked)
             others = tuple(
                 row[name] for name in row if name in linked | parted
@@ -131,8 +136,9 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
 
 
 def name_columns(protocol: Protocol, factor: str) -> list[str]:
-    """The columns of names in the tables of a factor: called so, or a few capitalised words each
-    that are no form of their level ("Black" for black). An item's name is no cue.
+    """Finds the columns of names in the tables of a factor: by their title, or because they hold a
+    few capitalised words that are not a form of the level ("Black" for black). An item's name is
+    not a cue.
     """
     rows = [row for table in protocol.tables if factor in table[0] for row in table]
     columns = dict.fromkeys(name for row in rows for name in row)

@@ -1,8 +1,8 @@
 """Control conditions as a table: a row per control with its level in each factor and its title.
 
-A protocol with `controls = "controls.csv"` names its controls nowhere else: a contrast with
-`controls = "*"` is against all of them, a `where` of ["*"] keeps them alone, {controls} in a text
-is their titles, by which their levels are called too.
+A protocol with `controls = "controls.csv"` names its controls only there: a contrast with `controls
+= "*"` is against all of them, a `where` of ["*"] keeps only them, and {controls} in a text stands
+for their titles, which are the titles of their levels too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> M
 
 
 def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
-    """The titles of a file, and those of the controls in every factor."""
+    """Adds the controls' titles, in every factor, to those of the file."""
     titles = dict(declared) if isinstance(declared, Mapping) else {}
     for column in rows[0]:
         if column != TITLE:
@@ -46,8 +46,8 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
 
 
 def _filled(part: Json, rows: Sequence[Row]) -> Json:
-    """A part of a declaration with its slots for the controls filled, its contrasts against
-    them.
+    """Fills the slots for the controls in a part of a declaration, and names them in its
+    contrasts.
     """
     if isinstance(part, str):
         return part.replace(SLOT, _joined([row[TITLE] for row in rows]))
@@ -66,5 +66,7 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
 
 
 def _joined(titles: Sequence[str]) -> str:
-    """Titles in a sentence: "English", "English and Chinese", "English, Chinese and Finnish"."""
+    """Joins titles in a sentence: "English", "English and Chinese", "English, Chinese and
+    Finnish".
+    """
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))

@@ -1,4 +1,4 @@
-"""Refuses tables of a design whose natural join leaves rows out without a reason."""
+"""Checks of the natural join of a design's tables: it may not leave rows out without a reason."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..source.source_lines import SourceLocation
 
 
 def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
-    """Refuses tables that have no rows in common, naming the one at which none is left."""
+    """Refuses tables whose join is empty, naming the table at which the last row drops out."""
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
         shared = [name for name in table[0] if name in rows[0]]
-        found = join(rows, table)
-        if not found:
+        joined = join(rows, table)
+        if not joined:
             sides = " and ".join(
                 f"{', '.join(list(dict.fromkeys(row[name] for row in side))[:5])}"
                 for name in shared[:1]
@@ -28,7 +28,7 @@ def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> N
                 f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
                 "column."
             )
-        rows = found
+        rows = joined
 
 
 def refuse_dropped(
@@ -46,8 +46,8 @@ def refuse_dropped(
         if (left or right) and "leaves_out" not in declared[number]:
             lost = left or right
             name, level = _level(lost[0], table if left else rows)
-            own = range(number) if left else (number,)
-            source = next(n for n in own if name in tables[n][0])
+            numbers = range(number) if left else (number,)
+            source = next(n for n in numbers if name in tables[n][0])
             where = _row_with(declared[source], source, name, level, beside, place)
             others = "this table" if left else "the tables before it"
             count = "1 row is" if len(lost) == 1 else f"{len(lost)} rows are"
@@ -60,8 +60,8 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """The column, and its level, by which a row agrees with none of the others: one that they lack,
-    else the first that they share.
+    """Finds the column and level by which a row agrees with none of the others: a level that they
+    lack, else the first column that they share.
     """
     shared = [name for name in others[0] if name in row]
     for name in shared:
@@ -74,11 +74,13 @@ def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
 def _row_with(
     table: TableKeys, number: int, name: str, level: str, beside: Beside, place: SourceLocation
 ) -> str:
-    """The place of a table's first row with a level: file and line, or the line of the protocol."""
-    here = place.at("tables", number)
+    """Finds the first row of a table with a level: data file and line, or the line of the
+    protocol.
+    """
+    place_of_table = place.at("tables", number)
     for at, row in enumerate(table.get("rows", ())):
         if str(row.get(name)) == level:
-            return str(here.at("rows", at))
+            return str(place_of_table.at("rows", at))
     for part in (table, *table.get("parts", ())):
         file = part.get("file", "")
         if file in beside.texts:
@@ -88,4 +90,4 @@ def _row_with(
             except BadTable:  # JSON lines
                 line = 0
             return f"{file}, line {line}" if line else file
-    return str(here)
+    return str(place_of_table)

@@ -1,9 +1,8 @@
-"""A protocol's file, or the same as values of Python → the declared protocol, checked. Every error
-names the place in it.
+"""Reading and checking of a protocol, from its file or from values of Python. Every error names its
+place.
 
-First its shape (schema.toml), then the tables, then what its names must agree with (validate.py),
-then the settings of its instruments: so that nothing that is wrong with a protocol is found out in
-the middle of a run.
+Checked are first its shape (schema.toml), then its tables, then its names (validate.py), then the
+settings of its instruments: no error in a protocol may surface in the middle of a run.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
-from ... import intake
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...languages.pack import limits_of
 from ...records import Json, Message
+from ...system import intake
 from .. import InstrumentSpec, Protocol, wording
 from ..design.tables import Beside, rows_of
 from ..instrument_kinds import InstrumentKind, ReadyInstrument
@@ -92,8 +91,8 @@ def _without_retired(data: Mapping[str, Json]) -> Mapping[str, Json]:
         sentence = measure.get("sentence") if isinstance(measure, Mapping) else None
         if not isinstance(measure, Mapping) or not isinstance(sentence, Mapping):
             return measure
-        said = {key: text for key, text in sentence.items() if key not in RETIRED_SENTENCES}
-        return {**measure, "sentence": said}
+        current = {key: text for key, text in sentence.items() if key not in RETIRED_SENTENCES}
+        return {**measure, "sentence": current}
 
     return {**data, "measures": [kept(measure) for measure in measures]}
 
@@ -106,8 +105,9 @@ def declare(
     taken: Collection[str] = (),
     stored: bool = False,
 ) -> Protocol:
-    """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
-    `load`; stored: True for one that a run keeps, whose design stands as it was asked.
+    """Makes the protocol from the content of a file. beside: the data files that it names; kinds
+    and taken as in `load`; stored: True for a protocol that a run stored, whose join is not checked
+    again.
     """
     definition: dict[str, Json] = {"declared": data, "files": beside.texts}
     data = _without_retired(data)
@@ -140,14 +140,14 @@ def declare(
 
 
 def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
-    """True if every key and value is one that schema.toml allows."""
+    """True if schema.toml allows every key and value."""
     return fault(data, schema.shape()) is None
 
 
 def _protocol(
     data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> Protocol:
-    """The protocol as it is declared, its tables and data files read, not checked yet."""
+    """Makes the protocol with its tables and data files read, without checks."""
     tables = data["tables"]
     measures = tuple(map(parts.measure_of, data.get("measures", ())))
     return Protocol(
@@ -202,7 +202,7 @@ def _declared_instruments(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """Lists the limits that a report must name of languages whose options are looked for in
+    """Lists the limits that a report must name for languages whose options are searched in
     sentences.
     """
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
@@ -213,8 +213,8 @@ def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
-    """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
-    could not be tried.
+    """Makes each instrument once, as a run will, so that it refuses wrong settings now; None for
+    one that could not be made here.
     """
     ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
@@ -235,7 +235,7 @@ def _instruments(
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
-    """The settings with the first row of each CSV file: all of its rows are texts in the same
+    """Returns the settings with only the first row of each CSV file: all rows are texts in the same
     columns.
     """
     return {
@@ -247,39 +247,43 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
 
 
 def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
-    """The values of the attributes whose values are closed, of all instruments together."""
-    found: dict[str, dict[str, None]] = {}
+    """Collects the values of the attributes whose values are closed, over all instruments."""
+    values: dict[str, dict[str, None]] = {}
     for spec in protocol.instruments:
         for attribute, closed in kinds(spec.kind).values(spec).items():
-            found.setdefault(attribute, {}).update(dict.fromkeys(closed))
-    return {name: list(closed) for name, closed in found.items()}
+            values.setdefault(attribute, {}).update(dict.fromkeys(closed))
+    return {name: list(closed) for name, closed in values.items()}
 
 
 def _fitting(
-    protocol: Protocol, place: SourceLocation, made: Sequence[ReadyInstrument | None], kinds: Kinds
+    protocol: Protocol, place: SourceLocation, ready: Sequence[ReadyInstrument | None], kinds: Kinds
 ) -> None:
-    """Refuses a design that lacks what an instrument needs, attributes that it does not label, and
-    modes that none reads.
+    """Refuses a design that lacks what an instrument needs, attributes that an instrument does not
+    label, and modes that no instrument reads.
     """
-    for number, (spec, instrument) in enumerate(zip(protocol.instruments, made, strict=True)):
+    for number, (spec, instrument) in enumerate(zip(protocol.instruments, ready, strict=True)):
         if instrument is None:
             continue
-        here = place.at("instruments", number)
+        place_of_spec = place.at("instruments", number)
         kind = kinds(spec.kind)
         known = {spec.attribute, *instrument.attributes, *kind.values(spec)}
         known |= {derived.attribute for derived in kind.derived(spec)}
         for name in spec.also:
             if name not in known:
                 raise ProtocolError(
-                    f"{here.at('also')}: "
+                    f"{place_of_spec.at('also')}: "
                     f"{UnknownName(f'attribute of {spec.name}', name, sorted(known))}"
                 )
         try:
             instrument.check_design(protocol)
         except ProtocolError as error:
-            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+            raise ProtocolError(f"{place_of_spec}: {_without_name(error, spec)}") from None
     for name, mode in protocol.modes.items():
-        if mode.logprobs and made and not any(one is None or one.reads(exact=True) for one in made):
+        if (
+            mode.logprobs
+            and ready
+            and not any(instrument is None or instrument.reads(exact=True) for instrument in ready)
+        ):
             raise ProtocolError(
                 f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
                 "(choice does), so this mode would have no labels. Leave it out."
@@ -294,7 +298,7 @@ def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
 def _kind(
     spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
 ) -> InstrumentKind:
-    """The record of a kind that a file can name, for outputs of this modality."""
+    """Looks up a kind; refuses one that a file may not name, or that is for another modality."""
     try:
         kind = kinds(spec.kind)
     except ProtocolError as error:
@@ -318,7 +322,7 @@ def _kind(
 def _setting(
     place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
 ) -> str:
-    """The place of a setting; of rows of a CSV file, the line there."""
+    """Finds the place of a setting; for rows of a CSV file, the line there."""
     named = declared.get(str(path[0])) if path else None
     if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
         return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"

@@ -18,12 +18,12 @@ from ..source.source_lines import SourceLocation
 
 CSV = ".csv"
 _READ_LANGUAGES = ("choice", "picks", "dialogue")  # kinds that a language's pack reads for
-SIZE = "1024x1024"  # pixels of pictures, where a mode does not say
+SIZE = "1024x1024"  # pixels of pictures, unless a mode names another
 _OWN_KEYS = ("name", "kind", "attribute", "also")  # of an instrument; all others are settings
 
 
 def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
-    """The modes by name; a protocol that names none draws one answer for each prompt."""
+    """Reads the modes by name; a protocol that names none draws one answer per prompt."""
     declared = data.get("modes", {"sampled": ModeKeys()})
     pictures = data.get("modality") == "image"
     return {
@@ -33,7 +33,7 @@ def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
 
 
 def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> Mode:
-    """A mode; that of an image protocol has a size."""
+    """Reads a mode; that of an image protocol has a size."""
     if "size" in keys and not pictures:
         raise ProtocolError(
             f'{place.at("size")}: size = "{keys["size"]}" is of pictures, and these are texts. '
@@ -49,7 +49,7 @@ def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> M
 
 
 def measure_of(keys: MeasureKeys) -> MeasureSpec:
-    """A measure; its unit and its drawing are those of its kind where it names none."""
+    """Reads a measure; its default unit and drawing are those of its kind."""
     unit, figure = "share", "forest"
     try:
         kind = measure_kind(keys["kind"])
@@ -61,7 +61,7 @@ def measure_of(keys: MeasureKeys) -> MeasureSpec:
 
 
 def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
-    """The default variant, then those that the file names."""
+    """Returns the default variant, then those that the file names."""
     return {"default": Variant("default")} | {
         name: filled(
             Variant,
@@ -75,14 +75,14 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
 
 
 def defaults_of(data: FileKeys) -> dict[str, tuple[str, ...]]:
-    """{factor: levels} that are asked where a run names no others."""
+    """Returns {factor: levels} that are asked if a run names no others."""
     return {factor: tuple(levels) for factor, levels in data.get("defaults", {}).items()}
 
 
 def instrument_of(
     keys: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> InstrumentSpec:
-    """An instrument's name and settings; a setting that names a CSV file becomes its rows."""
+    """Reads an instrument's name and settings; a setting that names a CSV file becomes its rows."""
     settings: dict[str, Json] = {
         name: beside.rows(value, place.at(name))
         if isinstance(value, str) and value.endswith(CSV)
@@ -90,8 +90,8 @@ def instrument_of(
         for name, value in keys.items()
         if name not in _OWN_KEYS
     }
-    if keys["kind"] in _READ_LANGUAGES and (own := beside.languages()):
-        settings.setdefault("languages", own)
+    if keys["kind"] in _READ_LANGUAGES and (languages := beside.languages()):
+        settings.setdefault("languages", languages)
     also = keys.get("also")
     return InstrumentSpec(
         str(keys["name"]),
@@ -103,8 +103,8 @@ def instrument_of(
 
 
 def inline_columns(tables: Iterable[TableKeys]) -> tuple[str, ...]:
-    """The columns whose text may have slots of its own: of rows in the file itself, and of files
-    that declare some.
+    """Finds the columns whose text may have slots of its own: those of rows in the protocol's file,
+    and those that a data file's table declares.
     """
     columns: dict[str, None] = {}
     for table in tables:

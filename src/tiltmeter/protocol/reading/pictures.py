@@ -1,12 +1,13 @@
-"""The pictures that a protocol shows with its prompts: each file is read once, and named by its
+"""Pictures that a protocol shows with its prompts: each file is read once and named by its
 content.
 """
 
 from __future__ import annotations
 
-from ... import images, intake
+from ... import images
 from ...errors import ProtocolError
 from ...records import blob_name
+from ...system import intake
 from .. import Protocol
 from ..design.tables import Beside, fill
 from ..source.source_lines import SourceLocation
@@ -14,7 +15,7 @@ from ..source.source_lines import SourceLocation
 
 def read_pictures(protocol: Protocol, beside: Beside, place: SourceLocation) -> None:
     """Names every picture of the design by its content, in `beside.pictures`. ProtocolError says
-    which file is missing or is no picture.
+    which file is missing or not a picture.
     """
     if protocol.modality == "image":
         raise ProtocolError(f"{place.at('pictures')}: what draws is shown none. Leave it out.")

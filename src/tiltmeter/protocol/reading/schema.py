@@ -1,5 +1,5 @@
-"""The shape of a protocol's file, made from the types of its keys (source/keys.py) and their words
-(schema.toml): for the loader and, as one JSON Schema with all instruments, for editors.
+"""JSON Schema of a protocol's file, made from the types of its keys (source/keys.py) and their
+descriptions (schema.toml): for the loader and, with all instruments, for editors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..source.json_schema import Schema
 from ..source.keys import FileKeys, InstrumentKeys
 
 Part: TypeAlias = dict[str, Json]  # of a schema while it is made
-Words: TypeAlias = Mapping[str, Mapping[str, Part]]  # {TypedDict: {key: what its type leaves open}}
+Words: TypeAlias = Mapping[str, Mapping[str, Part]]  # {TypedDict: {key: description, bounds, …}}
 WHOLE = "this"  # in place of a key: the words of the whole table
 DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors' TOML extensions understand
 
@@ -41,7 +41,7 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 @lru_cache
 def shape() -> Schema:
-    """JSON Schema of all but the settings that depend on the kind of an instrument or a measure."""
+    """Returns the JSON Schema without the settings of single kinds of instruments and measures."""
     words = tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
     parts: Part = {}
     whole, instrument = (_of_keys(kind, words, parts) for kind in (FileKeys, InstrumentKeys))
@@ -50,8 +50,8 @@ def shape() -> Schema:
 
 
 def _of_keys(kind: type, words: Words, parts: Part) -> Part:
-    """JSON Schema of a TypedDict: its types, merged with the words of its keys. parts: takes up
-    the TypedDicts that lists and tables are made of.
+    """Makes the JSON Schema of a TypedDict from its types and the descriptions of its keys. parts:
+    collects the TypedDicts inside its lists and tables.
     """
     notes, total = words[_name(kind)], kind.__dict__["__total__"]
     properties: Part = {}
@@ -67,7 +67,7 @@ def _of_keys(kind: type, words: Words, parts: Part) -> Part:
 
 
 def _of_type(hint: type, words: Words, parts: Part) -> Part:
-    """JSON Schema of the type of a key."""
+    """Makes the JSON Schema of the type of a key."""
     if hint in _NAMES:
         return {"type": _NAMES[hint]}
     if is_typeddict(hint):
@@ -87,7 +87,9 @@ def _of_type(hint: type, words: Words, parts: Part) -> Part:
 
 
 def _of_content(hint: type, words: Words, parts: Part) -> Part:
-    """JSON Schema of what a list or a table holds; of a TypedDict, a reference to it."""
+    """Makes the JSON Schema of the content of a list or table; for a TypedDict, a reference to
+    it.
+    """
     if not is_typeddict(hint):
         return _of_type(hint, words, parts)
     name = _name(hint)
@@ -103,7 +105,7 @@ def _name(kind: type) -> str:
 
 
 def _merged(types: Part, words: Part) -> Part:
-    """The words of a key over its types, in inner tables too."""
+    """Merges the descriptions of a key into its types, in inner tables too."""
     merged = {**types, **words}
     for key in types.keys() & words.keys():
         below, above = types[key], words[key]
@@ -113,7 +115,7 @@ def _merged(types: Part, words: Part) -> Part:
 
 
 def settings(kind: InstrumentKind) -> Schema:
-    """JSON Schema of the settings of a kind of instrument."""
+    """Returns the JSON Schema of the settings of a kind of instrument."""
     return {
         "type": "object",
         "properties": dict(kind.settings),
@@ -123,8 +125,8 @@ def settings(kind: InstrumentKind) -> Schema:
 
 
 def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
-    """The whole JSON Schema (draft 7), with the settings of these kinds of instruments
-    by name.
+    """Returns the whole JSON Schema (draft 7), with the settings of these kinds of instruments by
+    name.
     """
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)

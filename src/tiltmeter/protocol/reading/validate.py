@@ -23,7 +23,7 @@ from .validate_measures import Values, check_levels, check_measure
 
 
 def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
-    """Raises ProtocolError at the first name that nothing has."""
+    """Raises ProtocolError at the first unknown name."""
     _design(protocol, place)
     _prompts(protocol, place)
     refuse_twice([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
@@ -78,7 +78,9 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _context(protocol: Protocol, place: SourceLocation) -> None:
-    """Slots of the system prompt and of earlier turns have columns; pictures take none of both."""
+    """Refuses slots without a column in the system prompt and the turns; pictures may have
+    neither.
+    """
     key = "system" if protocol.system else "turns"
     if protocol.modality == "image" and (protocol.system or protocol.turns):
         raise ProtocolError(f"{place.at(key)}: what draws takes no {key}. Leave it out.")
@@ -88,15 +90,15 @@ def _context(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
-    """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition
-    twice.
+    """Refuses slots without a column in prompts and begun answers, and two equal prompts in one
+    condition.
     """
     with _with_place(protocol, place.at("prompt")):
         prompts = [protocol.prompt_text(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
     condition = itemgetter(protocol.item, *protocol.factors)
     for prompt, cell in zip(prompts, protocol.cells, strict=True):
-        key = ("" if protocol.pictures else prompt, *condition(cell))  # one picture a condition
+        key = ("" if protocol.pictures else prompt, *condition(cell))  # one picture per condition
         if key in seen:
             raise ProtocolError(
                 f"{place.at('tables')}: two rows make the same prompt in the same condition: "
@@ -118,7 +120,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
 
 @contextmanager
 def _with_place(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
-    """A slot that no column fills, with its place in the file."""
+    """Adds the place in the file to the error of a slot that no column fills."""
     try:
         yield
     except ProtocolError as error:

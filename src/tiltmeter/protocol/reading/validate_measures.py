@@ -24,7 +24,7 @@ def check_measure(
     attributes: Collection[str],
     values: Values,
 ) -> None:
-    """Raises ProtocolError at the first name of a measure that nothing has."""
+    """Raises ProtocolError at the first unknown name of a measure."""
     kind = _kind(measure, place)
     refuse_unknown(
         "attribute",
@@ -80,7 +80,7 @@ def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
 def _values(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Values are among those that the instrument gives, and hits among what they are divided by."""
+    """Refuses values that the instrument does not give, and hits that the denominator lacks."""
     if known is not None:
         for setting in ("values", "among", "without"):
             for number, value in enumerate(getattr(measure, setting)):
@@ -114,7 +114,9 @@ def _values(
 def _scores(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Scores are of values that the instrument gives, for a mean of them."""
+    """Refuses scores of values that the instrument does not give, or of a measure that is not a
+    mean.
+    """
     if measure.scores and not kind.numbers:
         raise ProtocolError(
             f'{place}: a {measure.kind} counts labels and takes no scores. Write kind = "mean".'
@@ -126,7 +128,7 @@ def _scores(
 
 
 def _null(measure: MeasureSpec, kind: MeasureKind, place: SourceLocation) -> None:
-    """A test takes the null value that its formula has, and one in the range of the values."""
+    """Refuses a null value other than that of the formula, or outside the range of the values."""
     null = measure.null
     if null is None:
         return
@@ -149,8 +151,8 @@ def _reference(
     place: SourceLocation,
     known: Collection[str] | None,
 ) -> None:
-    """A reference is a column with a share for each item, or shares of values; only some kinds take
-    one.
+    """Refuses a reference that is neither a column with a share per item nor shares of values, or
+    of a kind that takes none.
     """
     reference = measure.reference
     if not kind.reference:
@@ -173,7 +175,8 @@ def _reference(
                 refuse_unknown(f"value of {measure.attribute}", value, known, place.at(value))
         if sum(reference.values()) > 1 + 1e-9:
             raise ProtocolError(
-                f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1."
+                f"{place}: the shares add up to {sum(reference.values()):g}; they must not "
+                "exceed 1."
             )
         return
     refuse_unknown("column", reference, protocol.cells[0], place)
@@ -241,7 +244,7 @@ def _contrast(
 def check_levels(
     protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation
 ) -> None:
-    """{factor: levels} that the design has; `mode` is a factor where modes are named."""
+    """Refuses factors and levels that the design does not have; `mode` counts as a factor."""
     for factor, levels in named.items():
         refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
         known = protocol.modes if factor == "mode" else protocol.levels[factor]

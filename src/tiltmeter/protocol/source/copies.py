@@ -1,5 +1,5 @@
-"""Published data that a protocol reads and that does not ship: which release it is, where to get
-it, and whether the user's own copy is that release.
+"""Published data that a protocol reads and that does not ship: its release, the place to get it,
+and a check that the user's copy is that release.
 
 `sources.toml` in the folder of a protocol names the release and the sha256 of each file:
 
@@ -15,8 +15,8 @@ it, and whether the user's own copy is that release.
     outputs = "replies:read"                     # reads published outputs, for tiltmeter import
     contents = "replies:contents"                # gives the files' contents, if they are gathered
 
-`outputs` and `contents` name functions beside the protocol. Outputs that stand in rows need none:
-`[[outputs]]` says which columns to read (stages/steps/import_rows.py). A copy is a folder, or the
+`outputs` and `contents` name functions beside the protocol. Outputs in rows need no function:
+`[[outputs]]` names the columns to read (stages/steps/import_rows.py). A copy is a folder, or the
 file if there is one.
 """
 
@@ -33,8 +33,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ... import cache, intake
 from ...errors import UsageError
+from ...system import cache, intake
 
 DATA = "TILTMETER_DATA"  # the folder that remembers copies, in place of the system's
 NAME = "sources.toml"
@@ -42,7 +42,7 @@ SHOWN = 3  # files that a message names
 
 
 class MissingCopy(UsageError):
-    """A protocol asks texts that do not ship, and no copy of them is known."""
+    """Raised if a protocol asks texts that do not ship, and no copy of them is known."""
 
     def __init__(self, source: CopySources) -> None:
         super().__init__(
@@ -64,7 +64,7 @@ class Copy:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the files' names and of theirs."""
+        """The SHA-256 of the files' names and of their own SHA-256."""
         lines = (f"{_sha256(content)}  {name}\n" for name, content in self.contents.items())
         return _sha256("".join(lines).encode())
 
@@ -140,13 +140,13 @@ class CopySources:
 
     def _further(self, path: Path) -> list[str]:
         """Returns the names of further files of the release that a copy has."""
-        found = (
+        names = (
             str(file.relative_to(path).as_posix()).removesuffix(intake.XZ)
             for pattern in self.also
             for ending in ("", intake.XZ)
             for file in path.glob(f"{pattern}{ending}")
         )
-        return sorted({name for name in found if name not in self.files})
+        return sorted({name for name in names if name not in self.files})
 
     def check_texts(self, path: Path) -> Copy:
         """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
@@ -160,15 +160,15 @@ class CopySources:
     def texts(self, path: Path) -> dict[str, str]:
         """Returns the tables made from a copy, by the names that protocol.toml gives them."""
         copy = self.check_texts(path)
-        made: dict[str, str] = {}
+        tables: dict[str, str] = {}
         for table, maker in self.tables.items():
             hashes = map(_sha256, copy.contents.values())
             key = cache.key_of(self.protocol, table, *hashes) if cache.keeps() else ""
             text = cache.read_text(key)
-            made[table] = self._table(maker, copy) if text is None else text
+            tables[table] = self._table(maker, copy) if text is None else text
             if text is None:
-                cache.keep_text(key, made[table])
-        return made
+                cache.keep_text(key, tables[table])
+        return tables
 
     def _table(self, maker: str, copy: Copy) -> str:
         """Returns a table: a file of the copy as it is, or made by a function."""

@@ -1,4 +1,4 @@
-"""Objects from keys: each field of a dataclass gets the key that is called as it is."""
+"""Objects made from keys: each field of a dataclass gets the key of the same name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Filled = TypeVar("Filled")
 
 
 def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: object) -> Filled:
-    """An object of a dataclass or named tuple. others: fields that are not taken over as they are.
+    """Makes an object of a dataclass or named tuple. others: values that replace those of the keys.
 
     Lists become tuples, inside tables too, so that a frozen object cannot change.
     """
@@ -18,7 +18,7 @@ def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: ob
 
 
 def frozen(value: object) -> object:
-    """The value with tuples in place of its lists, in a copy of its tables."""
+    """Returns the value with tuples in place of its lists, in a copy of its tables."""
     if isinstance(value, Mapping):
         return {key: frozen(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):  # a named tuple stays one

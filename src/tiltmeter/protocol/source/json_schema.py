@@ -1,7 +1,6 @@
-"""Is a value what its JSON Schema says? The first fault, in words: where it is, what it is, what to
-write instead.
+"""Checks of values by a JSON Schema: the first fault, in words, with its place and what to write.
 
-As much of JSON Schema as a protocol's file needs, with the meaning that it has there: type, enum,
+Understood is as much of JSON Schema as a protocol's file needs, with its usual meaning: type, enum,
 properties, required, additionalProperties (true, false or a schema), minProperties, items,
 minItems, maxItems, minimum, exclusiveMinimum, maximum, minLength, pattern, and $ref to a part of
 `$defs`. A library for all of it takes longer to import than a protocol to load, and says neither
@@ -53,7 +52,7 @@ Schema = TypedDict(
     total=False,
 )
 Path = tuple[str | int, ...]  # keys of tables, numbers (from 0) of list entries
-Told = tuple[Schema, Path]
+Hint = tuple[Schema, Path]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _KINDS = {
@@ -74,15 +73,15 @@ class SchemaFault(NamedTuple):
 
 
 def fault(value: Json, schema: Schema) -> SchemaFault | None:
-    """The first fault of a value, None where it has none."""
+    """Returns the first fault of a value, or None."""
     return next(_faults(value, schema, schema, (), (schema, ())), None)
 
 
 def _faults(
-    value: Json, schema: Schema, root: Schema, path: Path, like: Told
+    value: Json, schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
-    """like: the nearest part that says what to write, since a fault deep in a list is mended by
-    writing the list otherwise.
+    """Yields the faults of a value. like: the nearest part with an example or a description, since
+    a fault deep in a list is mended by rewriting the list.
     """
     if "$ref" in schema:
         siblings: Schema = {**schema}
@@ -112,7 +111,7 @@ def _faults(
 
 
 def _of_table(
-    value: Mapping[str, Json], schema: Schema, root: Schema, path: Path, like: Told
+    value: Mapping[str, Json], schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for key in value:
@@ -137,7 +136,7 @@ def _of_table(
 
 
 def _of_list(
-    value: Sequence[Json], schema: Schema, root: Schema, path: Path, like: Told
+    value: Sequence[Json], schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
     if not least <= len(value) <= most:
@@ -156,7 +155,7 @@ def _of_list(
 
 
 def _limits(value: Json, schema: Schema) -> Iterator[str]:
-    """Of a number or a text, what it breaks."""
+    """Yields the bounds that a number or a text breaks."""
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0) or not re.search(
             schema.get("pattern", ""), value
@@ -201,13 +200,13 @@ def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
 
 
 def short_toml(value: Json) -> str:
-    """A value as a file has it, cut short."""
+    """Writes a value in TOML's notation, cut short."""
     text = toml(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def toml(value: Json) -> str:
-    """A value in TOML's notation, on one line."""
+    """Writes a value in TOML's notation, on one line."""
     if isinstance(value, Mapping):
         parts = ", ".join(f"{_key(key)} = {toml(part)}" for key, part in value.items())
         return f"{{ {parts} }}" if parts else "{}"

@@ -1,4 +1,4 @@
-"""The keys of a protocol's file as types. reading/schema.py makes its JSON Schema of them; the
+"""The keys of a protocol's file as types, from which reading/schema.py makes its JSON Schema; the
 meaning of each key, an example and its bounds are in schema.toml.
 """
 
@@ -68,8 +68,8 @@ class BandKeys(TypedDict):
 
 
 class SentenceKeys(TypedDict, total=False):
-    """Sentences for a measure's claims, by verdict; {slots} are those of `wording.SLOTS`. between,
-    over_time: of two runs side by side, and one after another (`wording.SLOTS_OF_RUNS`).
+    """Sentences for a measure's claims, by verdict, with the {slots} of `wording.SLOTS`. between,
+    over_time: for two runs side by side, and one after the other (`wording.SLOTS_OF_RUNS`).
     """
 
     tilt: str
@@ -217,9 +217,9 @@ class CrosstabKeys(TypedDict):
 
 
 class SelectionKeys(TypedDict, total=False):
-    """A table of selection rates and impact ratios by category, as audits of employment tools have
-    them. by: factors whose levels are the categories, crossed where there are several; groups: or
-    {category: values of the measure's attribute}.
+    """A table of selection rates and impact ratios by category, as in audits of employment tools.
+    by: factors whose levels are the categories, crossed if there are several; groups: instead of
+    these, {category: values of the measure's attribute}.
     """
 
     title: Required[str]

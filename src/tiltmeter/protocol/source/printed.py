@@ -3,12 +3,12 @@
     measure,subject,category,published,times,source
     bias,UnifiedQA-11B (ARC),Age,48.9,100,Figure 3
 
-measure, published: which number, as it is printed; its decimals say how far it can be compared.
-times: by what ours is multiplied to be on the scale of the print, 1 if left out; scale: "exp" if
-ours is the logarithm of what is printed. within: how far ours may lie from the print, if answers
-are read in another way than the authors'; source: the table or figure. reason: why the verdict may
-differ from what the authors say. Every other column is a part of the condition (subject, a factor,
-what is counted); an empty cell is no condition.
+measure: its name here; published: the number as printed, compared to its last decimal. times: the
+factor from our scale to the printed one, 1 if left out; scale: "exp" if ours is the logarithm of
+the printed number. within: the distance allowed, if answers are read differently from the authors;
+source: the table or figure. reason: why the verdict may differ from the authors'. Every other
+column is a part of the condition (subject, a factor, a counted value); an empty cell is not a
+condition.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ... import intake
 from ...errors import ProtocolError
 from ...row_files import BadTable, numbered_rows
+from ...system import intake
 
 NAME = "expected.csv"
 _OWN = ("measure", "published", "times", "scale", "source", "reason", "within")
@@ -30,7 +30,7 @@ _HALF = 0.5 + 1e-9  # of the last decimal: what rounding leaves open
 
 @dataclass(frozen=True, slots=True)
 class PrintedNumber:
-    """One number of a paper. condition: of which row of the estimates it is the value."""
+    """One printed number of a paper. condition: identifies the row of our estimates."""
 
     measure: str
     condition: Mapping[str, str]
@@ -48,7 +48,8 @@ class PrintedNumber:
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:
-        """True if a value of ours rounds to what is printed, or lies `within` so much of it.
+        """True if a value of ours rounds to the printed number, or lies `within` that distance of
+        it.
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """
@@ -56,15 +57,15 @@ class PrintedNumber:
         return off <= max(_HALF / 10.0**self.decimals, self.within)
 
     def scaled(self, value: float | None) -> float | None:
-        """A value of ours on the scale of the print."""
+        """Returns a value of ours on the printed scale."""
         if value is None:
             return None
         return math.exp(value) if self.scale == EXP else value * self.times
 
 
 def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
-    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a line that is no
-    printed number.
+    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a line that is not
+    a printed number.
     """
     path = folder / NAME
     try:

@@ -1,9 +1,9 @@
-"""On which line of a TOML file a value stands. Python's parser says so for its own errors only.
+"""The line of a value in a TOML file, which Python's parser gives for its own errors only.
 
 The text is cut into statements (a header, or a key with all of its value): the shortest runs of
-lines that parse. Inside a statement of several lines a list's entry is found by how many entries
-the lines up to there hold, a key by its name. Where none of this tells, the line is that of what
-holds the value; where the text is no TOML, there is none.
+lines that parse. Inside a statement of several lines a list's entry is found by counting the
+entries of the lines so far, a key by its name. If neither works, the line is that of the list or
+table that holds the value; if the text is not TOML, there is none.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _UNFINISHED = re.compile(r"[,\[{=]\s*(#[^\"']*)?$")  # a line that ends so ends 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a declaration, for errors: as text `audit.toml, line 14, measures 'gap',
+    """A place in a declaration, for errors; as text: `audit.toml, line 14, measures 'gap',
     contrast.factor`.
 
-    name: the file's, or what stands for it; text: the file's, "" for what was declared in Python;
-    data: as it was parsed.
+    name: of the file, or of another source; text: of the file, "" for a declaration in Python;
+    data: the parsed text.
     """
 
     name: str
@@ -45,22 +45,22 @@ class SourceLocation:
         return ", ".join(part for part in parts if part)
 
     def _path_in_words(self) -> str:
-        """The path in words: entries by their `name` where they have one, else by their number from
-        1.
+        """Writes the path in words: entries by their `name` if they have one, else by their number,
+        from 1.
         """
-        found, data = "", self.data
+        words, data = "", self.data
         for part in self.path:
             data = _within(data, part)
             if isinstance(part, int):
                 name = data.get("name") if isinstance(data, Mapping) else None
-                found += f" '{name}'" if isinstance(name, str) else f" {part + 1}"
+                words += f" '{name}'" if isinstance(name, str) else f" {part + 1}"
             else:
-                found += ("" if not found else ", " if found[-1] in "'0123456789" else ".") + part
-        return found
+                words += ("" if not words else ", " if words[-1] in "'0123456789" else ".") + part
+        return words
 
 
 def _within(data: Json, part: str | int) -> Json:
-    """The value under a key, or the entry with a number; None where there is none."""
+    """Returns the value of a key, or the entry of a number; None if there is none."""
     if isinstance(data, Mapping):
         return data.get(str(part))
     if isinstance(data, str) or not isinstance(data, Sequence) or not isinstance(part, int):
@@ -69,8 +69,8 @@ def _within(data: Json, part: str | int) -> Json:
 
 
 class _Statement(NamedTuple):
-    """path: what it sets or opens, of which the first `least` parts are surely its own; line: its
-    first, from 1.
+    """A statement of a TOML file. path: what it sets or opens, of which the first `least` parts are
+    certain; line: its first line, from 1.
     """
 
     path: Path
@@ -80,25 +80,29 @@ class _Statement(NamedTuple):
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line, from 1, of the value at a path (keys, and numbers of entries from 0), or of the
-    nearest that holds it.
+    """Finds the line, from 1, of the value at a path (keys, and numbers of entries from 0), or of
+    the nearest statement that holds it.
     """
-    found = list(_statements(text))
-    for one in found:
-        if path and one.path[: len(path)] == path:
-            return one.line
-    holding = [one for one in found if one.path[: one.least] == path[: one.least]]
+    statements = list(_statements(text))
+    for statement in statements:
+        if path and statement.path[: len(path)] == path:
+            return statement.line
+    holding = [
+        statement
+        for statement in statements
+        if statement.path[: statement.least] == path[: statement.least]
+    ]
     if holding:
-        nearest = max(holding, key=lambda one: _common(one.path, path))
+        nearest = max(holding, key=lambda statement: _common(statement.path, path))
         return nearest.line + _inside(nearest.text, path[_common(nearest.path, path) :])
     return None
 
 
-def _common(one: Path, other: Path) -> int:
+def _common(first: Path, second: Path) -> int:
     """Counts the parts that two paths share from the start."""
     return next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
+        (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
     )
 
 
@@ -127,7 +131,7 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _parse_statement(lines: list[str], start: int) -> tuple[int, dict[str, Json] | None]:
-    """The end of the shortest run of lines from `start` that parses, and what it says."""
+    """Finds the shortest run of lines from `start` that parses: its end, and the parsed content."""
     for end in range(start + 1, len(lines) + 1):
         if _UNFINISHED.search(lines[end - 1]):
             continue
@@ -139,7 +143,7 @@ def _parse_statement(lines: list[str], start: int) -> tuple[int, dict[str, Json]
 
 
 def _keys(data: Json) -> Path:
-    """The keys on the way down, as long as there is one."""
+    """Follows the keys down, as long as there is a single one."""
     keys: list[str] = []
     while isinstance(data, Mapping) and len(data) == 1:
         ((key, data),) = data.items()
@@ -148,7 +152,9 @@ def _keys(data: Json) -> Path:
 
 
 def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
-    """A header's keys with the number of the entry that each list of tables is at."""
+    """Adds the number of the current entry after each of a header's keys that is a list of
+    tables.
+    """
     path: Path = ()
     for key in keys:
         path = (*path, key)
@@ -176,8 +182,8 @@ def _inside(text: str, rest: Path) -> int:
 
 
 def _entry(lines: list[str], wanted: int) -> int:
-    """The line on which entry `wanted` of a statement's list begins: after those that hold all
-    before it, if it fits there.
+    """Finds the line on which entry `wanted` of a statement's list begins: after the lines of all
+    entries before it, if it fits there.
     """
     upto = range(1, len(lines) + 1)
     last = bisect_left(upto, wanted + 1, key=lambda number: _entries(lines[:number]))
@@ -190,10 +196,10 @@ def _entries(lines: list[str]) -> int:
     """Counts the entries of a statement's list that are whole in its first lines."""
     for end in range(len(lines), 0, -1):
         try:
-            (found,) = tomllib.loads(
+            (entries,) = tomllib.loads(
                 "\n".join(lines[:end]).rstrip().removesuffix("]") + "]"
             ).values()
         except (tomllib.TOMLDecodeError, ValueError):
             continue
-        return len(found) if isinstance(found, list) else 0
+        return len(entries) if isinstance(entries, list) else 0
     return 0

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ... import intake
 from ...errors import UsageError
 from ...instruments.ranking.ranking import Rankings
 from ...protocol import Protocol
 from ...protocol.source.copies import Copy
 from ...records import ANSWER, Answered, Json, Label, Output, Reply, Sampling, Trial, content_id
+from ...system import intake
 
 RACES = {"A": "Asian", "B": "Black", "H": "Hispanic", "W": "White"}
 GENDERS = {"M": "men", "W": "women"}

@@ -1,5 +1,5 @@
-"""What a text says of its own row: the theme noun where no column has it, a label that the text
-contradicts, another language. For files of others, whose columns are not known here.
+"""Facts inferred from a text about its own row: the theme noun if no column has it, a label that
+the text contradicts, another language. For files of others, whose columns are not known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def noun_in(text: str, theme: str, category: str) -> str:
 
 
 def contradiction(row: Mapping[str, str]) -> str:
-    """What in a text contradicts its pronoun label, "" where nothing does.
+    """Finds the word of a text that contradicts its pronoun label; "" for none.
 
     >>> contradiction({"pronoun": "none", "text": "She lost her keys."})
     'none, with she'

@@ -126,8 +126,8 @@ Kind = Literal["present", "past", "bare"]
 
 
 def verb_kind(verb: str) -> Kind:
-    """What a verb after "they" is. Forms that may be both (put, read) count as past: to leave them
-    is never wrong.
+    """Classifies a verb after "they". Forms that may be both (put, read) count as past: to leave
+    them is never wrong.
     """
     lower = verb.lower()
     base, past, participle = irregular()

@@ -111,7 +111,7 @@ class Rated:
 
     @property
     def opposite(self) -> int:
-        """How many raters named the stereotype that opposes the grammatical gender."""
+        """Counts the raters that named the stereotype opposite to the grammatical gender."""
         wanted = OPPOSITE.get(self.row["grammatical_gender"], "")
         return sum(value == wanted for value in self.votes.values())
 

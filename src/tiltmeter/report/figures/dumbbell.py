@@ -49,8 +49,8 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """As many strata a page as rows and levels have room for; none where one stratum has too many
-    levels.
+    """Puts as many strata on a page as rows and levels have room for; none where one stratum has
+    too many levels.
     """
     each = max(1, len({_rest(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
@@ -111,7 +111,9 @@ def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
 
 
 def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[str]:
-    """In the order of the design; what is compared with the others by a contrast comes first."""
+    """Lists levels in the order of the design; what is compared with the others by a contrast comes
+    first.
+    """
     first = {spec.contrast.get("level") for spec in audit.protocol.measures if spec.contrast}
     seen = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
     order = audit.protocol.levels.get(factor, {})
@@ -139,7 +141,7 @@ def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
     """
     found: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
-        baseline = (e.contrast or {}).get(factor, "").rpartition(f" {numerals.MINUS} ")[2]
+        baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]
         if baseline:
             found.setdefault(
                 (reading.stratum(e), tuple(reading.group(e).items()), baseline),

@@ -103,8 +103,8 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """As many strata as there is room for; where several models have several contrasts, a panel
-    a model.
+    """Yields as many strata as there is room for; where several models have several contrasts, a
+    panel a model.
     """
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
@@ -177,7 +177,7 @@ def _joined(
 
 
 def _baseline(audit: Audit, contrast: str) -> str:
-    """What a contrast is held against, by its title."""
+    """Names what a contrast is held against, by its title."""
     factor, _, level = contrast.partition(": ")
     return wording.title(audit.protocol, factor, level) if level else contrast
 
@@ -245,8 +245,8 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
         for name, short in names.items():
             text = text.replace(name, short)
         bare = text.partition(": ")[2] or text
-        if bare.count(f" {numerals.MINUS} ") == 1:  # what is held against the baseline
-            bare = text = bare.partition(f" {numerals.MINUS} ")[0]
+        if bare.count(numerals.BETWEEN) == 1:  # what is held against the baseline
+            bare = text = bare.partition(numerals.BETWEEN)[0]
         return " · ".join(
             ", ".join(titles.get(part, part) for part in group.split(", "))
             for group in (bare if bare in titles else text).split(" · ")

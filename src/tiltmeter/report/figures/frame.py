@@ -62,7 +62,7 @@ def chart(
 
 
 def legend_height(legend: Legend, narrow: bool) -> float:
-    """Where rows begin: under the legend, if there is one."""
+    """Returns the height at which rows begin: under the legend, if there is one."""
     names = [name for name, _ in legend]
     return 8 + (flow(names, NARROW if narrow else WIDE)[1] + 4 if names else 0)
 

@@ -68,7 +68,9 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Those with a row and a column to show; where none has both, all, against the strata."""
+    """Lists the groupings with a row and a column to show; where none has both, all, against the
+    strata.
+    """
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 
@@ -225,13 +227,13 @@ def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
         return numerals.quantity(value, spec.unit, signed, 2)
     if not signed:
         return numerals.percent(value)
-    sign = "" if not value else "+" if value > 0 else numerals.MINUS
-    return f"{sign}{numerals.fixed_decimals(abs(100 * value), numerals.point_places(value))}"
+    size = numerals.fixed_decimals(abs(100 * value), numerals.point_places(value))
+    return f"{numerals.sign(value)}{size}"
 
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
-    """How far the last colour lies from the null value: of shares and divergences what they can
-    be, of their differences half of it, of ratios a factor of four; of other units their own.
+    """Returns how far the last colour lies from the null value: of shares and divergences what they
+    can be, of their differences half of it, of ratios a factor of four; of other units their own.
     """
     if spec.unit in numerals.RATIOS:
         return math.log(RATIO)
@@ -247,8 +249,8 @@ def _is_difference(spec: MeasureSpec) -> bool:
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
-    """Of a measure without a test of its own: where a declared leader of the same labels stands,
-    and whether it holds.
+    """Finds, for a measure without a test of its own, where a declared leader of the same labels
+    stands, and whether it holds.
     """
     if spec.null is not None:
         return {}

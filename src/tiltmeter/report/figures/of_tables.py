@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...analyse.words import reading
+from ...analyse.words.numerals import LEADER, OPEN_LEADER
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..page_model import strata
 from ..page_model.audits import Audit, slug
 from ..page_model.figures import FigureRow, Heat, Plot
 from ..tables.cross_table_axes import Levels
-from ..tables.cross_table_formats import LEADER, OPEN_LEADER
 from ..tables.cross_tables import CrossTable
 from . import axes, forest, heat
 

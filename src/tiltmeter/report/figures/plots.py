@@ -103,7 +103,7 @@ def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
 
 
 def _joined_row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
-    """All points in one line, with their numbers at the right."""
+    """Draws all points in one line, with their numbers at the right."""
     width, below = NARROW if narrow else WIDE, LINE if narrow else 0
     tall = LINE + 5 + OFFSET * max(0, len(plot.series) - 2)
 

@@ -71,8 +71,7 @@ def share_tick(value: float, *, signed: bool) -> str:
     number = numerals.fixed_decimals(100 * abs(value), 0)
     if not signed:
         return f"{number} %"
-    sign = "" if value == 0 else "+" if value > 0 else numerals.MINUS
-    return f"{sign}{number}"
+    return f"{numerals.sign(value)}{number}"
 
 
 def _point(one: Point, *, signed: bool) -> Point:

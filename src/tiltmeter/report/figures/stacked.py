@@ -37,8 +37,8 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """How often each label occurs in one condition. queries: label → query of what was counted; of
-    those that it does not have, that of "".
+    """The counts of labels in one condition. queries: label → query of its outputs; "" → the query
+    of the labels that have none.
     """
 
     estimate: Estimate
@@ -48,12 +48,12 @@ class StackedCounts:
     queries: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, label: str) -> str:
-        """Of the outputs among which a label was counted, as text."""
+        """Returns the query of the outputs among which a label was counted."""
         return self.queries.get(label, self.queries.get("", ""))
 
 
 def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCounts:
-    """All labels of the group of an estimate."""
+    """Counts all labels of the group of an estimate."""
     counts = estimate.outcomes
     query = query_of_labels(audit.protocol, estimate).text()
     return StackedCounts(estimate, label, counts, sum(counts.values()), {"": query})
@@ -85,8 +85,8 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Of a measure of all attributes a folded figure for each, with a bar for each level that its
-    contrast compares.
+    """Yields for a measure of all attributes a folded figure for each, with a bar for each level
+    that its contrast compares.
     """
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
@@ -293,8 +293,8 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How a part is drawn: its class, its own colour or "", the class of a number in it, where it
-    has one, and the kind of its hatching.
+    """The look of a part: its class, its own colour or "", the class of a number in it, if it has
+    one, and the kind of its hatching.
     """
 
     name: str
@@ -304,7 +304,7 @@ class _Look:
 
 
 def _looks(figure: Stacked) -> Iterator[_Look]:
-    """Of each part: answers in colours, no-answers in greys with a hatching."""
+    """Yields the look of each part: answers in colours, no-answers in greys with a hatching."""
     own = colour.own(figure.parts[: figure.answers])
     for number, part in enumerate(figure.parts):
         rgb, other = own.get(part), number - figure.answers
@@ -319,7 +319,9 @@ def _looks(figure: Stacked) -> Iterator[_Look]:
 
 
 def _dark(rgb: colour.Rgb) -> bool:
-    """Whether white stands out on it better than black: relative luminance under .18 (WCAG 2.1)."""
+    """True if white stands out on a colour better than black: relative luminance under .18 (WCAG
+    2.1).
+    """
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (value / 255 for value in rgb)

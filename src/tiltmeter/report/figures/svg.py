@@ -59,7 +59,7 @@ def upright_line(parent: ET.Element, name: str, x: float, top: float, bottom: fl
 
 
 def link_outputs(parent: ET.Element, query: str) -> None:
-    """What was drawn last leads to the outputs that it counts: the page knows where they stand."""
+    """Links the last drawn element to the outputs that it counts, for the page to resolve."""
     if query:
         parent[-1].set("data-query", query)
 
@@ -88,7 +88,7 @@ def text(
 
 
 def cut_text(words: str, room: float) -> str:
-    """As much of a text as fits into so many px."""
+    """Cuts a text to so many px."""
     if width_of(words) <= room:
         return words
     while words and width_of(words) > room - GLYPH:
@@ -102,8 +102,8 @@ def width_of(words: str) -> float:
 
 
 def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]], float]:
-    """Where each name of a legend stands, set in lines as words are, and where the last line ends
-    (px).
+    """Sets the names of a legend in lines, as words are; returns their places, and the end of the
+    last line (px).
     """
     x, y, places = 8.0, 16.0, []
     for name in names:

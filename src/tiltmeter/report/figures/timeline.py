@@ -61,8 +61,8 @@ def draw(figure: Timeline, narrow: bool = False) -> str:
 
 
 def places(dates: Sequence[str], left: float, right: float) -> list[float]:
-    """Where each run stands: by its date, no two closer than is legible; evenly where a date is
-    not known, or all are near one another.
+    """Places each run by its date, no two closer than is legible; evenly if a date is not known, or
+    all are near one another.
     """
     even = [left + (right - left) * n / max(1, len(dates) - 1) for n in range(len(dates))]
     if not all(dates) or LEAST * (len(dates) - 1) > right - left:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ... import gold
 from ...analyse.claims import cut_replies
 from ...analyse.claims.output_query import query_of
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.stopping.progress import read_progress
 from ...analyse.words import headlines, numerals
 from ...analyse.words.first_sentence.facts import Strength
@@ -20,7 +21,7 @@ from ...protocol.design.thin_design import cues_not_asked, thin_design
 from ...store import Store
 from ...store.queries import endpoints, labels
 from ..page_model.page import Badge
-from .ranking import Judged, leading
+from .ranking import effect_of, leading
 from .summary import Missing
 
 SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
@@ -31,10 +32,11 @@ MOST = 7  # for which the first screen has room
 
 
 def badges(
-    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
+    store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
-    """Those of verdicts, then what qualifies them all. Where there are too many, the last verdicts
-    have none: what they are stands in the table, what could turn the first ones does not.
+    """Lists the badges of verdicts, then of what qualifies them all. Where there are too many, the
+    last verdicts have none: what they are stands in the table, what could turn the first ones does
+    not.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))
@@ -42,7 +44,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """What is said in large letters of planted models."""
+    """Writes what stands in large letters about planted models."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -54,10 +56,10 @@ def simulated(subjects: Sequence[str]) -> str:
 
 
 def _qualifying_badges(
-    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: Missing
+    store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> Iterator[Badge]:
     for one in judged:
-        for caution in one.verdict.cautions:
+        for caution in one.cautions:
             factor = caution.factor
             if factor in protocol.factors:
                 effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
@@ -68,10 +70,10 @@ def _qualifying_badges(
         else:
             continue
         break
-    found = [one for one in judged if one.verdict.nuisance and one.word == Word.TILT]
-    for one in sorted(found, key=lambda one: -one.effect)[:1]:
-        size = headlines.amount(one.verdict.value, one.verdict.unit, False)
-        yield Badge("tilt", f"▲ {one.verdict.nuisance}: {size}", query=one.verdict.query.text())
+    found = [one for one in judged if one.nuisance and one.word == Word.TILT]
+    for one in sorted(found, key=lambda one: -effect_of(one))[:1]:
+        size = headlines.amount(one.value, one.unit, False)
+        yield Badge("tilt", f"▲ {one.nuisance}: {size}", query=one.query.text())
     stopped = read_progress(store)
     if stopped is not None and stopped.made:
         yield Badge("plain", stopped.badge(), "#looks-figure")
@@ -84,7 +86,7 @@ def _qualifying_badges(
     if cut > cut_replies.SOME:
         yield Badge("open", f"! {numerals.percent(cut)} of replies cut", "#limits")
     hidden = endpoints.hidden_prompts(store)
-    if any(one.verdict.subject in hidden for one in judged):
+    if any(one.subject in hidden for one in judged):
         yield Badge("open", "! hidden system prompt", "#limits")
     if missing.unread >= MUCH_UNREAD:
         unread = f"! {numerals.percent(missing.unread)} not read"
@@ -104,14 +106,16 @@ def _wordless(protocol: Protocol) -> list[str]:
 
 
 def _checked_badge(people: int) -> Badge:
-    """Who checked the labels. Of one person's gold nobody knows how far it is theirs: no tick."""
+    """Makes the badge of who checked the labels. Of one person's gold nobody knows how far it is
+    theirs: no tick.
+    """
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
     return Badge("plain", one if people == 1 else "✓ labels compared with people")
 
 
-def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Badge]:
+def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:
     """A badge a level of the factor that the protocol names, else one a verdict."""
     factor = protocol.first.get("badges", "")
     levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
@@ -126,12 +130,12 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
                 about = f"{wording.title(protocol, factor, level)}: {grade or _text(top.word)}{of}"
                 yield _badge(top.word, about, judged, same)
         return
-    questions = [one for one in judged if not one.verdict.nuisance]
-    following = [one for one in questions if one.verdict.facts.follows and one.word == Word.TILT]
+    questions = [one for one in judged if not one.nuisance]
+    following = [one for one in questions if one.facts.follows and one.word == Word.TILT]
     leading_ones = [one for one in questions if not any(one is other for other in following)]
     for word in BY_WEIGHT:
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
-            same = [o for o in leading_ones if o.word == word and o.verdict.strength == grade]
+            same = [o for o in leading_ones if o.word == word and o.strength == grade]
             if same:
                 text = f"{grade or _text(word)}{_which(questions, same)}"
                 yield _badge(word, text, judged, same)
@@ -141,20 +145,20 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
         yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
 
 
-def _grades(same: Sequence[Judged]) -> list[Strength]:
+def _grades(same: Sequence[Verdict]) -> list[Strength]:
     """The strengths of the tilts among claims."""
-    return [Strength(one.verdict.strength) for one in same if one.verdict.strength]
+    return [Strength(one.strength) for one in same if one.strength]
 
 
 def _text(word: Word) -> str:
     return word.record.badge or word.chip
 
 
-def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged]) -> Badge:
+def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdict]) -> Badge:
     """One that leads to the outputs of its claim, or to the rows of its claims among the
     findings.
     """
-    query = own[0].verdict.query.text() if len(own) == 1 else ""
+    query = own[0].query.text() if len(own) == 1 else ""
     grade = max(_grades(own), key=list(Strength).index, default=None)
     kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""
     rows = tuple(
@@ -165,7 +169,7 @@ def _badge(word: Word, text: str, judged: Sequence[Judged], own: Sequence[Judged
     return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)
 
 
-def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:
+def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
     if len(judged) == 1:
         return ""
     names = [name for one in same if (name := _name(judged, one))]
@@ -174,10 +178,10 @@ def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:
     return f": {len(same)} of {len(judged)}"
 
 
-def _name(judged: Sequence[Judged], one: Judged) -> str:
-    """What tells a claim from the others, in short."""
+def _name(judged: Sequence[Verdict], one: Verdict) -> str:
+    """Names what tells a claim from the others, in short."""
     slots, row = one.claim.slots, one.claim.row
-    subjects = {other.verdict.subject for other in judged}
+    subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []
     differ = [
         name

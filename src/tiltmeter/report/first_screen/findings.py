@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...analyse.claims import evidence, families, verdicts
 from ...analyse.claims.background import Background
 from ...analyse.claims.tested_word import test_word
-from ...analyse.claims.verdicts import NOTHING_KNOWN
+from ...analyse.claims.verdicts import NOTHING_KNOWN, Verdict
 from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.verdict_words import Word
-from ...protocol import MeasureSpec, wording
+from ...protocol import MeasureSpec
 from ...protocol.measures import measure_kind
 from ...records import Estimate
 from ..figures import forest
 from ..page_model import audits
 from ..page_model.audits import Audit
 from ..page_model.page import Finding
-from .ranking import Judged
+from .ranking import effect_of
 
 
-def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[Finding]:
+def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[Finding]:
     """One for each headline claim, in the order of the protocol. judged: those of `judge`, where
     they are at hand.
     """
@@ -35,11 +35,11 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
             yield _finding(audit, one, rows[one.claim.spec.name], number)
 
 
-def _quiet_nuisances(judged: Sequence[Judged]) -> list[Judged]:
+def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
     """The claims of a nuisance with many values that do not tilt, but for the largest."""
-    own = [one for one in judged if one.verdict.nuisance]
+    own = [one for one in judged if one.nuisance]
     quiet = [one for one in own if one.word != Word.TILT]
-    largest = max(own, key=lambda one: one.effect, default=None)
+    largest = max(own, key=effect_of, default=None)
     return [one for one in quiet if one is not largest]
 
 
@@ -47,10 +47,10 @@ def judge(
     audit: Audit,
     background: Background = NOTHING_KNOWN,
     named: Mapping[str, str] | None = None,
-) -> list[Judged]:
+) -> list[Verdict]:
     """The headline claims of an audit with their verdicts. named: {model: short name}."""
     found = evidence.gather(audit.protocol, audit.estimates, named)
-    return [Judged(claim, verdicts.judge(claim, background)) for claim in found]
+    return [verdicts.judge(claim, background) for claim in found]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
@@ -58,12 +58,12 @@ def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
     return families.headline(audit.protocol, audit.estimates)
 
 
-def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) -> Finding:
+def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int) -> Finding:
     """alike: the rows of the same measure, with which it shares its scale."""
-    claim, verdict = one.claim, one.verdict
+    claim = one.claim
     spec, row = claim.spec, claim.row
     parts = [
-        (name, _title(audit, name, level))
+        (name, reading.level_title(audit.protocol, name, level))
         for name, level in (*audit.differing_levels(claim.raw)[1:], *reading.key(row))
     ]
     named = (("model", claim.slots["subject"]), *((name, level) for name, level in parts if level))
@@ -74,7 +74,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         about=" · ".join(f"{name}: {level}" for name, level in parts if level),
         what=_what(spec),
         parts=named,
-        verdict=verdict.word,
+        verdict=one.word,
         chip=_chip(audit, one),
         value=_in_points(headlines.amount(row.value, row.unit, reading.is_signed(spec, row)))
         if row.unit == "share"
@@ -82,9 +82,9 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         interval=headlines.interval(spec, row) or numerals.NOTHING
         if row.unit == "share"
         else reading.interval(row, spec, digits),
-        sentence=verdict.sentence,
-        sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
-        warnings=tuple(c.text for c in verdict.cautions if not c.kind.mark),
+        sentence=one.sentence,
+        sure=tuple(_sure(audit, claim, one.word == Word.NOT_SETTLED)),
+        warnings=tuple(c.text for c in one.cautions if not c.kind.mark),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,
@@ -92,14 +92,14 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         place=number,
         n=numerals.count(row.n),
         p=numerals.chance(row.deciding_p),
-        query=verdict.query.text(),
+        query=one.query.text(),
         language=row.condition.get("language", ""),
     )
 
 
-def _chip(audit: Audit, one: Judged) -> str:
+def _chip(audit: Audit, one: Verdict) -> str:
     """The verdict in a few words: of a tilt its strength and its direction."""
-    word, grade = one.verdict.word, one.verdict.strength
+    word, grade = one.word, one.strength
     told = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
     if not grade or told == word.chip:
         return grade or told
@@ -109,12 +109,6 @@ def _chip(audit: Audit, one: Judged) -> str:
 def _in_points(text: str) -> str:
     """A difference without the word for its unit, for which a column has no room."""
     return re.sub(r" points?$", "", text)
-
-
-def _title(audit: Audit, name: str, level: str) -> str:
-    """The title of a level, or of both sides of a contrast."""
-    gap = f" {numerals.MINUS} "
-    return gap.join(wording.title(audit.protocol, name, one) for one in level.split(gap))
 
 
 def _what(spec: MeasureSpec) -> str:
@@ -128,7 +122,9 @@ def _what(spec: MeasureSpec) -> str:
 
 
 def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
-    """What a number rests on, its groups, the contrasts beside it. open_: its direction is."""
+    """Yields what a number rests on, its groups, the contrasts beside it. open_: its direction
+    is.
+    """
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -175,8 +171,8 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each grouping that was tested, with which levels tilt which way, and in which no difference
-    was found.
+    """Yields each grouping that was tested, with which levels tilt which way, and in which no
+    difference was found.
     """
     rows = [
         e

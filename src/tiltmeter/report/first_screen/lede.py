@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...analyse.claims.thresholds import at_confidence
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading, sentences
 from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.first_sentence.clauses import NAMED, capital, clause, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
 from ...analyse.words.first_sentence.tilts import place_name
 from ...stats.results import ALPHA
-from .ranking import Judged
+from .ranking import effect_of
 
 CHARACTERS = 400  # for which the first screen has room
 ONE_ITEM = "One item alone gives neither an interval nor a test."
@@ -26,14 +27,14 @@ SAID = (  # by the first sentence, or by the line of the order
 ONE_POINT = 0.01  # of a share
 
 
-def lede(spoken: Sequence[Judged], judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     """Sentences with the query of the outputs of their number, as far as there is room; the first
     in any case. spoken: the claims of the first sentence; judged: all claims.
     """
     room = CHARACTERS
     lead = spoken[0]
-    among = [one.verdict.facts for one in spoken]
-    sizes = [(_size(one, among), one.verdict.query.text()) for one in spoken[:NAMED]]
+    among = [one.facts for one in spoken]
+    sizes = [(_size(one, among), one.query.text()) for one in spoken[:NAMED]]
     aside = _nuisances(lead) or _nuisance_claims(spoken, judged)
     texts = [*sizes, (aside, ""), *((text, "") for text in _cautions(lead))]
     seen: set[str] = set()
@@ -44,9 +45,9 @@ def lede(spoken: Sequence[Judged], judged: Sequence[Judged]) -> Iterator[tuple[s
             yield text, query
 
 
-def _size(one: Judged, among: Sequence[ClaimFacts]) -> str:
+def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
     """The difference with its interval, how large it is at least, and adjusted p."""
-    facts, row = one.verdict.facts, one.claim.row
+    facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
     named = place_name(facts, among) if len(among) > 1 else ""
@@ -115,9 +116,9 @@ def _interval(facts: ClaimFacts) -> str:
     return " to ".join(numerals.quantity(end, row.unit, False, 2) for end in (low, high))
 
 
-def _least(one: Judged) -> str:
+def _least(one: Verdict) -> str:
     """`at least 10 points with all 6 comparisons allowed for`, of a tilt among several."""
-    facts, row = one.verdict.facts, one.claim.row
+    facts, row = one.facts, one.claim.row
     tests = row.family_size or 1
     if not facts.tilts or tests < 2 or row.unit != "share" or row.stopped:
         return ""
@@ -136,18 +137,15 @@ def _least(one: Judged) -> str:
 def _chance(facts: ClaimFacts, told: bool) -> str:
     """The adjusted p. told: the number of comparisons is said before it."""
     row = facts.row
-    p = row.deciding_p
-    if p is None:
+    if row.deciding_p is None:
         return ""
-    text = numerals.chance(p)
-    sign = "" if text[0] in "<>" else "= "
-    over = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
-    over = over * (not told)
-    return f"p {sign}{text}{over}"
+    several = (row.family_size or 1) > 1 and not told
+    over = f" over {row.family_size} comparisons" if several else ""
+    return f"p {numerals.equal_to(row.deciding_p)}{over}"
 
 
-def _without_gold(one: Judged) -> str:
-    """That people's labels correct the number, and what it was without."""
+def _without_gold(one: Verdict) -> str:
+    """Tells that people's labels correct the number, and what it was without."""
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""
@@ -157,31 +155,31 @@ def _without_gold(one: Judged) -> str:
     return f"as people's labels correct it, {shown} without"
 
 
-def _nuisances(lead: Judged) -> str:
+def _nuisances(lead: Verdict) -> str:
     """The level of each tested factor that is no question, in per cent."""
     lines = []
-    counted = _counted(lead.verdict.facts)
-    tested = lead.verdict.word.record.tested
-    for one in lead.verdict.facts.nuisances if tested else ():
+    counted = _counted(lead.facts)
+    tested = lead.word.record.tested
+    for one in lead.facts.nuisances if tested else ():
         told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
         if told:
             lines.append(f"By {one.name}: {counted}{join_names(told)}.")
     return " ".join(lines)
 
 
-def _nuisance_claims(spoken: Sequence[Judged], judged: Sequence[Judged]) -> str:
+def _nuisance_claims(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> str:
     """The largest nuisance that has a claim of its own, unless the first sentence speaks of it."""
-    found = [one for one in judged if one.verdict.nuisance and one.claim.row.value is not None]
-    if not found or any(one.verdict.nuisance for one in spoken):
+    found = [one for one in judged if one.nuisance and one.claim.row.value is not None]
+    if not found or any(one.nuisance for one in spoken):
         return ""
-    tilts = [one for one in found if one.verdict.facts.tilts]
-    largest = max(tilts or found, key=lambda one: one.effect)
-    told = clause([largest.verdict.facts], whole=False).inside
-    return f"By {largest.verdict.nuisance}: {told}{'' if tilts else ', which may be chance'}."
+    tilts = [one for one in found if one.facts.tilts]
+    largest = max(tilts or found, key=effect_of)
+    told = clause([largest.facts], whole=False).inside
+    return f"By {largest.nuisance}: {told}{'' if tilts else ', which may be chance'}."
 
 
-def _cautions(lead: Judged) -> Iterator[str]:
+def _cautions(lead: Verdict) -> Iterator[str]:
     row = lead.claim.row
     if row.value is not None and row.low is None and row.p is None and row.clusters == 1:
         yield ONE_ITEM
-    yield from (one.text for one in lead.verdict.cautions if one.kind not in SAID)
+    yield from (one.text for one in lead.cautions if one.kind not in SAID)

@@ -15,8 +15,8 @@ from ...store.queries.outputs import CardOutput
 
 
 class WantedPair(NamedTuple):
-    """What a pair shows that fits: at the level `more` a label that counts, at `less` none; or at
-    both levels, if `both` names what counts.
+    """A kind of pair that fits a claim: at the level `more` a label that counts, at `less` none; or
+    at both levels, if `both` names the counted labels.
     """
 
     attribute: str
@@ -89,7 +89,9 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """How far the mean difference of the pairs of a pair's item lies from the median item's."""
+    """Measures how far the mean difference of the pairs of a pair's item lies from the median
+    item's.
+    """
     found: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:

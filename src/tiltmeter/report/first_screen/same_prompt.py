@@ -98,7 +98,9 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """By level of the cue: outputs of the first item that has several levels, else of any."""
+    """Chooses by level of the cue outputs of the first item that has several levels, else of
+    any.
+    """
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
@@ -128,8 +130,8 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
 
 
 def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
-    """What all prompts begin and end with, in whole words (characters, where there are no spaces);
-    all of it where there is one prompt.
+    """Finds the beginning and end that all prompts share, in whole words (characters, if there are
+    no spaces); everything if there is one prompt.
     """
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
@@ -194,7 +196,7 @@ def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot
 
 
 def _label_words(store: Store, protocol: Protocol, output: str) -> str:
-    """What the first annotator said of an output, in the words of the protocol."""
+    """Returns the first annotator's label of an output, in the words of the protocol."""
     rows = labels.of_output(store, output)
     attribute = next((spec.attribute for spec in protocol.measures if spec.headline), "")
     own = [row for row in rows if row.attribute == attribute]

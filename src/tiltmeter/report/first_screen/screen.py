@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...analyse.words import numerals
+from ...analyse.claims.verdicts import Verdict
+from ...analyse.words import numerals, reading
 from ...analyse.words.first_sentence.situations import FirstSentence, first_sentence
+from ...analyse.words.largest_shift import leading_cell
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
@@ -22,11 +24,10 @@ from ..page_model.page import Screen
 from . import badges, same_prompt
 from .lede import lede
 from .pairs import WantedPair
-from .ranking import Judged
+from .ranking import effect_of
 from .summary import Missing
 
 AS_LABELLED = "Labels as they are, before gold corrects the number."
-BETWEEN = f" {numerals.MINUS} "  # the ends of a contrast
 NO_HEADLINE = "No measure of this protocol is a headline: the numbers stand in the tables."
 CAUTION = (
     "What not to conclude: another wording, language, version or day can give another number, and "
@@ -37,7 +38,7 @@ CAUTION = (
 def screen(
     store: Store,
     audit: Audit | None,
-    judged: Sequence[Judged],
+    judged: Sequence[Verdict],
     about: tuple[str, str, str],
     missing: Missing,
     named: Mapping[str, str] | None = None,
@@ -56,7 +57,7 @@ def screen(
     if audit is None or protocol is None or not judged:
         said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
         return Screen(line, told, said, (), (), None, None, CAUTION)
-    sentence = first_sentence([one.verdict.facts for one in judged])
+    sentence = first_sentence([one.facts for one in judged])
     spoken = _spoken(judged, sentence)
     lead, lines = spoken[0], tuple(lede(spoken, judged))
     shown = Screen(
@@ -90,22 +91,21 @@ def screen(
     )
 
 
-def _spoken(judged: Sequence[Judged], sentence: FirstSentence) -> list[Judged]:
+def _spoken(judged: Sequence[Verdict], sentence: FirstSentence) -> list[Verdict]:
     """The claims of which the first sentence speaks."""
-    return [one for facts in sentence.claims for one in judged if one.verdict.facts is facts]
+    return [one for facts in sentence.claims for one in judged if one.facts is facts]
 
 
 def _figure(
-    audit: Audit, names: Mapping[str, str], judged: Sequence[Judged], lead: Judged, cue: str
+    audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
     """The figure of the protocol. It draws labels as they are, and says so beside a number that
     gold corrects.
     """
     tilted = _tilted_levels(audit.protocol, judged, cue)
-    cells = lead.claim.row.cells
-    cell = None if cells is None else next(iter(cells["named"]), cells["largest"])
+    cell = leading_cell(lead.claim.row)
     attribute = cell["attribute"] if cell else ""
-    found = first_figure(audit, names, tilted, lead.verdict.measure, attribute)
+    found = first_figure(audit, names, tilted, lead.measure, attribute)
     if found is None or lead.claim.row is lead.claim.raw:
         return found
     return replace(found, note=f"{found.note} {AS_LABELLED}".lstrip())
@@ -117,34 +117,33 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
     return text
 
 
-def _subject(lead: Judged, subjects: Sequence[str]) -> str:
+def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
     """The model whose outputs are shown: of a claim over several, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
-def _cue(protocol: Protocol, lead: Judged, situation: str) -> str:
+def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
     """The factor whose levels stand side by side: the nuisance, if that leads."""
-    nuisance = next((one.name for one in lead.verdict.facts.nuisances if one.found), "")
+    nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
     return same_prompt.cue_factor(protocol, lead.claim.spec)
 
 
-def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> WantedPair | None:
+def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
     """The pair that fits: at the level with the higher number an answer that counts; of a share
     that the order does not lead, the same answer in both orders.
     """
-    facts, row = lead.verdict.facts, lead.claim.row
+    facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None
     if cell is not None and cell["base"] is not None:
         place = (cell["attribute"], (cell["value"],), row.instrument)
         return WantedPair(*place, cell["group"], cell["base"])
     effects = {name: effect for name, effect, _ in lead.claim.nuisances}
-    contrast = row.contrast if cue not in effects else effects[cue].contrast
     sides = facts.sides if cue not in effects else effects[cue].sides
-    ends = (contrast or {}).get(cue, "").split(BETWEEN)
-    if len(ends) != 2 or not sides:
+    ends = reading.ends(effects.get(cue, row), cue)
+    if ends is None or not sides:
         return None
     own = row.condition.get(facts.spec.attribute)
     values = (own,) if own else tuple(facts.spec.values)
@@ -158,7 +157,7 @@ def _wanted(protocol: Protocol, lead: Judged, cue: str, situation: str) -> Wante
     return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
 
 
-def _tilted_levels(protocol: Protocol, judged: Sequence[Judged], cue: str) -> set[str]:
+def _tilted_levels(protocol: Protocol, judged: Sequence[Verdict], cue: str) -> set[str]:
     """Titles of the levels of the cue for which a tilt was found."""
     return {
         wording.title(protocol, cue, one.claim.row.condition[cue])
@@ -167,13 +166,15 @@ def _tilted_levels(protocol: Protocol, judged: Sequence[Judged], cue: str) -> se
     }
 
 
-def _levels(judged: Sequence[Judged], lead: Judged, cue: str) -> list[str]:
+def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
     """Levels of the cue to show: the base of the contrast, then those that tilt most."""
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
-    tilts = sorted((one for one in judged if one.word == Word.TILT), key=lambda one: -one.effect)
+    tilts = sorted(
+        (one for one in judged if one.word == Word.TILT), key=lambda one: -effect_of(one)
+    )
     own = [one.claim.row.condition.get(cue, "") for one in tilts]
-    told = (lead.claim.row.contrast or {}).get(cue, "").split(BETWEEN)
+    told = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
     return [level for level in dict.fromkeys([base, *reversed(told), *own]) if level]
 
 

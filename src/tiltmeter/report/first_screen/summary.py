@@ -38,8 +38,8 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """What the first screen has room for: as many of each headline measure, of these tilts first,
-    in their order.
+    """Chooses the findings that fit the first screen: as many of each headline measure, of these
+    tilts first, in their order.
     """
     if len(found) <= ROOM:
         return tuple(found)
@@ -57,8 +57,8 @@ def place_on_screen(finding: Finding) -> tuple[bool, int]:
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Each with what tells it from the others of its measure, or the subject where nothing has to
-    be told apart.
+    """Labels each with what tells it from the others of its measure, or the subject where nothing
+    has to be told apart.
     """
     made = []
     for one in found:
@@ -73,7 +73,7 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def summary(found: Sequence[Finding], shown: int) -> str:
-    """What was found, in a few short sentences: how many headline numbers differ, and which where
+    """Sums up the findings in a few short sentences: how many headline numbers differ, and which if
     they are few.
     """
     if len(found) == 1:
@@ -147,8 +147,8 @@ def asked_line(
 def basis(
     store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
-    """How sure: who labelled and whether people checked it, what was no answer, what intervals and
-    tests rest on.
+    """Lists the grounds of the findings: who labelled and if people checked it, the outputs without
+    an answer, the basis of intervals and tests.
     """
     rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
@@ -170,9 +170,9 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """How much was no answer. line: of which kind how often; share: in per cent, "" where nothing
-    was labelled; query: of the outputs among which they were counted; unread: the share that no
-    rule read; unread_query: of these outputs.
+    """The outputs that are not answers. line: the number of each kind; share: in per cent, "" if
+    nothing was labelled; query: of the outputs among which they were counted; unread: the share
+    that no rule read; unread_query: of these outputs.
     """
 
     line: str = ""
@@ -183,7 +183,9 @@ class Missing:
 
 
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
-    """How much of what the first instrument labelled is refused, unreadable or else no answer."""
+    """Counts the outputs of the first instrument that are refused, unreadable or else not
+    answers.
+    """
     annotator, attribute = main(store, protocol)
     of = label_counts.value_weights(store, annotator, attribute)
     counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()

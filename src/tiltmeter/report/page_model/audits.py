@@ -132,8 +132,8 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """As `differing_levels`, without the subject where there is only one and something else
-        tells the strata apart.
+        """Returns the same as `differing_levels`, without the subject where there is only one and
+        something else tells the strata apart.
         """
         parts = self.differing_levels(estimate)
         return (

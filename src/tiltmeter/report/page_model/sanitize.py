@@ -63,5 +63,5 @@ def _walk(value: Any, change: Callable[[str], str]) -> Any:
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Of a dataclass; () of anything else."""
+    """Lists the fields of a dataclass; () of anything else."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -18,8 +18,8 @@ SAID = 40  # numbers that a description reads out; the rest are in the table
 
 
 def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
-    """Each stratum by the parts in which it differs from the others of these estimates; one alone
-    as in the tables.
+    """Labels each stratum by the parts in which it differs from the others of these estimates; one
+    alone as in the tables.
     """
     named = {
         reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates

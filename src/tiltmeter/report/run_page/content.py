@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ... import gold, registry
 from ...analyse.claims.background import read_background
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.whole_run import warnings
 from ...analyse.whole_run.measure_run import measured_rows
 from ...analyse.whole_run.printed_beside import PUBLISHED, PrintedBeside, beside, subjects_of
@@ -25,7 +26,6 @@ from ...store import Store, served_models
 from ...store.queries import labels, settings
 from ..figures import figures
 from ..first_screen import examples, findings, picture_grid, ranked_pictures, screen, summary
-from ..first_screen.ranking import Judged
 from ..page_model import audits, sanitize
 from ..page_model.figures import Pairs
 from ..page_model.page import Content, PictureGrid, Section, Signature, Subject
@@ -110,7 +110,7 @@ def _with_page(
     content: Content,
     about: tuple[run_facts.RunFacts, Sequence[audits.Audit]],
 ) -> Content:
-    """With what nothing but a page shows."""
+    """Adds what nothing but a page shows."""
     facts, read = about
     whole = replace(
         content,
@@ -137,7 +137,7 @@ def _by_variant(
 
 def _judge(
     store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
-) -> list[Judged]:
+) -> list[Verdict]:
     """The headline claims of the first variant with their verdicts."""
     if audit is None:
         return []
@@ -146,7 +146,7 @@ def _judge(
 
 
 def _printed_beside(
-    store: Store, audit: audits.Audit | None, judged: Sequence[Judged]
+    store: Store, audit: audits.Audit | None, judged: Sequence[Verdict]
 ) -> list[PrintedBeside]:
     """The numbers that the authors of the audit printed, beside those of the first variant."""
     readable = audit is not None and settings.own_source(store)
@@ -155,7 +155,7 @@ def _printed_beside(
         return []
     variants = audit.protocol.variants
     published = measured_rows(store, audit.protocol, PUBLISHED) if PUBLISHED in variants else None
-    return beside(printed, audit.estimates, published, [one.verdict for one in judged])
+    return beside(printed, audit.estimates, published, judged)
 
 
 def _subjects(store: Store, facts: run_facts.RunFacts) -> tuple[Subject, ...]:

@@ -78,7 +78,7 @@ class Facts:
 
 
 def facts(store: Store) -> list[Facts]:
-    """By model and purpose, in the order of their first calls."""
+    """Sums calls by model and purpose, in the order of their first calls."""
     found: dict[tuple[str, str], Facts] = {}
     for row in calls.sums(store):
         key = row.model, row.purpose

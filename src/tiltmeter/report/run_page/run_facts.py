@@ -259,7 +259,7 @@ def _labelled_later(facts: RunFacts) -> Iterator[str]:
 
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
-    """By subject and mode: samples, items, and the languages where they are not all."""
+    """Returns by subject and mode: samples, items, and the languages where they are not all."""
     every, found = set(facts.protocol.languages), {}
     for one in asked.extents(facts.store):
         items = {levels.get(facts.protocol.item, "") for levels in one.cells}

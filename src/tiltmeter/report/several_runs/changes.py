@@ -16,7 +16,7 @@ LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.c
 
 
 def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
-    """With short names in place of models, and {model: its short name} of those that have one.
+    """Puts short names in place of models, and {model: its short name} of those that have one.
     labels: {short name: model}, where somebody gave one.
     """
     sides = dict.fromkeys(side for row in found.rows for side in row.runs)
@@ -37,7 +37,7 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """With the rows that verdicts rest on alone, those that changed first; with all rows where
+    """Keeps the rows that verdicts rest on alone, those that changed first; with all rows where
     there is none.
     """
     rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]

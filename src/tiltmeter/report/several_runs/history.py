@@ -107,7 +107,7 @@ def _figure(words: HistoryWords) -> Timeline:
 def _panel(words: HistoryWords, line: HistoryLine) -> TimelinePanel:
     spec = words.spec(line.measure)
     assert spec is not None
-    rows = [None if one is None else words.estimate(one) for one in line.values]
+    rows = [None if one is None else one.facts.row for one in line.values]
     axis = axes.axis(spec, [row for row in rows if row])
     if spec.unit == "share":
         signed = axis.domain[0] < 0
@@ -178,7 +178,7 @@ def _numbers(told: HistoryWords) -> Table:
 
     def difference(step: HistoryStep, one: Verdict) -> str:
         spec = told.spec(one.measure)
-        return reading.number(told.estimate(one), spec and replace(spec, null=0.0))
+        return reading.number(one.facts.row, spec and replace(spec, null=0.0))
 
     def verdict(step: HistoryStep, one: Verdict) -> str:
         return f"{one.word.symbol} {one.word.value}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...analyse.between_runs.histories import History, HistoryLine, HistoryStep
 from ...analyse.between_runs.history_first_words import line_of
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading, sentences
-from ...protocol import MeasureSpec, wording
-from ...records import Estimate
+from ...protocol import MeasureSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class HistoryWords:
         held = {**one.condition, **(one.contrast or {})}
         lines = self.found.lines
         levels = [
-            self._title(name, level)
+            reading.level_title(self.found.protocol, name, level)
             for name, level in held.items()
             if name != "run"
             and level
@@ -51,12 +50,6 @@ class HistoryWords:
         model = self.names.get(one.subject, one.subject) if apart else ""
         return ", ".join(filter(None, (name, *levels, model)))
 
-    def _title(self, factor: str, level: str) -> str:
-        ends = level.split(f" {numerals.MINUS} ")
-        return f" {numerals.MINUS} ".join(
-            wording.title(self.found.protocol, factor, end) for end in ends
-        )
-
     def spec(self, measure: str) -> MeasureSpec | None:
         """Returns the protocol's declaration of a measure, by its name."""
         return next((one for one in self.found.protocol.measures if one.name == measure), None)
@@ -64,21 +57,7 @@ class HistoryWords:
     def _value(self, one: Verdict | None) -> str:
         if one is None:
             return numerals.NOTHING
-        return reading.value(self.estimate(one), self.spec(one.measure), 2)
-
-    def estimate(self, one: Verdict) -> Estimate:
-        """The number of a verdict, as formats of numbers take it."""
-        blank = Estimate(
-            self.found.protocol.name,
-            one.subject,
-            one.instrument,
-            one.measure,
-            dict(one.condition),
-            dict(one.contrast) if one.contrast else None,
-            one.value,
-            one.unit,
-        )
-        return replace(blank, low=one.low, high=one.high, n=one.n)
+        return reading.value(one.facts.row, self.spec(one.measure), 2)
 
     def cautions(self) -> Iterator[str]:
         """Yields the reasons not to read a step as it stands, and the numbers that were not

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...analyse.between_runs import compare
 from ...analyse.claims.background import read_background
+from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
@@ -19,7 +20,6 @@ from ...protocol import Protocol
 from ...records import Estimate
 from ...store import Store
 from ..first_screen import findings
-from ..first_screen.ranking import Judged
 from ..page_model import audits, sanitize
 from ..page_model.page import Report, Section, ToldRun, alone
 from ..page_model.table import Column, Table
@@ -118,7 +118,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
             spec, raw = one.claim.spec, one.claim.raw
             key = (spec.text or spec.name, _parts(raw))
             cells.setdefault(key, {})[name, raw.subject] = _cell(one)
-            words.add(one.verdict.word)
+            words.add(one.word)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
     subjects = Counter(name for name, _ in columns)
     heads = [
@@ -175,10 +175,10 @@ def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
             yield part[1]
 
 
-def _cell(one: Judged) -> str:
+def _cell(one: Verdict) -> str:
     """The verdict's sign and the number that it rests on."""
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING
-    sign = one.verdict.word.symbol
+    sign = one.word.symbol
     return f"{sign} {reading.number(row, one.claim.spec)}"

@@ -14,13 +14,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...analyse.words import numerals
+from ...analyse.words.numerals import LEADER, OPEN_LEADER
 from ...display import visible
 
 if TYPE_CHECKING:  # they bring half of the package
     from ..page_model.table import Table
     from .cross_tables import CrossTable
 
-LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
 LONGEST_NUMBER_CHARACTERS = 40  # of a cell with an interval, stars and n; what is longer is text
 WIDE_TEXT = r"p{0.7\linewidth}"
 _LATEX = {

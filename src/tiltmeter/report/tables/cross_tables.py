@@ -10,6 +10,7 @@ from functools import reduce
 from itertools import takewhile
 
 from ...analyse.words import numerals, reading
+from ...analyse.words.numerals import LEADER, OPEN_LEADER
 from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
@@ -18,7 +19,6 @@ from ...stats.results import count_of
 from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
 from .cross_table_axes import FIXED, Levels, Placed, axes, place
-from .cross_table_formats import LEADER, OPEN_LEADER
 from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 
 

@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import groupby
 
 from ...analyse.words import numerals, reading
+from ...analyse.words.numerals import OPEN_LEADER
 from ...protocol import wording
 from ...protocol.paper_tables import CellLayout, TableLayout
 from ...records import Estimate
 from ..page_model.audits import Audit
 from .cross_table_axes import FIXED, Levels, axes
-from .cross_table_formats import OPEN_LEADER
 
 MARK = "†"  # of a cell whose p is below the layout's bound
 LOOSE = tuple(name for name in FIXED if name != "measure")

@@ -10,8 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from ... import intake
 from ...errors import UsageError
+from ...system import intake
 from .. import are_objects, is_spreadsheet, rows_of_content, table_text
 from ..cells import BadTable
 from .messages import SYSTEM, TOOL, USER, Turn, answer, turns

@@ -2,10 +2,11 @@
 
 OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
 chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. In November 2026 fields of Langfuse (exports, kinds of observations) and LangSmith
-(runs, messages, threads) were checked one by one against their documentation; of OpenTelemetry,
-OpenInference and OpenAI the names of keys alone; promptfoo against a results file of versions 3
-and 4. None was tried on a log of theirs.
+plain columns. In November 2026 fields of Langfuse (blob exports observations_v2, API v2, traces and
+sessions as downloaded), LangSmith (runs, messages, threads), OpenTelemetry (spans and the event
+gen_ai.client.inference.operation.details) and OpenInference (messages and their contents) were
+checked against their documentation; of OpenAI the names of keys alone; promptfoo against a results
+file of versions 3 and 4. None was tried on a log of theirs.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _SESSIONS = (
     "trace_id",
     "traceId",
 )
+_OTLP = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 _THREADS = ("thread_id", "session_id", "conversation_id")  # metadata of LangSmith
 
 
@@ -81,9 +83,11 @@ def _last_answer(found: list[Turn]) -> str:
 
 
 def opentelemetry(record: Record) -> Exchange | None:
-    """GenAI semantic conventions: messages as JSON in attributes."""
-    a = _attributes(record)
-    if "gen_ai.input.messages" not in a:
+    """GenAI semantic conventions: messages in attributes of a span, its event or a log record."""
+    events = (_attributes(one) for one in _list(record, "events"))
+    told_by = (_attributes(record), *events)
+    a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
+    if a is None:
         return None
     told = text_of(parsed(a.get("gen_ai.system_instructions") or ""))
     asked = turns(a["gen_ai.input.messages"])
@@ -92,7 +96,7 @@ def opentelemetry(record: Record) -> Exchange | None:
 
 
 def opentelemetry_older(record: Record) -> Exchange | None:
-    """The attributes gen_ai.prompt.N and gen_ai.completion.N."""
+    """Returns the attributes gen_ai.prompt.N and gen_ai.completion.N."""
     a = _attributes(record)
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:
@@ -198,11 +202,12 @@ def records_of(document: Any) -> Iterator[Any]:
     if not isinstance(document, Mapping):
         yield document
         return
-    if isinstance(document.get("resourceSpans"), list):
-        for resource in document["resourceSpans"]:
-            for scope in _list(resource, "scopeSpans"):
-                yield from _list(scope, "spans")
-        return
+    for resources, scopes, records in _OTLP:
+        if isinstance(document.get(resources), list):
+            for resource in document[resources]:
+                for scope in _list(resource, scopes):
+                    yield from _list(scope, records)
+            return
     results = document.get("results")
     nested = document.get("data")
     if isinstance(nested, Mapping) and "results" in nested:  # promptfoo, as it was shared

@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from ...errors import StoreError
-from ...json_text import json_writer
 from ...models import Price
 from ...models.batch.format import PREFIX_CHARACTERS, BatchFormat, Bounds, custom_id
 from ...models.http import HttpModel
 from ...models.http.pictures import off_the_loop
 from ...records import Request, content_id
+from ...records.json_text import json_writer
 from ...store import Store, now
 from ...store.queries import batches
 from ...store.queries.batches import RESERVED, BatchGroup, BatchRow
@@ -34,7 +34,7 @@ Check = Callable[[HttpModel, Request], Awaitable[None]]
 
 @dataclass(slots=True)
 class BatchRoom:
-    """What a batch may still take: of its provider's bounds, and of a budget in US dollars."""
+    """The room left in a batch, by its provider's bounds and by a budget in US dollars."""
 
     bounds: Bounds
     tokens: float
@@ -81,7 +81,7 @@ class Shapes:
 
 
 def file_of(store: Store, key: str) -> Path:
-    """Where the lines of a batch stand until they are handed in."""
+    """Returns the file that holds the lines of a batch until they are handed in."""
     return store.folder / FOLDER / f"{key}.jsonl"
 
 

@@ -1,4 +1,4 @@
-"""When a batch is believed to have ended as its provider says.
+"""The rules for believing a provider that a batch has ended.
 
 While the provider can still be asked for an answer, the question is not sent again. Good results
 are stored as they are read. About requests without one, what the provider says has to be the same
@@ -21,8 +21,8 @@ _CUT_OFF = ("expire", "cancel", "timeout")
 
 
 class BatchFinding(NamedTuple):
-    """What one look at a batch says. sign: equal in two looks that say the same; looks: that must
-    agree; got: what was read, None where there is nothing to read; is_short: True if fewer results
+    """The result of one look at a batch. sign: equal in two looks with the same result; looks: the
+    number that must agree; got: the results read, None for none; is_short: True if fewer results
     were read than are charged for; free: keys of requests that may be asked again; unread: keys of
     those that may be charged for.
     """

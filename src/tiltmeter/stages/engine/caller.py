@@ -218,7 +218,7 @@ class Caller:
         return isinstance(model, Queued) and bool(self._store.remote_id(request.key))
 
     def _cost(self, model: Model, request: Request, reply: Reply, tally: Tally) -> float | None:
-        """What a reply cost in US dollars; None where the price is unknown."""
+        """Computes the cost of a reply in US dollars; None if the price is unknown."""
         known = reply.cost
         if known is None and model.price is not None:
             known = model.price.cost(request, reply)
@@ -241,7 +241,7 @@ class Caller:
 
     @property
     def paid_in_flight(self) -> int:
-        """How many calls are in flight that may cost something."""
+        """The number of calls in flight that may cost something."""
         return sum(not free for free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:

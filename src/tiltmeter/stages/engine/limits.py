@@ -1,6 +1,4 @@
-"""What a run may use: calls in flight, calls per minute, US dollars. And the tally of what it did
-use.
-"""
+"""The limits of a run (calls in flight, calls per minute, US dollars), and the tally of its use."""
 
 from __future__ import annotations
 
@@ -22,10 +20,10 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a person allows. concurrency: calls in flight to each model at most, None for as many as
-    its servers take; rate: calls per minute to each model; max_cost: US dollars for the whole run;
-    patience: seconds of an outage that a call outlasts; durable: bring what is stored to the disk
-    each second, for a power cut.
+    """The limits that a user sets. concurrency: calls in flight to each model at most, None for as
+    many as its servers take; rate: calls per minute to each model; max_cost: US dollars for the
+    whole run; patience: seconds of an outage that a call outlasts; durable: True to write what is
+    stored to the disk each second, for a power cut.
     """
 
     concurrency: int | None = None
@@ -48,7 +46,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Tally:
-    """What happened; `spent` in US dollars includes what the run had cost before.
+    """The events of a stage so far; `spent` in US dollars includes the earlier cost of the run.
 
     before:        how many were done when it began.
     possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
@@ -157,7 +155,7 @@ class Budget:
 
 
 def refuse_unknown_price(name: str) -> BudgetError:
-    """What is said where a cap cannot be kept."""
+    """Makes the error for a cap that cannot be kept."""
     return BudgetError(
         f"The price of {name} is unknown, so --max-cost cannot be kept. Add for instance: "
         f"--price {name}=2.5/10   (US dollars for a million tokens, in/out)\n"

@@ -14,7 +14,7 @@ from .window import Window
 
 
 class Aside(Protocol):
-    """Where requests are put that wait for a batch (batches.py)."""
+    """Holds back requests until their batch is submitted (batches.py)."""
 
     @property
     def deferred(self) -> int:

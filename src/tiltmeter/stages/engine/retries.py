@@ -1,4 +1,4 @@
-"""How long one call is tried, and how long it waits between two tries."""
+"""The retries of one call: how long it is tried, and the pauses between tries."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, or raises.
+    """Runs a coroutine; returns its result, or raises its error.
 
     SIGINT meanwhile, such as a notebook's stop button, stops the work in order as it does elsewhere
     (`interruption`); a second one cancels it.

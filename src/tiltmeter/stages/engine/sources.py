@@ -1,5 +1,5 @@
-"""Where jobs come from that are driven together: the trials of a subject, the outputs that an
-annotator labels.
+"""Sources of jobs that are driven together: the trials of a subject, the outputs that an annotator
+labels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _never() -> bool:
 
 
 def _ignore(rows: Sequence[Row]) -> None:
-    """What is done with stored rows if nobody asks for them."""
+    """Ignores stored rows."""
 
 
 class JobSource:

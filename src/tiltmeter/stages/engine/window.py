@@ -1,5 +1,5 @@
-"""How many calls to a model may be in flight, and how fast they may begin: the control law, without
-a clock or a loop of its own.
+"""The control law for calls in flight to a model and for their rate, without a clock or a loop of
+its own.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Window:
     # in words
 
     def limit(self, now: float) -> str:
-        """What keeps the calls from being more, in a few words; "" for nothing but their number."""
+        """Names the reason that keeps calls from being more; "" if it is only their number."""
         pause = self._resume_at - now
         if pause > 0.5:
             return f"the server asks for a pause, {pause:.0f} s"

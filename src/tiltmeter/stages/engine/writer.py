@@ -17,7 +17,9 @@ SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
 class Batch(NamedTuple):
-    """What one job hands in. written: done when it is committed, or has the error that it met."""
+    """The rows that one job hands in. written: done when they are committed, or has the error that
+    occurred.
+    """
 
     calls: Sequence[Call]
     rows: Sequence[Row]

@@ -33,14 +33,17 @@ THOUGHT, LIMIT, UNREAD, CONTEXT, LANGUAGE = "thought", "limit", "unread", "conte
 def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Trial]:
     """So many of the first trials of a plan, each the one whose levels were taken least often."""
     rest = [
-        trial for trial in islice(trials, LOOKED_AT) if not protocol.modes[trial.mode].for_discovery
+        (trial, _levels(trial))
+        for trial in islice(trials, LOOKED_AT)
+        if not protocol.modes[trial.mode].for_discovery
     ]
     taken: Counter[tuple[str, str]] = Counter()
     chosen: list[Trial] = []
     while rest and len(chosen) < number:
-        best = min(range(len(rest)), key=lambda n: sum(taken[level] for level in _levels(rest[n])))
-        chosen.append(rest.pop(best))
-        taken.update(_levels(chosen[-1]))
+        counts = [sum(map(taken.__getitem__, levels)) for _, levels in rest]
+        trial, levels = rest.pop(counts.index(min(counts)))
+        chosen.append(trial)
+        taken.update(levels)
     return chosen
 
 

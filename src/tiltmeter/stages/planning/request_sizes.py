@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ SHOWN_PICTURE_TOKENS = 1_500
 # calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
 # (github.com/traceloop/openllmetry-js/pull/623).
 DRAWN_PICTURE_TOKENS = 7_024
-_LATIN = "\u024f"  # the last of the Latin letters; Greek, Cyrillic and all else come after
+_ACCENT = re.compile("[\u0080-\u024f]")  # the Latin letters beyond ASCII
+_BEYOND_LATIN = re.compile("[\u0250-\U0010ffff]+")  # Greek, Cyrillic and all that comes after
 TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 
@@ -44,9 +46,8 @@ def tokens(text: str) -> float:
     """
     if text.isascii():
         return len(text) / 4
-    beyond = sum(character > _LATIN for character in text)
-    accents = sum("\x7f" < character <= _LATIN for character in text)
-    return (len(text) - beyond) / (3 if accents else 4) + 0.75 * beyond
+    latin = len(_BEYOND_LATIN.sub("", text))
+    return latin / (3 if _ACCENT.search(text) else 4) + 0.75 * (len(text) - latin)
 
 
 def template_tokens(model: str, price: Price | None) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from ... import intake, registry
+from ... import registry
 from ...errors import RunMismatch, UsageError
 from ...protocol import Protocol
 from ...protocol.design.tables import Row
@@ -21,6 +21,7 @@ from ...protocol.source.copies import Copy, CopySources
 from ...records import Label, Output, Trial
 from ...store import Store
 from ...store.queries import labels, outputs, settings
+from ...system import intake
 from ..planning.plan import Choices
 from .import_rows import RowLayout, read_rows
 

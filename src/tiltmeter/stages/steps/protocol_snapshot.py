@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ... import images, intake, registry
+from ... import images, registry
 from ...errors import StoreError, UsageError
 from ...models.http.body import object_at
 from ...protocol import Protocol
@@ -22,6 +22,7 @@ from ...records import Json
 from ...secret_filter import variable_in
 from ...store import Store
 from ...store.queries import settings, trials
+from ...system import intake
 
 # Version 1 of `decisions` asked the texts that `discrim_eval` reads from a copy now.
 EARLIER = {("decisions", "1"): "discrim_eval"}
@@ -167,6 +168,11 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
         if (source, str(frozen.get("version"))) in EARLIER:
             return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
         found = registry.protocol(source)
+        if frozen.get("protocol", found.name) != found.name:
+            raise StoreError(
+                f"{store.folder} is damaged at meta.source: it was made with "
+                f"{str(frozen['protocol'])[:60]!r}, not {source!r}. Restore it from a copy."
+            )
         told = (
             f"was made with another design of {found.name} (data {digest}, now "
             f"{found.digest}): its answers stand, its "
@@ -202,7 +208,9 @@ def _earlier(store: Store, name: str) -> Protocol:
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
-    """What a protocol's file says, without the measures and the levels that no row has."""
+    """Returns the content of a protocol's file without the measures, and without levels that no row
+    has.
+    """
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
         for keys in data["measures"]

@@ -30,8 +30,8 @@ class PromptSums:
     def __call__(self, values: Floats) -> Floats:
         """The sums, shape (…, groups), of values of shape (…, prompts)."""
         ordered = values[..., self.order]
-        found: Floats = np.add.reduceat(ordered, self.starts, axis=-1)
-        return found
+        sums: Floats = np.add.reduceat(ordered, self.starts, axis=-1)
+        return sums
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Crossed:
     @cached_property
     def sign(self) -> Floats:
         """+1 for prompts of the level, -1 for those of its baseline, shape (P,)."""
-        found: Floats = np.where(self.sides == 1, 1.0, 2.0 * self.side - 1.0)
-        return found
+        signs: Floats = np.where(self.sides == 1, 1.0, 2.0 * self.side - 1.0)
+        return signs
 
     @cached_property
     def by_side(self) -> PromptSums:
@@ -122,10 +122,10 @@ class Crossed:
     @cached_property
     def word_side(self) -> Codes:
         """The side of each cue word, shape (K,); 0 for all of matched sets."""
-        found = np.zeros(self.words, dtype=np.int64)
+        sides = np.zeros(self.words, dtype=np.int64)
         if not self.matched:
-            found[self.word] = self.side
-        return found
+            sides[self.word] = self.side
+        return sides
 
     @cached_property
     def words_by_side(self) -> Codes:
@@ -135,8 +135,8 @@ class Crossed:
     @cached_property
     def weight(self) -> Floats:
         """n/N of the prompt's side, shape (P,)."""
-        found: Floats = self.n / self.by_side(self.n)[self.side]
-        return found
+        weights: Floats = self.n / self.by_side(self.n)[self.side]
+        return weights
 
     @cached_property
     def indicators(self) -> Floats:
@@ -146,8 +146,8 @@ class Crossed:
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
         alone = np.bincount(keys % self.sides) == 1
         drawn = np.flatnonzero(~alone[keys % self.sides])
-        found: Floats = (codes == drawn[:, None]).astype(np.float64)
-        return found
+        tables: Floats = (codes == drawn[:, None]).astype(np.float64)
+        return tables
 
     @cached_property
     def squared_weights(self) -> float:

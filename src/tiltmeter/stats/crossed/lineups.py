@@ -1,4 +1,4 @@
-"""Rankings of candidates whose names stand for groups: who is ranked first more often than even?
+"""Rankings of candidates whose names stand for groups: tests of who is ranked first too often.
 
 A line-up is one set of candidates with one name of each group, ranked one or more times. If names
 occur in one line-up only, the groups of its names are dealt inside it. If names recur, both
@@ -88,13 +88,13 @@ def recurring(
         _components(lineup, [row[g] for row in names], sizes, counts[:, g]) for g in range(groups)
     ]
     larger = groups / (groups - 1)
-    own = [_variance(parts, larger) for _, parts in each]
-    variance = float(np.mean([one[0] for one in own]))
-    spread = float(np.sum([one[1] for one in own])) / groups**2
-    made = []
-    for (design, parts), (v, s) in zip(each, own, strict=True):
+    variances = [_variance(parts, larger) for _, parts in each]
+    variance = float(np.mean([v for v, _ in variances]))
+    spread = float(np.sum([s for _, s in variances])) / groups**2
+    shares = []
+    for (design, parts), (v, s) in zip(each, variances, strict=True):
         value = float(parts.value[0]) - 1 / groups
-        made.append(
+        shares.append(
             GroupShare(
                 value,
                 infer(variance, variance**2 / spread if spread else 1.0, value, 0.0, confidence),
@@ -104,7 +104,7 @@ def recurring(
                 design.items,
             )
         )
-    return made
+    return shares
 
 
 def _components(

@@ -102,9 +102,9 @@ def sampling_ratio(design: WordsDesign) -> float:
 
 
 def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:
-    """(share of tables in which a shift is found, the mean difference of shares)."""
+    """Returns the share of tables in which a shift is found, and the mean difference of shares."""
     rng = np.random.default_rng(SEED)
-    found, gaps = 0, 0.0
+    rejected, gaps = 0, 0.0
     for _ in range(0, TABLES, BLOCK):
         p = _chances(crossed, spreads, shift, rng)
         gaps += float(
@@ -113,8 +113,8 @@ def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tu
         shares = rng.binomial(crossed.n.astype(np.int64), p) / crossed.n
         fit = two_way(crossed, shares)
         t = np.abs(fit.value) / np.sqrt(np.maximum(fit.variance, 1e-12))
-        found += int((2 * special.stdtr(fit.df, -t) < level).sum())
-    return found / TABLES, gaps / TABLES
+        rejected += int((2 * special.stdtr(fit.df, -t) < level).sum())
+    return rejected / TABLES, gaps / TABLES
 
 
 def _chances(crossed: Crossed, spreads: Spreads, shift: float, rng: np.random.Generator) -> Floats:
@@ -124,5 +124,5 @@ def _chances(crossed: Crossed, spreads: Spreads, shift: float, rng: np.random.Ge
     logit += rng.normal(0, spreads.by_item, (BLOCK, 2 * crossed.items))[:, sides]
     logit += rng.normal(0, spreads.words, (BLOCK, crossed.words))[:, crossed.word]
     logit += rng.normal(0, spreads.prompt, logit.shape) + shift * (crossed.side - 0.5)
-    found: Floats = 1 / (1 + np.exp(-logit))
-    return found
+    chances: Floats = 1 / (1 + np.exp(-logit))
+    return chances

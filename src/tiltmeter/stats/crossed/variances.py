@@ -130,8 +130,8 @@ def _item_shifts(design: Crossed, rest: Floats) -> Floats:
     order = np.argsort(item, kind="stable")
     sides = np.bincount(item)
     starts = np.concatenate([[0], np.cumsum(sides)[:-1]])
-    found: Floats = (np.add.reduceat(shift[:, order], starts, axis=1) / sides)[:, design.item]
-    return found
+    by_prompt: Floats = (np.add.reduceat(shift[:, order], starts, axis=1) / sides)[:, design.item]
+    return by_prompt
 
 
 def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Floats, Floats]:

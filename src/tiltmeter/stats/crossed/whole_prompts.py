@@ -1,4 +1,4 @@
-"""Do items differ in how a cue moves them? Whole prompts are dealt over the two sides of an item.
+"""A test if a cue moves some items more than others: whole prompts dealt over an item's two sides.
 
 Each prompt may have a probability of its own. Answers of one prompt therefore stay together: what
 is exchangeable if no item differs is the prompts of an item, once its words' own levels are taken
@@ -73,16 +73,16 @@ def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Fl
     """
     rows: dict[tuple[int, int], list[Floats]] = {}
     for item in items:
-        here = design.item == item
-        level, base = rest[here & (design.side == 1)], rest[here & (design.side == 0)]
+        of_item = design.item == item
+        level, base = rest[of_item & (design.side == 1)], rest[of_item & (design.side == 0)]
         rows.setdefault((level.size, base.size), []).append(np.concatenate([level, base]))
     return [(first, np.array(values)) for (first, _), values in rows.items()]
 
 
 def _deal(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
     """The prompts of each item in random order, shape (draws, items, prompts)."""
-    found: Floats = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=-1)
-    return found
+    dealt: Floats = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=-1)
+    return dealt
 
 
 def _statistic(shapes: Sequence[tuple[int, Floats]]) -> Floats:
@@ -96,5 +96,5 @@ def _statistic(shapes: Sequence[tuple[int, Floats]]) -> Floats:
         weights.append(np.full(values.shape[-2], first * last / (first + last)))
     gap, weight = np.concatenate(gaps, axis=-1), np.concatenate(weights)
     mean = (gap @ weight / weight.sum())[..., None]
-    found: Floats = ((gap - mean) ** 2) @ weight
-    return found
+    sums: Floats = ((gap - mean) ** 2) @ weight
+    return sums

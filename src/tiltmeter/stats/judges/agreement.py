@@ -42,7 +42,7 @@ def ratings(
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Ratings:
-    """Checks and completes: by default each output is its own item, and all count alike.
+    """Checks the ratings and fills in defaults: each output is its own item, and all count alike.
 
     ``codes`` (U, R) of 0 … classes-1, -1 for missing; ``clusters`` (U,) codes; ``weights`` (U,),
     larger than 0. ``ValueError`` names the argument.
@@ -157,12 +157,13 @@ class PairAgreement:
 
 
 def pairwise_agreement(*, rated: Ratings, confidence: float = 0.95) -> tuple[PairAgreement, ...]:
-    """Raw agreement of every pair of a panel, with ``rates.clustered_share`` over items.
+    """Computes the raw agreement of every pair of a panel, with ``rates.clustered_share`` over
+    items.
 
     Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. A pair without a common output:
     None.
     """
-    found, codes, items = [], rated.codes, _items(rated)
+    pairs, codes, items = [], rated.codes, _items(rated)
     for i in range(codes.shape[1]):
         for j in range(i + 1, codes.shape[1]):
             both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
@@ -172,8 +173,8 @@ def pairwise_agreement(*, rated: Ratings, confidence: float = 0.95) -> tuple[Pai
                 for flag in (same, both)
             )
             share = rates.clustered_share(successes=np.minimum(x, n), n=n, confidence=confidence)
-            found.append(PairAgreement(i, j, share))
-    return tuple(found)
+            pairs.append(PairAgreement(i, j, share))
+    return tuple(pairs)
 
 
 def _items(rated: Ratings) -> int:
@@ -195,7 +196,8 @@ def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
 def _jackknife(
     sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], confidence: float
 ) -> Interval:
-    """1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a time.
+    """Computes 1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a
+    time.
 
     v = (C-1)/C·Σ(θ_(i) - mean)². Limits: all θ₀ with |θ - θ₀| ≤ t(df)·√(v·(1-θ₀)/(1-θ)), since the
     variance of a disagreement grows with it (the score interval of a count), so the upper one stays

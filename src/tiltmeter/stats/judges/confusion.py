@@ -47,7 +47,7 @@ def confusion(
     items: int | None = None,
     weights: ArrayLike | None = None,
 ) -> Confusion:
-    """Counts pairs of gold and judge by item.
+    """Counts the pairs of gold label and judge's label by item.
 
     Arrays, shape (n,): ``truth`` codes 0 … classes-1, ``said`` codes 0 … answers-1 (default:
     classes), -1 in either leaves the pair out; ``clusters`` codes 0 … items-1 (default: each pair
@@ -61,22 +61,22 @@ def confusion(
         raise ValueError(
             f"answers: at least as many as classes, and 2, expected, got {wide} for {classes}"
         )
-    true, told = _codes("truth", truth, classes), _codes("said", said, wide)
-    arguments.same_shape("said", told, "truth", true)
-    where = (
+    true, called = _codes("truth", truth, classes), _codes("said", said, wide)
+    arguments.same_shape("said", called, "truth", true)
+    item = (
         np.arange(true.size) if clusters is None else _codes("clusters", clusters, items or 2**62)
     )
-    arguments.same_shape("clusters", where, "truth", true)
-    if where.size and where.min() < 0:
+    arguments.same_shape("clusters", item, "truth", true)
+    if item.size and item.min() < 0:
         raise ValueError("clusters: an item may not be missing")
-    size = items or (int(where.max()) + 1 if where.size else 0)
+    size = items or (int(item.max()) + 1 if item.size else 0)
     weight = np.ones(true.size) if weights is None else arguments.counts("weights", weights)
     arguments.same_shape("weights", weight, "truth", true)
-    kept = (true >= 0) & (told >= 0)
-    if kept.any() and weight[kept].min() <= 0:
+    both_known = (true >= 0) & (called >= 0)
+    if both_known.any() and weight[both_known].min() <= 0:
         raise ValueError("weights: larger than 0 expected")
-    cell = ((where * classes + true) * wide + told)[kept]
-    weight = weight[kept] / (weight[kept].mean() if kept.any() else 1.0)
+    cell = ((item * classes + true) * wide + called)[both_known]
+    weight = weight[both_known] / (weight[both_known].mean() if both_known.any() else 1.0)
     cells, shape = size * classes * wide, (size, classes, wide)
     labels = np.bincount(cell, minlength=cells).astype(np.float64).reshape(shape)
     sums = np.bincount(cell, weights=weight, minlength=cells).astype(np.float64).reshape(shape)
@@ -94,7 +94,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
 
 @dataclass(frozen=True, slots=True)
 class ClassQuality:
-    """One class: how many gold labels it has, and how the judge does on it. Recall is
+    """One class: its number of gold labels, and the judge's quality on it. Recall is
     ``sensitivity``.
     """
 
@@ -140,18 +140,18 @@ def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -
 def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
     """(x, n) per item of sensitivity, specificity, precision and F1."""
     w = gold.weighted
-    hit, true, told, everything = w[:, k, k], w[:, k].sum(1), w[:, :, k].sum(1), w.sum((1, 2))
-    neither = np.maximum(everything - true - told + hit, 0.0)
+    hit, true, called, everything = w[:, k, k], w[:, k].sum(1), w[:, :, k].sum(1), w.sum((1, 2))
+    neither = np.maximum(everything - true - called + hit, 0.0)
     return [
         (hit, true),
         (neither, np.maximum(everything - true, 0.0)),
-        (hit, told),
-        (2 * hit, true + told),
+        (hit, called),
+        (2 * hit, true + called),
     ]
 
 
 def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
-    """Every class, and accuracy, precision, recall and F1 over all.
+    """Computes the judge's quality on every class, and accuracy, precision, recall and F1 over all.
 
     Macro: Σ_k m_k/K over classes with gold. Weighted: Σ_k (P_k/N)·m_k, P_k the gold of class k. A
     precision of a class that is never called is not defined and leaves its mean. Intervals: the
@@ -178,7 +178,9 @@ def _mean(
     total: Floats,
     confidence: float,
 ) -> Interval:
-    """The mean over classes of one of their four rates, with the influence of each item on it."""
+    """The mean over classes of one of their four rates, with an interval from the items'
+    influences.
+    """
     used = [row for row in counts if row[which][1].sum() > 0]
     if not used:
         return Interval(None, None, None, METHOD, confidence, note="no gold")
@@ -233,8 +235,8 @@ def share_interval(
     blank = Interval(value, None, None, method, confidence, n=n, clusters=clusters, note=note)
     if clusters < 2:
         return replace(blank, note=join_notes(note, "one cluster: no interval"))
-    variance, own = rates.cluster_variance(influence)
-    df, inside = min(own, df), min(max(value, 0.0), 1.0)
+    variance, own_df = rates.cluster_variance(influence)
+    df, inside = min(own_df, df), min(max(value, 0.0), 1.0)
     effective = (
         inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
     )

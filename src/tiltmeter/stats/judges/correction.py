@@ -28,7 +28,7 @@ from tiltmeter.stats.results import (
     with_cautions,
 )
 
-# Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
+# Se + Sp - 1 below which nothing is corrected: the error grows fivefold
 LEAST_YOUDEN = 0.2
 ROUNDING = 1e-9
 HALF = 0.5  # Jeffreys' half success and half failure
@@ -36,7 +36,7 @@ HALF = 0.5  # Jeffreys' half success and half failure
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A share or a difference, as the judge says it and as gold corrects it.
+    """A share or a difference: the judge's number, and the one corrected by gold.
 
     ``reason`` says why there is no correction, and then ``corrected`` holds None and the numbers
     are to be called uncorrected. ``clipped``: the estimate fell outside of what is possible and was
@@ -68,7 +68,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """One condition: what the judge reports, and its errors there."""
+    """The judge's share in one condition, and its error rates there."""
 
     share: Linear
     sensitivity: Linear
@@ -106,9 +106,9 @@ class Basis:
     weighted: bool
 
     def df(self, error: Linear) -> float:
-        """Degrees of freedom for `error`: clusters - 1, or fewer where gold has weights."""
-        own = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
-        return min(self.clusters - 1.0, own)
+        """Degrees of freedom for `error`: clusters - 1, or fewer if gold has weights."""
+        by_kurtosis = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
+        return min(self.clusters - 1.0, by_kurtosis)
 
 
 def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
@@ -156,13 +156,8 @@ def rogan_gladen(
     judged = _judge_errors(x, size, gold, positive)
     if judged.youden < LEAST_YOUDEN - ROUNDING:
         return _uncorrected_result(plain, _weak(judged.youden), judged.youden)
-    p, se, sp, value, j = (
-        judged.share,
-        judged.sensitivity,
-        judged.specificity,
-        judged.value,
-        judged.youden,
-    )
+    p, se, sp = judged.share, judged.sensitivity, judged.specificity
+    value, j = judged.value, judged.youden
     top = Linear(p.value + sp.value - 1, p.influence + sp.influence, p.floor + sp.floor)
     bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
     error = Linear(
@@ -181,32 +176,32 @@ def rogan_gladen_difference(
     n_a: ArrayLike,
     said_b: ArrayLike,
     n_b: ArrayLike,
-    gold_a: Confusion | None,
-    gold_b: Confusion | None,
+    golds: tuple[Confusion | None, Confusion | None],
     positive: int = 1,
     confidence: float = 0.95,
 ) -> Corrected:
-    """Share in A minus share in B over the same items, each corrected by the Se and Sp of its own
-    condition.
+    """Computes the share in A minus the share in B over the same items, each corrected by the Se
+    and Sp of its own condition.
 
-    Arrays, shape (C,), and rows of gold: entry i of all is item i. Formula: d = θ_a - θ_b ± t·√v, v
-    from the joint influences of both corrected shares. Each share may lie outside of [0, 1] here,
-    since cutting it would bias d; d itself is cut at [-1, 1] and flagged. Null value 0.
-    Source: as ``rogan_gladen``; delta method over items, Cochran (1977) ch. 11.
-    By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 - .082/.82
-    = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
+    Arrays, shape (C,), and ``golds``, the gold of A and that of B: entry i of all is item i.
+    Formula: d = θ_a - θ_b ± t·√v, v from the joint influences of both corrected shares. Each share
+    may lie outside of [0, 1] here, since cutting it would bias d; d itself is cut at [-1, 1] and
+    flagged. Null value 0. Source: as ``rogan_gladen``; delta method over items, Cochran (1977) ch.
+    11. By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 -
+    .082/.82 = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
     """
     (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
-    reason = _refusal((na, nb), (gold_a, gold_b), positive)
+    gold_a, gold_b = golds
+    reason = _refusal((na, nb), golds, positive)
     if reason or gold_a is None or gold_b is None:
         return _uncorrected_result(plain, reason)
     a, b = _judge_errors(xa, na, gold_a, positive), _judge_errors(xb, nb, gold_b, positive)
     youden = min(a.youden, b.youden)
     if youden < LEAST_YOUDEN - ROUNDING:
         return _uncorrected_result(plain, _weak(youden), youden)
-    one, other = _delta(a), _delta(b)
+    in_a, in_b = _delta(a), _delta(b)
     error = Linear(
-        one.value - other.value, one.influence - other.influence, one.floor + other.floor
+        in_a.value - in_b.value, in_a.influence - in_b.influence, in_a.floor + in_b.floor
     )
     method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
     clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
@@ -226,13 +221,13 @@ def _sides(
 
 def _judge_errors(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
     w, labels = gold.weighted, gold.labels.sum(axis=0)
-    mine, everything, told = w[:, k].sum(1), w.sum((1, 2)), w[:, :, k].sum(1)
+    truly, everything, called = w[:, k].sum(1), w.sum((1, 2)), w[:, :, k].sum(1)
     counts = float(labels[k].sum()), float(labels.sum() - labels[k].sum())
-    rejected = np.maximum(everything - mine - (told - w[:, k, k]), 0.0)
+    rejected = np.maximum(everything - truly - (called - w[:, k, k]), 0.0)
     return _Judged(
         ratio_of_sums(x, n, float((n > 0).sum())),
-        ratio_of_sums(w[:, k, k], mine, counts[0]),
-        ratio_of_sums(rejected, np.maximum(everything - mine, 0.0), counts[1]),
+        ratio_of_sums(w[:, k, k], truly, counts[0]),
+        ratio_of_sums(rejected, np.maximum(everything - truly, 0.0), counts[1]),
         counts,
         min(int((n > 0).sum()), int((everything > 0).sum())),
     )
@@ -247,8 +242,8 @@ def _delta(judged: _Judged) -> Linear:
 
 
 def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
-    """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance
-    brings it.
+    """Finds the limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than
+    chance brings it.
     """
     c = frame.clusters
     if c < 2:
@@ -266,13 +261,13 @@ def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Li
 
 
 def linear_result(frame: Basis, error: Linear) -> Corrected:
-    """The value ± t·√v; without two items there is a value and no interval."""
+    """Returns the value ± t·√v; with fewer than two items a value without an interval."""
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
         note = "one cluster with outputs or gold: no interval"
         clipped = value != error.value
-        told = join_notes(CUT if clipped else None, note)
-        row = with_cautions(replace(_blank(frame), value=value, note=told), frame.few)
+        notes = join_notes(CUT if clipped else None, note)
+        row = with_cautions(replace(_blank(frame), value=value, note=notes), frame.few)
         return Corrected(row, frame.plain, clipped, frame.youden)
     t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
     half = t * math.sqrt(error.variance(frame.clusters))
@@ -303,8 +298,10 @@ def _result(
 
 
 def _blank(frame: Basis) -> Interval:
-    own = frame.plain
-    return Interval(None, None, None, frame.method, own.confidence, n=own.n, clusters=own.clusters)
+    plain = frame.plain
+    return Interval(
+        None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters
+    )
 
 
 def is_weighted(gold: Confusion) -> bool:
@@ -333,7 +330,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 
 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
-    """Raises ValueError where gold has not as many items as `size`, or no class `k`."""
+    """Raises ValueError if gold has another number of items than `size`, or no class `k`."""
     if len(gold.weighted) != size.size:
         raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
     if not 0 <= k < gold.weighted.shape[1]:

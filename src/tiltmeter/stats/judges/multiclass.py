@@ -104,20 +104,20 @@ def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
 
 
 def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:
-    """The solution and, for each class, what every item contributes to its error."""
+    """Solves for the shares and finds, per class, the contribution of every item to its error."""
     k = table.shape[1]
     q = [ratio_of_sums(table[:, j], n, float((n > 0).sum())) for j in range(k)]
-    values = inverse @ np.array([one.value for one in q])
-    noise = np.stack([one.influence for one in q], axis=1)
-    floor = inverse**2 @ np.array([one.floor for one in q])
+    values = inverse @ np.array([reported.value for reported in q])
+    noise = np.stack([reported.influence for reported in q], axis=1)
+    floor = inverse**2 @ np.array([reported.floor for reported in q])
     for j in range(k):
-        mine = gold.weighted[:, j].sum(axis=1)
-        row = gold.weighted[:, j] / mine.sum()
+        truly = gold.weighted[:, j].sum(axis=1)
+        row = gold.weighted[:, j] / truly.sum()
         share = row.sum(axis=0)
-        noise = noise - values[j] * (row - share * (mine / mine.sum())[:, None])
+        noise = noise - values[j] * (row - share * (truly / truly.sum())[:, None])
         if share[j] == 1.0:
             trials = float(gold.labels[:, j].sum())
-            missed = ratio_of_sums(gold.weighted[:, j, j], mine, trials).floor
+            missed = ratio_of_sums(gold.weighted[:, j, j], truly, trials).floor
             # an error not yet seen could go to any other class: the worst of them
             floor = floor + values[j] ** 2 * missed * ((inverse - inverse[:, [j]]) ** 2).max(axis=1)
     influence = noise @ inverse.T

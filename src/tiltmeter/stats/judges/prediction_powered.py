@@ -1,4 +1,4 @@
-"""Means from many judged outputs and a random few with gold (PPI++): right whatever the judge's
+"""Means from many judged outputs and a random few with gold (PPI++): valid whatever the judge's
 errors are.
 
 Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; what is
@@ -64,8 +64,8 @@ class Sums:
 
 
 def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
-    """``Sums`` for the share of a class, from what ``correction.rogan_gladen`` takes: row i of gold
-    is item i.
+    """Makes the ``Sums`` of the share of a class from the arguments of ``correction.rogan_gladen``:
+    row i of gold is item i.
     """
     cells = gold.weighted
     return Sums(
@@ -87,25 +87,25 @@ class _Tuned:
 def prediction_powered(
     *, sums: Sums, share: bool = True, power: float | None = None, confidence: float = 0.95
 ) -> Powered:
-    """A mean: θ = Ȳ + λ(f̄ - f̄_gold), over all outputs f̄, over those with gold Ȳ and f̄_gold.
+    """Estimates a mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all outputs, Ȳ and f̄_gold over those with
+    gold.
 
     λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and
     b_i are the influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is
     PPI++: there f̄ is that of the outputs *without* gold, which is the same estimator with λ_PPI =
-    λ·(N-n)/N. λ = 1 is the survey
-    difference estimator. Interval: for a share Wilson's on the effective n θ(1-θ)/v; else θ ± t·√v;
-    df from ``rates.cluster_variance``, at most the items with gold - 1. A share is cut at [0, 1]
-    and flagged.
-    Source: Angelopoulos, Duchi & Zrnic (2023), arXiv 2311.01453; Cochran (1977) ch. 7.
-    By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55. None with a ``reason``:
-    no outputs, no gold, fewer than two items with gold. ``ValueError`` as elsewhere.
+    λ·(N-n)/N. λ = 1 is the survey difference estimator. Interval: for a share Wilson's on the
+    effective n θ(1-θ)/v; else θ ± t·√v; df from ``rates.cluster_variance``, at most the items with
+    gold - 1. A share is cut at [0, 1] and flagged. Source: Angelopoulos, Duchi & Zrnic (2023),
+    arXiv 2311.01453; Cochran (1977) ch. 7. By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1:
+    .6; λ = .5: .55. None with a ``reason``: no outputs, no gold, fewer than two items with gold.
+    ``ValueError`` as elsewhere.
     """
-    said, n, gold_said, truth, gold_n = _check_sums(sums, share)
-    plain, alone = _own(said, n, share, confidence), _own(truth, gold_n, share, confidence)
+    called, n, gold_called, truth, gold_n = _check_sums(sums, share)
+    plain, alone = _own(called, n, share, confidence), _own(truth, gold_n, share, confidence)
     reason = _refusal(n, gold_n)
     if reason:
         return _uncorrected_result(plain, alone, reason)
-    tuned = _tune(said, n, gold_said, truth, gold_n, power)
+    tuned = _tune(called, n, gold_called, truth, gold_n, power)
     items, used = int((gold_n > 0).sum()), (n > 0) | (gold_n > 0)
     few = _few(items, truth, gold_n) if share else rates.few_clusters(items)
     total, influence = float(n.sum()), tuned.influence[used]
@@ -135,8 +135,8 @@ def prediction_powered_difference(
     power: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> Powered:
-    """The mean of ``first`` minus that of ``second`` over the same items (entry i is item i in
-    both).
+    """Estimates the mean of ``first`` minus that of ``second`` over the same items (entry i is item
+    i in both).
 
     Each side has the λ of its own mean, so that the difference is that of the two means printed; v
     from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
@@ -149,7 +149,7 @@ def prediction_powered_difference(
     reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
     if reason:
         return _uncorrected_result(plain, alone, reason)
-    one, other = (
+    tuned_a, tuned_b = (
         _tune(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
     )
     items = min(int((a[4] > 0).sum()), int((b[4] > 0).sum()))
@@ -157,10 +157,10 @@ def prediction_powered_difference(
     if share:
         few = _few(items, a[3], a[4]) or _few(items, b[3], b[4])
     used = (a[1] + a[4] + b[1] + b[4]) > 0
-    influence, total = (one.influence - other.influence)[used], float(a[1].sum() + b[1].sum())
-    row = _t_row(one.value - other.value, influence, total, items, confidence, few)
+    influence, total = (tuned_a.influence - tuned_b.influence)[used], float(a[1].sum() + b[1].sum())
+    row = _t_row(tuned_a.value - tuned_b.value, influence, total, items, confidence, few)
     if not share or row.value is None or row.low is None or row.high is None:
-        return Powered(row, plain, alone, (one.power, other.power))
+        return Powered(row, plain, alone, (tuned_a.power, tuned_b.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
     clipped = value != row.value
     note = join_notes(CUT if clipped else None, row.note)
@@ -168,7 +168,7 @@ def prediction_powered_difference(
         replace(row, low=low, value=value, high=high, note=note),
         plain,
         alone,
-        (one.power, other.power),
+        (tuned_a.power, tuned_b.power),
         clipped,
     )
 
@@ -177,7 +177,7 @@ def _check_sums(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats
     n, gold_n = arguments.counts("n", sums.n), arguments.counts("gold_n", sums.gold_n)
     arguments.same_shape("gold_n", gold_n, "n", n)
     if share:
-        said, gold_said, truth = (
+        called, gold_called, truth = (
             arguments.shares(name, values, which, size)[0]
             for name, values, which, size in (
                 ("said", sums.said, "n", n),
@@ -186,30 +186,39 @@ def _check_sums(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats
             )
         )
     else:
-        said, gold_said, truth = (
+        called, gold_called, truth = (
             arguments.vector(name, getattr(sums, name))
             for name in ("said", "gold_said", "gold_truth")
         )
-        for name, array in (("said", said), ("gold_said", gold_said), ("gold_truth", truth)):
+        for name, array in (("said", called), ("gold_said", gold_called), ("gold_truth", truth)):
             arguments.same_shape(name, array, "n", n)
-    return said, n, gold_said, truth, gold_n
+    return called, n, gold_called, truth, gold_n
 
 
 def _tune(
-    said: Floats, n: Floats, gold_said: Floats, truth: Floats, gold_n: Floats, power: float | None
+    called: Floats,
+    n: Floats,
+    gold_called: Floats,
+    truth: Floats,
+    gold_n: Floats,
+    power: float | None,
 ) -> _Tuned:
     total, labels = float(n.sum()), float(gold_n.sum())
-    mean, mean_gold, own = said.sum() / total, gold_said.sum() / labels, truth.sum() / labels
-    a = (truth - own * gold_n) / labels
-    b = (said - mean * n) / total - (gold_said - mean_gold * gold_n) / labels
+    mean, mean_gold, gold_mean = (
+        called.sum() / total,
+        gold_called.sum() / labels,
+        truth.sum() / labels,
+    )
+    a = (truth - gold_mean * gold_n) / labels
+    b = (called - mean * n) / total - (gold_called - mean_gold * gold_n) / labels
     spread = float(b @ b)
     if power is None:
         power = min(max(-float(a @ b) / spread, 0.0), 1.0) if spread > 1e-24 else 0.0
-    return _Tuned(float(own + power * (mean - mean_gold)), a + power * b, float(power))
+    return _Tuned(float(gold_mean + power * (mean - mean_gold)), a + power * b, float(power))
 
 
 def _own(x: Floats, n: Floats, share: bool, confidence: float) -> Interval:
-    """The same items without correction."""
+    """The estimate over the same items without correction."""
     if share:
         return rates.clustered_share(successes=x, n=n, confidence=confidence)
     used = n > 0
@@ -233,9 +242,9 @@ def _difference(
         return Interval(
             None, None, None, "difference over items, t", confidence, note="no outcomes on one side"
         )
-    one, other, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
-    influence = ((xa - one * na) / a - (xb - other * nb) / b)[used]
-    row = _t_row(float(one - other), influence, a + b, int(used.sum()), confidence, None)
+    mean_a, mean_b, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
+    influence = ((xa - mean_a * na) / a - (xb - mean_b * nb) / b)[used]
+    row = _t_row(float(mean_a - mean_b), influence, a + b, int(used.sum()), confidence, None)
     return replace(row, method="difference over items, t")
 
 

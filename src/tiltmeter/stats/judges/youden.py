@@ -1,4 +1,4 @@
-"""Is a judge good enough to be believed, and how much gold would do: Youden's J, its interval."""
+"""Youden's J of a judge, its interval, and the gold that would be needed to narrow it."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def lowest_youden(
 ) -> Interval:
     """The lowest J of the levels that a claim compares, each with gold of its own.
 
-    A level whose J is not known says nothing; where none is known, that is the answer.
+    Levels whose J is not known are passed over; if no J is known, the result is not known.
     ``ValueError`` for no level.
     """
-    found = [youden(gold=gold, positive=positive, confidence=confidence) for gold in golds]
-    if not found:
+    indices = [youden(gold=gold, positive=positive, confidence=confidence) for gold in golds]
+    if not indices:
         raise ValueError("golds: at least one level expected")
-    return min(found, key=lambda row: math.inf if row.value is None else row.value)
+    return min(indices, key=lambda row: math.inf if row.value is None else row.value)
 
 
 def is_refuted(index: Interval) -> bool:
@@ -72,8 +72,8 @@ def gold_needed(
     ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``:
     what would be left of it with endless gold (the uncorrected interval's, over J where the
     correction divides by it); ``difference``: the uncorrected one, from the null. The rest of the
-    variance, half² - least², goes with 1/labels. 0 where it is there already; None where no number
-    of labels does it, or there are none to go by. By hand: .2, .1, .15 and 50 labels:
+    variance, half² - least², goes with 1/labels. 0 if it is below already; None if no number
+    of labels does it, or there are no labels to go by. By hand: .2, .1, .15 and 50 labels:
     50·(.04 - .01)/(.0225 - .01) = 120, so 70 more.
     """
     if half_width < difference:
@@ -87,11 +87,11 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Right answers, and truths, by item: of the values and of the others."""
+    """Counts right answers, and truths, by item: of the values and of the others."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
-    told = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
+    called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)
-    hits = told[:, chosen].sum(axis=1), (every - told)[:, ~chosen].sum(axis=1)
+    hits = called[:, chosen].sum(axis=1), (every - called)[:, ~chosen].sum(axis=1)
     return hits, (every[:, chosen].sum(axis=1), every[:, ~chosen].sum(axis=1))
 
 

@@ -1,7 +1,8 @@
-"""The rise of one value in one group that a claim of many cells can find."""
+"""The smallest rise of one value in one group that a claim of many cells can find."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ def value_rise(
     share: float = SHARE,
     power: float = 0.8,
 ) -> float | None:
-    """The rise of one value from ``share`` in a group whose standard score is at least ``critical``
-    with this power; None if there is none.
+    """Finds the smallest rise of one value from ``share`` in a group whose standard score reaches
+    ``critical`` with this power; None if no rise does.
 
     group, base: outputs of each side in all ``parts`` (objects) together, equal in each. Exact:
     counts of both sides are binomial. By hand: 1 and 1 output have a variance of 1/4 at one hit,
@@ -47,7 +48,7 @@ def value_rise(
             share=share,
             power=power,
         )
-        return None if less is None else less / np.sqrt(shrink)
+        return None if less is None else less / math.sqrt(shrink)
     far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
     at_base = _binomial(base, share)
 
@@ -77,10 +78,10 @@ def planned_critical(
     sizes: outputs of the two sides in one of ``parts`` objects; attributes: those of an object
     alone, and those that it shares with all others, each of so many equally common ``values``.
     """
-    (group, base), (own, shared) = sizes, attributes
-    generator = np.random.default_rng([seed, group, base, parts, own, shared, values])
+    (group, base), (alone, shared) = sizes, attributes
+    generator = np.random.default_rng([seed, group, base, parts, alone, shared, values])
     rows = group + base
-    hits = generator.binomial(rows, 1 / values, (TABLES, parts, (own + shared) * values))
+    hits = generator.binomial(rows, 1 / values, (TABLES, parts, (alone + shared) * values))
     counts = generator.hypergeometric(hits, rows - hits, group)
     off = counts - hits * (group / rows)
     variance = hits * (rows - hits) * (group * base / (rows**2 * max(rows - 1, 1)))
@@ -97,8 +98,8 @@ def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
     scores = np.where(
         variance >= LEAST_VARIANCE, np.abs(off) / np.sqrt(np.maximum(variance, 1e-9)), 0.0
     )
-    found: Floats = scores.max(axis=1, initial=0.0)
-    return found
+    largest: Floats = scores.max(axis=1, initial=0.0)
+    return largest
 
 
 def _scores(group: int, base: int, parts: int) -> Floats:
@@ -108,8 +109,8 @@ def _scores(group: int, base: int, parts: int) -> Floats:
     rows = group + base
     x, y = np.arange(group + 1)[:, None], np.arange(base + 1)[None, :]
     hits = x + y
-    one = max(rows / parts - 1, 0.5)  # rows of an object, less 1
-    variance = group * base * hits * (rows - hits) / (rows**2 * one * parts)
+    degrees = max(rows / parts - 1, 0.5)  # rows of an object, less 1
+    variance = group * base * hits * (rows - hits) / (rows**2 * degrees * parts)
     scores: Floats = np.where(
         variance >= LEAST_VARIANCE,
         (x - hits * (group / rows)) / np.sqrt(np.maximum(variance, 1e-9)),
@@ -123,5 +124,5 @@ def _binomial(n: int, p: float) -> Floats:
     k = np.arange(n)
     p = min(max(p, 0.0), 1.0)
     upper = np.concatenate([[1.0], betainc(k + 1, n - k, p), [0.0]])  # P(hits ≥ 0 … n + 1)
-    found: Floats = upper[:-1] - upper[1:]
-    return found
+    chances: Floats = upper[:-1] - upper[1:]
+    return chances

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-MOST_OUTPUTS = 100_000  # outputs an item, beyond which no sampling error is left
+MOST_OUTPUTS = 100_000  # outputs per item, beyond which no sampling error is left
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
     """A design to be run: items with outputs in each of the conditions that are compared.
 
-    outputs: an item and condition (samples × picks an answer); infinite where probabilities are
-    read. conditions: 1 for a share against ``share``, 2 for a paired difference, more where one is
+    outputs: an item and condition (samples × picks per answer); infinite if probabilities are
+    read. conditions: 1 for a share against ``share``, 2 for a paired difference, more if one is
     tested against the mean of the others. icc: correlation of the outputs of one item and
     condition; correlation: of an item's own shares in two conditions.
     """

@@ -54,8 +54,8 @@ def planned_shift(
         return None
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    found = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share, power)
-    return None if found is None else found / stretch
+    shift = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share, power)
+    return None if shift is None else shift / stretch
 
 
 def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: int = 0) -> float:
@@ -97,7 +97,7 @@ def observed_shift(
 ) -> float | None:
     """The smallest mean difference that these items would show with ``power`` at ``level`` (α/m).
 
-    ``differences``, shape (C,): one a item, in any unit. They are centred and stretched by
+    ``differences``, shape (C,): one per item, in any unit. They are centred and stretched by
     √(C/(C-3)), drawn anew with random signs, and the shift is added; the test is the sign flip.
     None for fewer items than ``level`` takes, or where all are alike. By hand: ±1 in equal parts,
     C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside of 0 to 1.
@@ -113,8 +113,8 @@ def observed_shift(
         return None
     of_shifted = reject_few if items <= ALL_PATTERNS else reject_many
     rejected = of_shifted(centred / spread, level, seed)
-    found = smallest_shift(rejected, far_enough(rejected, power), power)
-    return None if found is None else found * spread
+    shift = smallest_shift(rejected, far_enough(rejected, power), power)
+    return None if shift is None else shift * spread
 
 
 def divergence_shift(

@@ -1,6 +1,6 @@
-"""The difference that t finds, where a row has a standard error and no differences of items.
+"""The difference that a t test finds, for rows with a standard error but no differences of items.
 
-All else is in ``detectable``, by simulation of the row's own test.
+Other rows are in ``detectable``, by simulation of the row's own test.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ def observed_tested_shift(
     def rejection_share(shift: float, tables: int) -> float:
         return float(tested_rejects(drawn[:tables] + shift * tested, level).mean())
 
-    found = smallest_shift(rejection_share, far_enough(rejection_share, power), power)
-    return None if found is None else found * spread
+    smallest = smallest_shift(rejection_share, far_enough(rejection_share, power), power)
+    return None if smallest is None else smallest * spread
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
@@ -72,11 +72,11 @@ def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
     """As ``reject_few``, by the moments of each table: sums over how often an item is in it."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
-    one, three = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
-    two, four = _sum_over_draws(often, np.stack([square, square * square], axis=1))
+    first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
+    second, fourth_sums = _sum_over_draws(often, np.stack([square, square * square], axis=1))
 
     def rejection_share(shift: float, tables: int) -> float:
-        a, b, c, d = (moment[:tables] for moment in (one, two, three, four))
+        a, b, c, d = (moment[:tables] for moment in (first, second, third, fourth_sums))
         s = shift
         squares = b + 2 * s * a + items * s * s
         fourth = d + 4 * s * c + 6 * s * s * b + 4 * s**3 * a + items * s**4
@@ -121,8 +121,8 @@ def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
     """
     shape = (TABLES, design.items)
     common, shared = generator.random(shape), generator.random(shape) < design.correlation
-    own = generator.random((design.conditions, *shape))
-    return np.where(shared, common, own)
+    separate = generator.random((design.conditions, *shape))
+    return np.where(shared, common, separate)
 
 
 def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
@@ -166,5 +166,5 @@ def _shares_at_ranks(mean: float, icc: float, ranks: Floats) -> Floats:
     places = (1 - np.cos(np.pi * np.arange(QUANTILES + 1) / QUANTILES)) / 2
     size = 1 / icc - 1
     shares = special.betaincinv(mean * size, (1 - mean) * size, places)
-    found: Floats = np.interp(ranks, places, shares)
-    return found
+    at_ranks: Floats = np.interp(ranks, places, shares)
+    return at_ranks

@@ -31,11 +31,11 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     (1 bit) and 4 mix them (0): 1/3. ``ValueError``: counts that are negative or no integers.
     """
     counts = [arguments.counts(f"group {number}", group) for number, group in enumerate(groups)]
-    for number, one in enumerate(counts[1:], 1):
-        arguments.same_shape("group 0", counts[0], f"group {number}", one)
-    if any((one != np.round(one)).any() for one in counts):
+    for number, values in enumerate(counts[1:], 1):
+        arguments.same_shape("group 0", counts[0], f"group {number}", values)
+    if any((values != np.round(values)).any() for values in counts):
         raise ValueError("groups: whole numbers of outputs expected")
-    sizes = [int(one.sum()) for one in counts if one.sum() > 0]
+    sizes = [int(values.sum()) for values in counts if values.sum() > 0]
     if len(sizes) < 2:
         return math.nan
     total = sum(sizes)
@@ -63,25 +63,25 @@ def _part(k: int, first: int, second: int, total: int) -> float:
 
 
 def _choose(n: int, k: NDArray[np.integer]) -> Floats:
-    """log of n over k."""
+    """The logarithm of n over k."""
     logs = _log_factorials(n)
-    found: Floats = logs[n] - logs[k] - logs[np.maximum(n - k, 0)]
-    return found
+    log_ways: Floats = logs[n] - logs[k] - logs[np.maximum(n - k, 0)]
+    return log_ways
 
 
 @lru_cache(maxsize=16)
 def _log_factorials(n: int) -> Floats:
-    """Of all numbers from 0 to n."""
+    """The logarithms of the factorials of all numbers from 0 to n."""
     from tiltmeter.stats.special import gammaln
 
-    found: Floats = gammaln(np.arange(n + 1) + 1)
-    return found
+    logs: Floats = gammaln(np.arange(n + 1) + 1)
+    return logs
 
 
 def _kl(p: Floats, m: Floats) -> Floats:
-    """p·log2(p/m), 0 where p is 0."""
+    """Computes p·log2(p/m), 0 where p is 0."""
     p, m = np.broadcast_arrays(p, m)
-    found: Floats = np.where(
+    bits: Floats = np.where(
         p > 0, p * np.log2(np.where(p > 0, p, 1.0) / np.where(p > 0, m, 1.0)), 0.0
     )
-    return found
+    return bits

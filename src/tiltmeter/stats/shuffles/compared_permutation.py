@@ -47,7 +47,7 @@ class ComparedScores:
 
 
 def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> ComparedScores:
-    """A score of the second model less that of the first, mean over cells and attributes;
+    """Computes a score of the second model less that of the first, mean over cells and attributes;
     two-sided about the mean of the shuffles.
 
     score: as ``pooled_score``. Unit: that of the score. Null value 0. Attributes that one model
@@ -59,20 +59,20 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     """
     statistic, name = SCORES[score]
     method = METHOD.format(name)
-    made = [_cell_scores(cell, statistic) for cell in cells if _is_full(cell)]
-    found = [one for one in made if one is not None]
+    scores = [_cell_scores(cell, statistic) for cell in cells if _is_full(cell)]
+    measured = [cell for cell in scores if cell is not None]
     draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
-    if not found:
+    if not measured:
         nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
         return ComparedScores(None, None, nothing, 0)
-    first, second = (float(np.mean([one.seen[side] for one in found])) for side in (0, 1))
-    drawn = mean_over(np.stack([one.drawn for one in found], axis=-1))
-    sizes = tuple(sum(one.sizes[side] for one in found) for side in (0, 1))
-    smallest = max(1 / (1 + len(drawn)), math.prod(one.smallest for one in found))
+    first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
+    drawn = mean_over(np.stack([cell.drawn for cell in measured], axis=-1))
+    sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))
+    smallest = max(1 / (1 + len(drawn)), math.prod(cell.smallest for cell in measured))
     (row,) = summaries(
         np.array([second - first]), drawn[:, None], method, sizes, smallest, two_sided=True
     )
-    return ComparedScores(first, second, row, len(found))
+    return ComparedScores(first, second, row, len(measured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None
     drawn = [mean_over(statistic(whole, list(part))[:, measured]) for part in counts]
     sizes = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
     smallest = math.prod(smallest_share((len(a), len(b))) for a, b in pairs)
-    first, second = (float(one[measured].mean()) for one in scores)
+    first, second = (float(score[measured].mean()) for score in scores)
     return _CellScores((first, second), drawn[1] - drawn[0], sizes, smallest)
 
 

@@ -1,7 +1,7 @@
-"""Items that are each asked in several conditions: is one condition another than the rest, are all
-alike, and which pairs of levels a contrast of several groups has.
+"""Tests of items that are each asked in several conditions: if one condition differs from the rest,
+and if all are alike.
 
-Arrays hold one rate an item and condition, shape (C, K); an item without a rate in some condition
+Arrays hold one rate per item and condition, shape (C, K); an item without a rate in some condition
 (NaN) is left out, as it could not change places.
 """
 
@@ -27,7 +27,7 @@ BLOCK = 2_000_000  # permuted rates in flight at a time
 def tested_condition(
     *, rates: ArrayLike, draws: int = 9_999, generator: np.random.Generator | None = None
 ) -> Test:
-    """Is the tested condition (column 0) another than the mean of its controls (columns 1 to K-1)?
+    """Tests if condition 0 differs from the mean of its controls (columns 1 to K-1).
 
     In each item it is drawn at random which condition is the tested one. Statistic: the mean over
     items of t - mean of the controls, two-sided. Up to 200,000 assignments K^C all are taken;
@@ -86,7 +86,7 @@ def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Flo
 def conditions_alike(
     *, rates: ArrayLike, draws: int = 9_999, generator: np.random.Generator | None = None
 ) -> Test:
-    """The omnibus test of several groups: are all conditions alike? Rates permuted within items.
+    """Tests if all conditions are alike (omnibus test): rates permuted within items.
 
     Statistic: Σ_k (mean of condition k - mean of all)², in squared rates; one-sided (larger). Up
     to 200,000 assignments all are taken, where the first item may stay as it is, since only which
@@ -137,7 +137,7 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
 
 
 def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
-    """The items with a rate in every condition, and a word on the others."""
+    """The items with a rate in every condition, and a note on those left out."""
     table = np.asarray(rates, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")

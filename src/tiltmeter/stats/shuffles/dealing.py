@@ -1,11 +1,11 @@
 """Rows dealt to groups at random, many draws at once, as bits; and how many rows of each value a
 group was dealt.
 
-A draw is a set of bits, 64 rows a word. Groups are parted in two, and each half again. To part them
-a coin is tossed for each row, 64 in a random word; where about as many rows as wanted come up, some
-that are picked at random change sides until it is as many, else all are tossed again. Nothing in
-this tells one row from another, so every set of that size is equally likely, whatever the coin. A
-shuffle of labels has the same distribution, and takes ten times as long: a number and a swap for
+A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split
+them a coin is tossed for each row, 64 in a random word; where about as many rows as wanted come up,
+some that are picked at random change sides until it is as many, else all are tossed again. Nothing
+in this tells one row from another, so every set of that size is equally likely, whatever the coin.
+A shuffle of labels has the same distribution, and takes ten times as long: a number and a swap for
 each row.
 
 How many rows of a value a group has is then a count of bits, 64 rows at a time.
@@ -75,13 +75,13 @@ def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.
 
 
 def pack_rows(flags: NDArray[np.bool_]) -> Words:
-    """Flags of rows as words, shape (rows, columns) to (words, columns)."""
+    """Packs flags of rows into words, from shape (rows, columns) to (words, columns)."""
     rows, columns = flags.shape
     padded = np.zeros((columns, math.ceil(rows / WORD) * WORD), dtype=bool)
     padded[:, :rows] = flags.T  # numpy packs what lies together ten times as fast
     packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").T
-    found: Words = np.ascontiguousarray(packed, dtype=np.uint64)
-    return found
+    words: Words = np.ascontiguousarray(packed, dtype=np.uint64)
+    return words
 
 
 def count_dealt(dealt: Words, packed: Words) -> Numbers:
@@ -91,7 +91,7 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     groups, words, draws = dealt.shape
     together, columns = groups * draws, packed.shape[1]
     fits = np.min_scalar_type(words * WORD)
-    found: Numbers = np.zeros((columns, together), dtype=fits)
+    numbers: Numbers = np.zeros((columns, together), dtype=fits)
     piece = max(1, TOGETHER // max(1, together))  # columns
     for word in range(words):
         # in one row: numpy takes short ones into a buffer, which costs more than to count
@@ -99,16 +99,16 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
         for start in range(0, columns, piece):
             held = packed[word, start : start + piece, None]
             if held.any():
-                found[start : start + piece] += count_bits(held & rows)
-    return found.reshape(columns, groups, draws).transpose(1, 0, 2)
+                numbers[start : start + piece] += count_bits(held & rows)
+    return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 
 def _count_by_table(words: Words) -> NDArray[np.uint8]:
-    """The bits of each word, where numpy has no function for it (before version 2)."""
+    """Counts the bits of each word, for numpy before version 2, which has no function for it."""
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
     bytes_ = np.ascontiguousarray(words)[..., None].view(np.uint8)
-    found: NDArray[np.uint8] = table[bytes_].sum(axis=-1).astype(np.uint8)
-    return found
+    bits: NDArray[np.uint8] = table[bytes_].sum(axis=-1).astype(np.uint8)
+    return bits
 
 
 count_bits = getattr(np, "bitwise_count", _count_by_table)
@@ -121,12 +121,12 @@ def _toss_coins(
     binary digit from the last that is 1.
     """
     skipped = (chance & -chance).bit_length() - 1
-    found = generator.integers(2**64, size=shape, dtype=np.uint64)
+    words = generator.integers(2**64, size=shape, dtype=np.uint64)
     for digit in range(skipped + 1, digits):
         random = generator.integers(2**64, size=shape, dtype=np.uint64)
         combine = np.bitwise_or if chance >> digit & 1 else np.bitwise_and
-        combine(found, random, out=found)
-    return found
+        combine(words, random, out=words)
+    return words
 
 
 def _change_sides(

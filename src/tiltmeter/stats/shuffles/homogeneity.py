@@ -1,7 +1,7 @@
 """Tests if items differ in their share by more than chance.
 
-The number of hits of all items together is held at its value, so the mean over items is no evidence
-here, and what is found here is none of a mean.
+The number of hits of all items together is held fixed, so the mean over items is not evidence
+here, and a finding here says nothing about the mean.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def shares_alike(
     """
     x, size = arguments.shares("hits", hits, "n", n)
     kept = size > 1
-    found, sizes = _whole("hits", x[kept]), _whole("n", size[kept])
+    counts, sizes = _whole("hits", x[kept]), _whole("n", size[kept])
     logs = _log_factorials(int(sizes.max(initial=0)))
-    supports = [np.arange(one + 1) for one in sizes]
-    weights = [-(logs[one] + logs[one[::-1]]) for one in supports]
-    return _test(found, supports, weights, generator, arguments.draw_count(draws))
+    supports = [np.arange(outputs + 1) for outputs in sizes]
+    weights = [-(logs[hits] + logs[hits[::-1]]) for hits in supports]
+    return _test(counts, supports, weights, generator, arguments.draw_count(draws))
 
 
 def _whole(name: str, values: Floats) -> Codes:
@@ -73,24 +73,24 @@ def _whole(name: str, values: Floats) -> Codes:
 
 
 def _log_factorials(most: int) -> Floats:
-    found: Floats = special.gammaln(np.arange(most + 1) + 1.0)
-    return found
+    logs: Floats = special.gammaln(np.arange(most + 1) + 1.0)
+    return logs
 
 
 def _test(
-    found: Codes,
+    counts: Codes,
     supports: Sequence[Codes],
     weights: Sequence[Floats],
     generator: np.random.Generator,
     draws: int,
 ) -> Test:
-    """supports, weights: the counts that each item can have, and the logarithm of how many
-    arrangements each stands for.
+    """Tests the counts of items. supports, weights: the counts that each item can have, and the
+    logarithm of the number of arrangements that each stands for.
     """
-    if found.size < 2:
+    if counts.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
     free = [n for n, support in enumerate(supports) if support.size > 1]
-    total = int(found[free].sum())
+    total = int(counts[free].sum())
     ends = [sum(int(supports[n][end]) for n in free) for end in (0, -1)]
     if total in ends:
         return Test(0.0, 1.0, METHOD, smallest_p=1.0, draws=1)
@@ -98,7 +98,7 @@ def _test(
     if laws is None:
         return Test(None, None, METHOD, note="the common odds ratio was not found: no test")
     variances = np.array([law.variance for law in laws])
-    parts = (found[free] - np.array([law.mean for law in laws])) ** 2 / variances
+    parts = (counts[free] - np.array([law.mean for law in laws])) ** 2 / variances
     if max(law.chances.size for law in laws) > WIDE:
         return _chi_squared(parts[variances >= VARIED])
     observed, reached, done = float(parts.sum()), 0, 0
@@ -143,8 +143,8 @@ def _common_laws(
         short = total - float(means.sum())
         if abs(short) < CLOSE * x.size:
             return [
-                _law(support, own, mean, variance)
-                for support, own, mean, variance in zip(
+                _law(support, chance, mean, variance)
+                for support, chance, mean, variance in zip(
                     supports, np.split(chances, starts[1:]), means, variances, strict=True
                 )
             ]
@@ -158,7 +158,7 @@ def _law(support: Codes, chances: Floats, mean: float, variance: float) -> _Law:
 
 
 def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
-    """Without the ends that are as good as impossible."""
+    """Cuts off the ends that are as good as impossible."""
     kept = np.flatnonzero(chances > LEAST * chances.max())
     return first + int(kept[0]), chances[kept[0] : kept[-1] + 1]
 

@@ -1,10 +1,10 @@
 """Multivariate hypergeometric counts, many draws at once: how many rows of each kind are in a group
 that is drawn at random.
 
-numpy draws each count by rejection, at some 800 instructions a count, and that is what a shuffle of
-alike rows costs. Here a count is looked up: what is still wanted takes few different values over
-all draws, so the distribution functions for all of them are one table, and a search in it draws a
-count, in less than half of the instructions.
+numpy draws each count by rejection, at some 800 instructions per count, and that is the cost of a
+shuffle of alike rows. Here a count is looked up: what is still wanted takes few different values
+over all draws, so the distribution functions for all of them are one table, and a search in it
+draws a count, in less than half of the instructions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tiltmeter.stats.arguments import Floats
 Counts = NDArray[np.int64]
 # standard deviations, and as many counts more, beyond which less than 1e-15 of a distribution lies
 REACH = 8.0
-DENSE = 8  # entries of the table for each draw: where there are more, numpy is quicker
+DENSE = 8  # entries of the table per draw: with more, numpy is quicker
 # a uniform number is kept so far from 0 and 1, else its row of the table could be missed by
 # rounding
 EDGE = 1e-12
@@ -83,7 +83,7 @@ def _counts(
     below = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
     below = below / below[:, -1:] + np.arange(len(below))[:, None]
     uniform = EDGE + (1 - 2 * EDGE) * generator.random(wanted.size)
-    found: Counts = (
+    counts: Counts = (
         first + np.searchsorted(below.ravel(), row + uniform, side="right") - row * count.size
     )
-    return found
+    return counts

@@ -1,13 +1,14 @@
-"""One claim of many cells: does anything differ between groups, in one place or weakly everywhere?
+"""One claim of many cells: that something differs between groups, in one place or weakly
+everywhere.
 
 A cell is a value of an attribute, pooled over the parts (objects) that have it, and in each part by
 itself. T is the larger of V, the largest cell, and D, the mean divergence over parts and
 attributes, both as -log p of a gamma distribution with the first three moments of all draws: so
 neither weighs more for its scale, and no cell is tested by itself before the claim is rejected.
 
-Rows are shuffled inside each part, and parts independently (pooled_permutation.py).
-Source: Westfall and Young (1993), Resampling-Based Multiple Testing, algorithm 2.8; moments as in
-Pearson's type III. The simulations: benchmarks/many_cells.py.
+Rows are shuffled inside each part, and parts independently (pooled_permutation.py). Source:
+Westfall and Young (1993), Resampling-Based Multiple Testing, algorithm 2.8; moments as in Pearson's
+type III. The simulations: benchmarks/many_cells.py.
 """
 
 from __future__ import annotations
@@ -86,13 +87,13 @@ class ManyCells:
             return []
         scores = dict(_scores(self._parts))
         largest = np.zeros(self.draws)
-        found: list[tuple[CellKey, float]] = []
+        adjusted: list[tuple[CellKey, float]] = []
         for key, size in zip(reversed(self.cells), reversed(self.sizes), strict=True):
             np.maximum(largest, np.abs(scores[key][1:]), out=largest)
             reached = int((largest >= abs(size) * (1 - TIE)).sum())
-            found.append((key, (1 + reached) / (1 + self.draws)))
+            adjusted.append((key, (1 + reached) / (1 + self.draws)))
         steps, most = [], 0.0
-        for key, p in reversed(found):
+        for key, p in reversed(adjusted):
             most = max(most, p)
             if most >= level:
                 break
@@ -109,7 +110,9 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
     group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 splits, less in the others:
     p ≈ 1/10.
     """
-    counted = tuple(one for place, part in enumerate(parts) for one in [_count(place, part)] if one)
+    counted = tuple(
+        tally for place, part in enumerate(parts) for tally in [_count(place, part)] if tally
+    )
     draws = parts[0].shuffles.draws if parts else 0
     largest = np.zeros(draws + 1)
     observed: dict[CellKey, float] = {}
@@ -197,24 +200,25 @@ class _Counted:
     shuffles: Shuffles
 
     def counts(self) -> list[Floats]:
-        """Of each group, the counts of each column as they are and in every shuffle: shape
-        (columns, 1 + draws). Of a pair, that of the second alone.
+        """Counts each column of each group, as it is and in every shuffle: shape (columns, 1 +
+        draws) per group; for a pair, the second group alone.
         """
-        own = self.cell.counts()
+        observed = self.cell.counts()
         if self.cell.kinds is None:
             blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.packed))
             drawn = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=2)
-            found = [
-                np.concatenate([one[0][:, None], many], axis=1, dtype=np.float64)
-                for one, many in zip(own[:-1], drawn, strict=True)
+            tables = [
+                np.concatenate([seen[0][:, None], many], axis=1, dtype=np.float64)
+                for seen, many in zip(observed[:-1], drawn, strict=True)
             ]
-            found.append(self.cell.totals[:, None] - sum(found[1:], start=found[0]))
+            tables.append(self.cell.totals[:, None] - sum(tables[1:], start=tables[0]))
         else:
-            tables = list(self.cell.shuffle_counts(self.shuffles))
-            found = [
-                np.concatenate([own[g], *(table[g] for table in tables)]).T for g in range(len(own))
+            shuffled = list(self.cell.shuffle_counts(self.shuffles))
+            tables = [
+                np.concatenate([observed[g], *(table[g] for table in shuffled)]).T
+                for g in range(len(observed))
             ]
-        return found[1:] if self.pair else found
+        return tables[1:] if self.pair else tables
 
 
 def _count(place: int, part: ObjectOutputs) -> _Counted | None:
@@ -272,9 +276,9 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
                 pooled.usual += usual
                 if often[column] > 1 and usual >= LEAST_VARIANCE:
                     yield CellKey(*column, part.place, group), _standard(off, variance)
-    for key, one in sums.items():
-        if one.usual >= LEAST_VARIANCE:
-            yield key, _standard(one.off, one.variance)
+    for key, pooled in sums.items():
+        if pooled.usual >= LEAST_VARIANCE:
+            yield key, _standard(pooled.off, pooled.variance)
 
 
 def _measured(part: PartTally, table: Floats) -> Floats | None:
@@ -291,39 +295,39 @@ def _deviation(
     owner = int(part.cell.member[row].argmax())
     total = float(part.cell.totals[row])
     rows = float(sum(part.cell.sizes))
-    there = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
-    odds = total * (there - total) / (there**2 * max(there - 1, 1))
-    own = np.array([size]) if measured is None else measured[owner]
-    usual = size * there / rows
-    variance: Floats = own * (there - own) * odds
-    return counts - own * (total / there), variance, usual * (there - usual) * odds
+    known = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
+    odds = total * (known - total) / (known**2 * max(known - 1, 1))
+    group_known = np.array([size]) if measured is None else measured[owner]
+    usual = size * known / rows
+    variance: Floats = group_known * (known - group_known) * odds
+    return counts - group_known * (total / known), variance, usual * (known - usual) * odds
 
 
 def _standard(off: Floats, variance: Floats) -> Floats:
-    found: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
-    return found
+    scores: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
+    return scores
 
 
 def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
     """The divergence as it is and in every shuffle, mean over attributes, then over parts; empty if
     nothing is measured.
     """
-    found = []
+    means = []
     for part in counted:
         observed = mean_divergence(part.cell, part.cell.counts())[0]
-        there = ~np.isnan(observed)
-        if there.any():
-            found.append(np.append(observed[there].mean(), _shuffled_mean(part, there)))
-    return mean_over(np.stack(found, axis=-1)) if found else np.zeros(0)
+        is_measured = ~np.isnan(observed)
+        if is_measured.any():
+            means.append(np.append(observed[is_measured].mean(), _shuffled_mean(part, is_measured)))
+    return mean_over(np.stack(means, axis=-1)) if means else np.zeros(0)
 
 
-def _shuffled_mean(part: _Counted, there: NDArray[np.bool_]) -> Floats:
+def _shuffled_mean(part: _Counted, is_measured: NDArray[np.bool_]) -> Floats:
     """The mean divergence over the attributes that are measured, in every shuffle; the same as is
     kept for the scores of the part.
     """
 
     def shuffle() -> Floats:
         _, shuffled = shuffled_statistic(part.cell, mean_divergence, part.shuffles)
-        return mean_over(shuffled[:, there])
+        return mean_over(shuffled[:, is_measured])
 
     return part.shuffles.keep((mean_divergence, part.cell.key), shuffle)

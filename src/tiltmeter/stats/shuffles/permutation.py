@@ -1,6 +1,6 @@
 """The permutation kernel: whole rows (outputs with all their attributes) change groups together.
 
-What a cell and its shuffles are is in shuffling.py.
+shuffling.py defines a cell and its shuffles.
 
 No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
 difference (docs/explanation/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band
@@ -43,13 +43,13 @@ BAND = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """A statistic beside what shuffling makes of it.
+    """A statistic beside its distribution under shuffling.
 
     ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean
     under shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
     (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B
-    and the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one an
-    attribute. ``None`` is "not measured" and ``note`` says why.
+    and the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one
+    per attribute. ``None`` is "not measured" and ``note`` says why.
     """
 
     value: float | None
@@ -98,10 +98,10 @@ def pairs_within(
 
 
 def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
-    """For each value of one attribute its share against all others: mean divergence over the pairs
+    """Compares the share of each value of one attribute: mean divergence over the pairs
     of groups, shuffled.
 
-    Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row a value that
+    Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row per value that
     occurs, by code; each is what ``pairs_within`` finds for the codes "this value" and "another",
     with one set of shuffles for all values. Unit, range,
     null value, errors and source as there. By hand: (0, 1) and (0, 2): value 0 has its half in
@@ -116,7 +116,7 @@ def concentration_difference(
 ) -> Permuted:
     """VAC(group) - VAC(base), base ∪ group shuffled, two-sided about the mean of the shuffles.
 
-    VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K an
+    VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K per
     attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1];
     null value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
     Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 +
@@ -176,7 +176,7 @@ def shuffled_statistic(
         return observed, whole(cell, cell.sum_values(table(cell), shuffles))
 
     def shuffle() -> Floats:
-        return np.concatenate([statistic(cell, one) for one in cell.shuffle_counts(shuffles)])
+        return np.concatenate([statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)])
 
     # pairs are many and quick: of them only means are kept
     return observed, (shuffle() if pair else shuffles.keep((statistic, cell.key, "each"), shuffle))
@@ -190,8 +190,8 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """One row a column of ``shuffled``, with value, band and p. A shuffle that empties a side tells
-    nothing against the null.
+    """Summarises each column of ``shuffled`` by value, band and p. A shuffle that empties a side is
+    not evidence against the null.
     """
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
@@ -213,18 +213,18 @@ def summaries(
             else rows < observed[:, None] - TIE
         )
     reached = draws - below.sum(axis=1)
-    found = []
+    results = []
     for i in range(observed.size):
         if not measured[i]:
-            found.append(not_measured(method, draws, sizes, "not measured on every side"))
+            results.append(not_measured(method, draws, sizes, "not measured on every side"))
             continue
         value, mean = float(observed[i]), float(expected[i])
         adjusted = math.nan if two_sided else chance_adjusted(divergence=value, expected=mean)
         p = monte_carlo_p(exceeding=int(reached[i]), draws=draws)
         limits = (float(low[i]), float(high[i]))
         above = None if math.isnan(adjusted) else adjusted
-        found.append(Permuted(value, mean, *limits, above, p, smallest, draws, sizes, method))
-    return found
+        results.append(Permuted(value, mean, *limits, above, p, smallest, draws, sizes, method))
+    return results
 
 
 def band_of(rows: Floats) -> Floats:
@@ -238,8 +238,8 @@ def band_of(rows: Floats) -> Floats:
     ordered = np.sort(rows, axis=1)  # numpy sorts four times as fast as it partitions
     low, high, part = ordered[:, below].T, ordered[:, above].T, (at - below)[:, None]
     gap = high - low
-    found: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
-    return found
+    band: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
+    return band
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:

@@ -70,51 +70,53 @@ class Pooled:
 
 
 def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = True) -> Pooled:
-    """A score, its mean over cells, with E₀, null band and p from rows shuffled inside each cell.
+    """Computes the mean of a score over cells, with E₀, null band and p from rows shuffled inside
+    each cell.
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
     CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all
-    pairs; "concentration", VAC of the groups less that of the first, two-sided; "level", VAC of
-    all groups, which shuffling inside a cell cannot test (compared_permutation.py). Every cell
-    counts once, whatever its rows. Cells with an empty group are left out, and said.
-    Source: permutation within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of
-    Hypotheses. By hand: two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have
-    JS 1, so the mean is 1 in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3.
-    ``ValueError``: draws that differ between cells.
+    pairs; "concentration", VAC of the groups less that of the first, two-sided; "level", VAC of all
+    groups, which shuffling inside a cell cannot test (compared_permutation.py). Every cell counts
+    once, whatever its rows. Cells with an empty group are left out, and said. Source: permutation
+    within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
+    two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have JS 1, so the mean is 1
+    in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3. ``ValueError``: draws that differ between cells.
     """
     statistic, name = SCORES[score]
     method = f"{name}, mean over cells, rows permuted inside each"
     if len({cell.shuffles.draws for cell in cells}) > 1:
         raise ValueError("shuffles: the same number of draws expected in every cell")
     kept = [cell for cell in cells if all(len(np.asarray(group)) for group in cell.groups)]
-    found = [_shuffle(cell, statistic, by_name) for cell in kept]
-    found = [one for one in found if one[0].size]
+    scored = [_shuffle(cell, statistic, by_name) for cell in kept]
+    scored = [scores for scores in scored if scores[0].size]
     sizes = tuple(
         sum(len(np.asarray(cell.groups[place])) for cell in kept)
         for place in range(min((len(cell.groups) for cell in kept), default=0))
     )
-    if not found:
+    if not scored:
         draws = cells[0].shuffles.draws if cells else 0
         return Pooled(not_measured(method, draws, sizes, "no cell has every group"), 0, {})
-    names = dict.fromkeys(name for _, _, own in found for name in own) if by_name else {}
-    columns = [_mean_of_cells([(float(seen.mean()), mean_over(drawn)) for seen, drawn, _ in found])]
+    names = dict.fromkeys(name for _, _, measured in scored for name in measured) if by_name else {}
+    columns = [
+        _mean_of_cells([(float(seen.mean()), mean_over(drawn)) for seen, drawn, _ in scored])
+    ]
     for name in names:
-        own = [
+        of_name = [
             (float(seen[known.index(name)]), drawn[:, known.index(name)])
-            for seen, drawn, known in found
+            for seen, drawn, known in scored
             if name in known
         ]
-        columns.append(_mean_of_cells(own))
+        columns.append(_mean_of_cells(of_name))
     observed = np.array([value for value, _ in columns])
     shuffled = np.column_stack([drawn for _, drawn in columns])
     smallest = max(1 / (1 + len(shuffled)), _smallest(kept))
     rows = summaries(observed, shuffled, method, sizes, smallest, score == "concentration")
-    lost = len(cells) - len(found)
+    lost = len(cells) - len(scored)
     note = f"{lost} of {len(cells)} cells are left out: a group is empty" if lost else None
-    counts = [sum(name in known for _, _, known in found) for name in names]
+    counts = [sum(name in known for _, _, known in scored) for name in names]
     return Pooled(
         replace(rows[0], note=join_notes(rows[0].note, note)),
-        len(found),
+        len(scored),
         dict(zip(names, zip(rows[1:], counts, strict=True), strict=True)),
     )
 
@@ -130,7 +132,7 @@ def _shuffle(
         statistic = mean_divergence  # there is one pair
     observed = statistic(coded, coded.counts())[0]
     measured = ~np.isnan(observed)
-    names = [name for name, there in zip(cell.names, measured, strict=True) if there]
+    names = [name for name, known in zip(cell.names, measured, strict=True) if known]
 
     def shuffle() -> Floats:
         _, shuffled = shuffled_statistic(coded, statistic, cell.shuffles)
@@ -143,8 +145,8 @@ def _shuffle(
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
-    """The mean over cells, observed and shuffled; a shuffle that empties a side of a cell is told
-    by the others.
+    """The mean over cells, observed and shuffled; if a shuffle empties a side of a cell, the mean
+    is over the other cells.
     """
     observed = float(np.mean([value for value, _ in parts]))
     return observed, mean_over(np.stack([drawn for _, drawn in parts], axis=-1))

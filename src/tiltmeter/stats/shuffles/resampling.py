@@ -1,5 +1,5 @@
-"""Tests that hold by design: signs flipped over paired differences, outcomes shuffled inside items,
-labels shuffled over two groups.
+"""Tests whose validity follows from the design: signs flipped over paired differences, outcomes
+shuffled inside items, labels shuffled over two groups.
 
 Every random draw takes an explicit ``numpy.random.Generator``, so that the seed of a run fixes it.
 """
@@ -32,7 +32,7 @@ SIGN_FLIPS = frozenset(
     for end in ("", OVER_LOOKS)
 )
 SHUFFLE = "outcomes shuffled inside items, studentised"
-FEW_OUTPUTS_A_SIDE = 4  # median outputs an item, below which unequal sides break the sign flip
+FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides break the sign flip
 
 
 def monte_carlo_p(*, exceeding: int, draws: int) -> float:
@@ -49,16 +49,15 @@ def monte_carlo_p(*, exceeding: int, draws: int) -> float:
 def sign_flip(
     *, differences: ArrayLike, draws: int = 9999, generator: np.random.Generator | None = None
 ) -> Test:
-    """Are paired differences symmetric about 0? Signs flipped, two-sided, statistic d̄.
+    """Tests if paired differences are symmetric about 0: signs flipped, two-sided, statistic d̄.
 
-    Differences: shape (C,), one a cluster. Up to 16 that are not zero, all sign patterns are taken
-    and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p = (1+b)/(1+B).
-    A difference of 0 has no sign to flip and leaves p as it is. ``smallest_p`` is 2/2^C over the
-    differences that are not 0, so fewer than 6 cannot reach .05: ``note`` says so.
-    Source: Fisher (1935), The Design of Experiments, §21; Ernst (2004), Stat. Sci. 19.
-    By hand: (1, 2, 3): S = 6, reached by +++ and ---: p = 2/8 = .25.
-    No difference or one: p None with a note. All 0: p = 1. ``ValueError``: NaN; no generator for C
-    > 16.
+    Differences: shape (C,), one per cluster. Up to 16 that are not zero, all sign patterns are
+    taken and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p =
+    (1+b)/(1+B). A difference of 0 has no sign to flip and leaves p as it is. ``smallest_p`` is
+    2/2^C over the differences that are not 0, so fewer than 6 cannot reach .05: ``note`` says so.
+    Source: Fisher (1935), The Design of Experiments, §21; Ernst (2004), Stat. Sci. 19. By hand: (1,
+    2, 3): S = 6, reached by +++ and ---: p = 2/8 = .25. No difference or one: p None with a note.
+    All 0: p = 1. ``ValueError``: NaN; no generator for C > 16.
     """
     d = arguments.vector("differences", differences)
     draws = arguments.draw_count(draws)
@@ -90,7 +89,7 @@ def sign_flip(
 
 
 def _enumerated_sign_p(d: Floats) -> float:
-    """The first sign stays: the other half of the patterns are mirror images."""
+    """Takes all sign patterns with the first sign as it is: the others are their mirror images."""
     sums = d[:1]
     for value in d[1:]:
         sums = np.concatenate([sums + value, sums - value])
@@ -119,7 +118,7 @@ def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -
 
 
 def paired_test(*, differences: ArrayLike) -> Test:
-    """Student's t over one difference an item, and below 12 items the sign flip, all of them taken.
+    """Student's t over one difference per item, or below 12 items the sign flip with all patterns.
 
     By hand: (1, 2, 3): p = .25, not the .0742 of t. As ``association.paired_t`` and ``sign_flip``.
     """
@@ -166,24 +165,24 @@ def studentised_shuffle(
     generator: np.random.Generator,
     draws: int = 9_999,
 ) -> Test:
-    """Do two sides of the same items differ? The outcomes of each item are dealt anew to its sides.
+    """Tests if two sides of the same items differ: the outcomes of each item are dealt anew to its
+    sides.
 
     Arrays: whole counts by item, shape (C,). With d what an item adds to the difference of the
     pooled shares (``parts_of_difference``) the statistic is T = Σd/√Σd², two-sided, so that it has
     the sign and the weights of that difference; in each draw x_a of an item is hypergeometric given
     its outcomes on both sides, and p = (1+b)/(1+B). For sides of unequal size, where d is skewed
     and no sign can be flipped (``sides_are_unequal``): levels of .025 to .065 in 48 designs (600
-    tables each), where the sign flip has up to .16 and Σd alone up to .21. Null value 0.
-    Source: Fisher (1935), §21, inside items; studentised after Janssen (1997), Stat. Probab. Lett.
-    36. By hand: two items with 1 of 1 against 0 of 1: d = (1, 1), T = √2; dealt anew 1 of 4 has
-    T = √2 and 1 has -√2: p near .5. No outcome that could change sides: p 1; no item with outputs
-    on both sides: None. ``ValueError``: counts that are not whole, successes > n, shapes that
-    differ.
+    tables each), where the sign flip has up to .16 and Σd alone up to .21. Null value 0. Source:
+    Fisher (1935), §21, inside items; studentised after Janssen (1997), Stat. Probab. Lett. 36. By
+    hand: two items with 1 of 1 against 0 of 1: d = (1, 1), T = √2; dealt anew 1 of 4 has T = √2 and
+    1 has -√2: p near .5. No outcome that could change sides: p 1; no item with outputs on both
+    sides: None. ``ValueError``: counts that are not whole, successes > n, shapes that differ.
     """
     xa, na = arguments.shares("hits_a", hits_a, "n_a", n_a)
     xb, nb = arguments.shares("hits_b", hits_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
-    if any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
+    if any((counts != np.rint(counts)).any() for counts in (xa, na, xb, nb)):
         raise ValueError("hits_a: whole numbers of outputs expected")
     draws = arguments.draw_count(draws)
     if not ((na > 0) & (nb > 0)).any():
@@ -205,10 +204,10 @@ def studentised_shuffle(
 
 
 def _studentise(sums: ArrayLike, squares: ArrayLike) -> Floats:
-    """Σd/√Σd², 0 where nothing differs."""
+    """Computes Σd/√Σd², 0 where nothing differs."""
     sums, squares = np.asarray(sums), np.asarray(squares)
-    found: Floats = np.where(squares > TIE, sums / np.sqrt(np.maximum(squares, TIE)), 0.0)
-    return found
+    ratios: Floats = np.where(squares > TIE, sums / np.sqrt(np.maximum(squares, TIE)), 0.0)
+    return ratios
 
 
 def permuted_means(
@@ -218,9 +217,9 @@ def permuted_means(
     draws: int = 9999,
     generator: np.random.Generator | None = None,
 ) -> Test:
-    """Do two independent groups of cluster values differ in mean? Labels shuffled, two-sided.
+    """Tests if two independent groups of cluster values differ in mean: labels shuffled, two-sided.
 
-    Arrays: one value a cluster, shapes (C1,) and (C2,). Statistic: mean(first) - mean(second). Up
+    Arrays: one value per cluster, shapes (C1,) and (C2,). Statistic: mean(first) - mean(second). Up
     to 20,000 splits all are taken and p is exact; beyond, p = (1+b)/(1+B). Ties count as reached.
     Null value 0. Source: Pitman (1937), Suppl. J. R. Stat. Soc. 4; Phipson & Smyth (2010).
     By hand: (1, 2) and (3, 4): 6 splits, |difference| 2 reached by 2 of them: p = 1/3.

@@ -20,7 +20,7 @@ from tiltmeter.stats.shuffles.shuffling import (
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
 MOST_LOOKED_UP = 100_000  # pairs of counts of two groups whose bits are worked out beforehand
-# the counts of every value in every group → one number an attribute, for each draw
+# the counts of every value in every group → one number per attribute and draw
 Statistic = Callable[[Cell, list[Floats]], Floats]
 
 
@@ -47,7 +47,7 @@ def _mean_over_pairs(
     cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
 ) -> Floats:
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
-    found = []
+    by_pair = []
     for i, j in pairs:
         n, m = cell.sizes[i], cell.sizes[j]
         if cell.complete and (n + 1) * (m + 1) <= max(MOST_LOOKED_UP, counts[i].size):
@@ -57,8 +57,8 @@ def _mean_over_pairs(
             each = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
         bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
-        found.append(np.where(void, np.nan, bits) if void.any() else bits)
-    return found[0] if len(found) == 1 else mean_over(np.stack(found, axis=-1))
+        by_pair.append(np.where(void, np.nan, bits) if void.any() else bits)
+    return by_pair[0] if len(by_pair) == 1 else mean_over(np.stack(by_pair, axis=-1))
 
 
 @lru_cache(maxsize=64)
@@ -97,33 +97,33 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
     """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
     the first; NaN where K is 1 or a side is empty.
     """
-    found = _concentrations(cell, counts)
-    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
+    by_group = _concentrations(cell, counts)
+    difference: Floats = sum(by_group[2:], start=by_group[1]) / (len(by_group) - 1) - by_group[0]
     return difference
 
 
 def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
     """VAC per draw and attribute, mean over all groups; NaN where K is 1 or a side is empty."""
-    found = _concentrations(cell, counts)
-    mean: Floats = sum(found[1:], start=found[0]) / len(found)
+    by_group = _concentrations(cell, counts)
+    mean: Floats = sum(by_group[1:], start=by_group[0]) / len(by_group)
     return mean
 
 
 def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
     """VAC of each group, with Miller and Madow's entropy."""
-    found = []
+    by_group = []
     for group, c in enumerate(counts):
         n = cell.outcomes(c, group)
         bias = ((c > 0) @ cell.member - 1) / (2 * np.maximum(n, 1) * math.log(2))
         bits = bias - cell.plogp(c, n, group) @ cell.member
-        found.append(
+        by_group.append(
             np.where(
                 (n == 0) | (cell.supports < 2),
                 np.nan,
                 1 - bits / np.log2(np.maximum(cell.supports, 2)),
             )
         )
-    return found
+    return by_group
 
 
 def _pair_table(cell: Cell) -> Floats:
@@ -147,14 +147,14 @@ def _concentration_table(cell: Cell) -> Floats:
 def _whole_concentration(cell: Cell, sums: Floats) -> Floats:
     n, m = cell.sizes
     bits = sums + (1 / m - 1 / n) / (2 * math.log(2))
-    found: Floats = np.where(
+    difference: Floats = np.where(
         cell.supports < 2, np.nan, bits / np.log2(np.maximum(cell.supports, 2))
     )
-    return found
+    return difference
 
 
-# Statistics that are, of two complete groups, a sum over values of something that hangs on the
-# count in the first alone; and what is made of the sum.
+# Statistics that are, for two complete groups, a sum over values of a term that depends on the
+# count in the first group alone: (table of the terms, statistic from their sum).
 SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], Floats]]] = {
     mean_divergence: (_pair_table, lambda _, bits: bits.clip(0.0, 1.0)),
     mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),

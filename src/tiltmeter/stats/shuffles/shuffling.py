@@ -32,7 +32,7 @@ BLOCK = 25_000_000  # bytes that are dealt at a time where they are not kept
 # larger one is fetched from the system anew each time, which costs more than all that is computed.
 IN_FLIGHT = 16_000
 TABLES = 16_000  # drawn counts of a group in flight at a time
-CACHE_BYTES = 64_000_000  # of dealt rows and their counts, kept for who asks again
+CACHE_BYTES = 64_000_000  # of dealt rows and their counts, kept for the next caller
 # rows for each kind of row and group but the last: from here on a drawn count is cheaper than
 # shuffled rows
 ALIKE = 20
@@ -43,8 +43,8 @@ Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
 class KeptArrays:
-    """Arrays that were computed: the latest, up to a number of bytes. A key holds all that goes
-    into one.
+    """The latest computed arrays, up to a number of bytes. The key of an array holds all that it is
+    computed from.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -53,15 +53,15 @@ class KeptArrays:
         self._kept: dict[object, Words | Numbers | Floats] = {}
 
     def get(self, key: object, compute: Callable[[], Kept]) -> Kept:
-        """The array of a key; computed where it is not kept."""
-        found = self._kept.pop(key, None)
-        if found is None:
-            found = compute()
-            self._bytes += found.nbytes
+        """Returns the array of a key; computes it if it is not kept."""
+        array = self._kept.pop(key, None)
+        if array is None:
+            array = compute()
+            self._bytes += array.nbytes
             while self._kept and self._bytes > self.most_bytes:
                 self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
-        self._kept[key] = found
-        return cast(Kept, found)
+        self._kept[key] = array
+        return cast(Kept, array)
 
 
 class KeptDraws:
@@ -79,7 +79,7 @@ class Shuffles:
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
     shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
-    kept: where what is drawn is kept; given by who makes shuffles of the same seed more than once.
+    kept: the cache of draws, for callers that make shuffles of the same seed more than once.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Shuffles:
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """(first draw, how many) of each block: one of all, where that is kept."""
+        """Yields (first draw, number of draws) of each block: one block if all draws are kept."""
         draw_bytes = 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
         whole = self.draws * draw_bytes <= CACHE_BYTES
         block = self.draws if whole else max(1, BLOCK // draw_bytes)
@@ -150,12 +150,12 @@ class Shuffles:
             max(1, TABLES // alike.size),
         )
         for start in range(0, self.draws, block):
-            found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
-            left = alike - found[0]  # rows of each kind that have no group yet
+            groups, rows = [first[start : start + block]], sum(sizes) - sizes[0]
+            left = alike - groups[0]  # rows of each kind that have no group yet
             for size in sizes[1:-1]:
-                found.append(hypergeometric.draw_from_left(left, rows, size, generator))
-                left, rows = left - found[-1], rows - size
-            yield [*found, left]
+                groups.append(hypergeometric.draw_from_left(left, rows, size, generator))
+                left, rows = left - groups[-1], rows - size
+            yield [*groups, left]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Cell:
     onehot: NDArray[np.float32]  # rows × values
     member: Floats  # values × attributes, 0/1
     sizes: tuple[int, ...]
-    supports: Floats  # values an attribute
+    supports: Floats  # values per attribute
     complete: bool
     # one-hot kinds of rows and how many there are of each, where many are alike
     kinds: tuple[Floats, Counts] | None
@@ -176,7 +176,7 @@ class Cell:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
             for counted in shuffles.counts(self.sizes, self.packed):
                 for at in range(0, counted.shape[-1], piece):
-                    yield self._with_last([one[:, at : at + piece].T for one in counted])
+                    yield self._with_last([counts[:, at : at + piece].T for counts in counted])
             return
         onehot, alike = self.kinds
         for table in shuffles.tables(alike, self.sizes):
@@ -190,8 +190,8 @@ class Cell:
 
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
         """The counts of all groups but the last as doubles, and those of the last."""
-        found = [np.asarray(one, dtype=np.float64) for one in counts]
-        return [*found, self.totals - sum(found[1:], start=found[0])]
+        known = [np.asarray(group, dtype=np.float64) for group in counts]
+        return [*known, self.totals - sum(known[1:], start=known[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
         """Counts the rows of a group that are measured, per draw and attribute."""
@@ -204,23 +204,23 @@ class Cell:
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
     def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:
-        """Of two complete groups, what the values of each attribute add up to in every shuffle,
-        shape (draws, attributes). table: what each value adds by its count in the first group,
-        shape (values, 1 + the most rows that have one of them).
+        """Sums a statistic of two complete groups over the values of each attribute in every
+        shuffle, shape (draws, attributes). table: the term of each value by its count in the first
+        group, shape (values, 1 + the most rows that have one of them).
 
-        What the first has not, the second has: so all is looked up, and no logarithm is left to
-        each shuffle.
+        A value's count in the second group follows from that in the first, so every term is looked
+        up, and no shuffle has to compute a logarithm.
         """
         owners = self.member.argmax(axis=1).tolist()
-        found = np.zeros((self.member.shape[1], shuffles.draws))
+        by_attribute = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
         for (counted,) in shuffles.counts(self.sizes, self.packed):
             end = start + counted.shape[-1]
-            sums = list(found[:, start:end])
+            sums = list(by_attribute[:, start:end])
             for owner, row, counts in zip(owners, table, counted, strict=True):
                 sums[owner] += row.take(counts)
             start = end
-        return found.T
+        return by_attribute.T
 
     def first_counts(self) -> tuple[Floats, Floats]:
         """Of two groups, the counts that a value can have in the first, and those it then has in
@@ -244,11 +244,11 @@ class Cell:
     @cached_property
     def totals(self) -> Floats:
         """The number of rows with each value."""
-        found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
-        return found
+        by_value: Floats = self.onehot.sum(axis=0, dtype=np.float64)
+        return by_value
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
-        """p·log2 p of these shares."""
+        """Computes p·log2 p of the shares of a group."""
         return (
             looked_up(plogp, counts, self.sizes[group])
             if self.complete
@@ -257,27 +257,27 @@ class Cell:
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """A function of counts out of n as shares: there are n + 1 of them, and logarithms are what a
-    shuffle costs.
+    """Applies a function of shares to counts out of n by looking up its n + 1 values: logarithms
+    are the cost of a shuffle.
     """
-    found: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
-    return found
+    values: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
+    return values
 
 
 def plogp(p: Floats) -> Floats:
-    """p·log2 p, 0 at p = 0."""
+    """Computes p·log2 p, 0 at p = 0."""
     product: Floats = np.log2(np.maximum(p, TINY))
     product *= p
     return product
 
 
 def plogp_of_both(p: Floats) -> Floats:
-    """p·log2 p of "this value" and of "another"."""
+    """Computes p·log2 p of "this value" plus that of "another"."""
     return plogp(p) + plogp(1 - p)
 
 
 def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
-    """Checked rows of codes, of one width where there are any."""
+    """Checks rows of codes: all that are not empty have one width."""
     if not groups:
         raise ValueError("groups: at least one expected")
     coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
@@ -300,11 +300,11 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     named = pooled + np.arange(attributes) * width  # a code, and whose it is
     ordered = np.sort(named[pooled >= 0])  # so few are sorted faster than `unique` finds them
     owners, seen = np.divmod(ordered[np.diff(ordered, prepend=-1) > 0], max(width, 1))
-    found = np.bincount(owners, minlength=attributes)
-    supports = np.array(found if values is None else values, dtype=np.float64)
-    for a in np.flatnonzero(supports < found):
+    seen_values = np.bincount(owners, minlength=attributes)
+    supports = np.array(seen_values if values is None else values, dtype=np.float64)
+    for a in np.flatnonzero(supports < seen_values):
         raise ValueError(
-            f"values: {values} has fewer than the {found[a]} values seen of attribute {a}"
+            f"values: {values} has fewer than the {seen_values[a]} values seen of attribute {a}"
         )
     member = np.eye(attributes)[owners]
     onehot = (pooled[:, owners] == seen).astype(np.float32)
@@ -322,8 +322,8 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
 def _kinds(
     onehot: NDArray[np.float32], attributes: int, groups: int
 ) -> tuple[Floats, Counts] | None:
-    """The values of one attribute, and none of them, as kinds of rows; None where rows are better
-    moved whole.
+    """Groups identical rows: one kind per value of the only attribute, one for missing. None if
+    shuffling whole rows is cheaper.
     """
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:

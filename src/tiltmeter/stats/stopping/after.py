@@ -51,18 +51,18 @@ def widening(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> float:
 def corrected_estimate(
     *,
     design: StoppingDesign,
-    found: float,
+    value: float,
     se: float,
     look: int,
     level: float,
     null: float = 0.0,
     ratio: float = DEFAULT_RATIO,
 ) -> float | None:
-    """The truth at which the mean estimate is what was found; None where it differs by less than .1
+    """Finds the truth at which the mean estimate is ``value``; None if it differs by less than .1
     standard errors.
 
-    found, se: the estimate and its standard error where the claim stopped, at this look (from 1);
-    level: what it was tested at. θ + bias(θ) = found. Source: Whitehead (1986), Biometrika 73.
+    value, se: the estimate and its standard error when the claim stopped, at this look (from 1);
+    level: the level of its test. θ + bias(θ) = value. Source: Whitehead (1986), Biometrika 73.
     ``ValueError``: a negative or infinite standard error.
     """
     se = arguments.number("se", se)
@@ -72,12 +72,12 @@ def corrected_estimate(
         return None
     nearest = int(np.argmin(np.abs(np.log(np.array(table.levels) / level))))
     means = DRIFTS + table.bias[nearest]
-    away = (found - null) / final
+    away = (value - null) / final
     if abs(away) >= means[-1]:
         return None
     truth = float(np.interp(abs(away), np.maximum.accumulate(means), DRIFTS))
-    made = null + float(np.copysign(truth, away)) * final
-    return made if abs(made - found) > WORTH_SAYING * se else None
+    corrected = null + float(np.copysign(truth, away)) * final
+    return corrected if abs(corrected - value) > WORTH_SAYING * se else None
 
 
 def repeated_confidence(design: StoppingDesign, look: int) -> float:

@@ -1,4 +1,4 @@
-"""Claims about whole outputs (divergences) by a look: outputs change groups inside a block of
+"""Claims about whole outputs (divergences) up to a look: outputs change groups inside a block of
 rounds.
 
 Outputs of one round come under one set of conditions, so what is exchangeable under the null are
@@ -30,7 +30,7 @@ MOST_T = 1.01 * MOST_LOG  # the largest statistic of a claim of many cells
 
 @dataclass(frozen=True, slots=True)
 class OutputBlocks:
-    """The outputs of a claim by a look. blocks: one a look so far, each holding the coded rows of
+    """The outputs of a claim by a look. blocks: one per look so far, each holding the coded rows of
     every group in that block of rounds, shape (outputs, attributes), -1 where an attribute was not
     measured; the same codes in all. score: "pairs" (of two groups: base against group) or "base".
     """
@@ -75,11 +75,11 @@ def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
     scores = np.zeros((data.looks, design.draws))
     tallies = [list(_tallies(place, part, design)) for place, part in enumerate(data.parts)]
     for look in range(data.looks):
-        there = [one for own in tallies for one in [own[look]] if one is not None]
-        if not there:
+        present = [tally for looks in tallies if (tally := looks[look]) is not None]
+        if not present:
             continue
-        largest = largest_scores(there, design.draws - 1)
-        means = [_statistics(mean_divergence, one.cell, one.sums) for one in there]
+        largest = largest_scores(present, design.draws - 1)
+        means = [_statistics(mean_divergence, tally.cell, tally.sums) for tally in present]
         top = minus_log_p(mean_over(np.stack(means, axis=-1)))
         scores[look] = np.maximum(minus_log_p(largest), np.nan_to_num(top))
     return np.rint(scores * (TICKS / MOST_T)).astype(np.int32)
@@ -103,16 +103,16 @@ class _Tally:
         return len(self.groups) == 2
 
     def counts(self) -> list[Floats]:
-        """Of each group the counts of each column, shape (columns, draws); of a pair, that of the
-        second alone.
+        """Counts each column of each group, shape (columns, draws); for a pair, the second group
+        alone.
         """
         last = self.cell.totals - sum(self.sums[1:], start=self.sums[0])
-        found = [one.T for one in (*self.sums, last)]
-        return found[1:] if self.pair else found
+        counts = [group.T for group in (*self.sums, last)]
+        return counts[1:] if self.pair else counts
 
 
 def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Tally | None]:
-    """A part at each look; None while a group has no outputs."""
+    """Yields the part at each look; None while a group has no outputs."""
     whole, blocks = _whole_cell(part.blocks)
     owners = whole.member.argmax(axis=1)
     names = [
@@ -136,7 +136,7 @@ def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Ta
         member = whole.member[seen]
         kept = replace(whole, onehot=onehot[:, seen], member=member, sizes=tuple(sizes))
         columns = tuple(names[column] for column in seen.tolist())
-        yield _Tally(place, tuple(range(groups)), kept, columns, [one[:, seen] for one in sums])
+        yield _Tally(place, tuple(range(groups)), kept, columns, [group[:, seen] for group in sums])
 
 
 def _column_values(part: CellPart) -> Iterator[str]:
@@ -172,12 +172,12 @@ def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
     """The mean over attributes in every permutation. sums: counts of all groups but the last."""
     totals = cell.onehot.sum(axis=0, dtype=np.float64)
     piece = max(1, IN_FLIGHT // max(totals.size, 1))
-    found = []
+    means = []
     for start in range(0, len(sums[0]), piece):
-        part = [one[start : start + piece] for one in sums]
+        part = [group[start : start + piece] for group in sums]
         last = totals - sum(part[1:], start=part[0])
-        found.append(mean_over(statistic(cell, [*part, last])))
-    return np.concatenate(found)
+        means.append(mean_over(statistic(cell, [*part, last])))
+    return np.concatenate(means)
 
 
 def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes]]]:

@@ -24,8 +24,8 @@ DEFAULT_RATIO = 4.2  # s²/τ² of the published cells of GRAMVIS, their median
 
 
 def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tuple[float, ...]:
-    """t_k = (τ² + s²/n_K)/(τ² + s²/n_k), where s²/τ² is ``ratio``, what one sample varies by
-    against what items do. Infinite: n_k/n_K.
+    """Computes t_k = (τ² + s²/n_K)/(τ² + s²/n_k). ``ratio``: s²/τ², the variance of one sample over
+    that of items; if it is infinite, t_k = n_k/n_K.
 
     By hand: 2 of 16, ratio 4.2: (1 + .2625)/(1 + 2.1) = .4073.
     """
@@ -38,18 +38,18 @@ def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tupl
 def crossing_probabilities(
     *, bounds: Sequence[float], information: Sequence[float], drift: float = 0.0
 ) -> tuple[float, ...]:
-    """P(|Z_k| ≥ bound k, and no bound before) at each look, two-sided.
+    """Computes P(|Z_k| ≥ bound k, and no bound crossed before) at each look, two-sided.
 
     By hand: one look, 1.96: .05. Five equal looks with 2.413 each: .05 in sum (Pocock 1977).
     """
-    found: list[float] = []
+    chances: list[float] = []
     density = _Density.at_start()
     for k, bound in enumerate(bounds):
         step = information[k] - (information[k - 1] if k else 0.0)
         reach = bound * np.sqrt(information[k])
-        found.append(density.beyond(reach, step, drift))
+        chances.append(density.beyond(reach, step, drift))
         density = density.inside(reach, step, drift)
-    return tuple(found)
+    return tuple(chances)
 
 
 @lru_cache(maxsize=4_096)

@@ -31,7 +31,7 @@ State = Literal["rejected", "not pursued", "on", "not rejected"]
 @dataclass(frozen=True, slots=True)
 class PlainTests:
     """A claim whose test has no flips: its plain p at each look so far. left: V_K/V_k at the last
-    of them, None of independent outputs.
+    look, None for independent outputs.
     """
 
     p: Sequence[float]
@@ -45,9 +45,9 @@ class PlainTests:
 
 @dataclass(frozen=True, slots=True)
 class StoppingClaim:
-    """A claim of the family. data: its looks up to now, None where it was not asked on (it keeps
-    what it had). calls: claims of one name are answered by the same calls and end together; ""
-    ends by itself.
+    """A claim of the family. data: its looks up to now; None if it was not asked further (its
+    earlier result stands). calls: claims with the same name here are answered by the same calls and
+    end together; a claim with "" ends by itself.
     """
 
     key: str
@@ -59,8 +59,8 @@ class StoppingClaim:
 class StoppingDecision:
     """A claim after a look. look: the last at which it was tested, from 1. q: its plain p there. p:
     valid at any stop, a running minimum. level: what its rank lets it be tested at. information:
-    t = V_K/V_k. chance: the predictive probability of a rejection by the last look, None where
-    nothing is predicted. state: "on" is asked on; "not rejected" came to the last look.
+    t = V_K/V_k. chance: the predictive probability of a rejection by the last look, None if
+    nothing is predicted. state: "on": asked further; "not rejected": came to the last look.
     """
 
     key: str
@@ -88,26 +88,26 @@ def decide(
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
         raise ValueError(f"claims: {design.claims} of different keys expected, got {len(claims)}")
     tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
-    p, q, t = np.array([(one.p, one.q, one.information) for one in tested]).T
+    p, q, t = np.array([(test.p, test.q, test.information) for test in tested]).T
     rejected = rules.are_rejected(design, p)
     levels = rules.levels_of(design, p, q, rejected)
     chances = rules.predictive_probability(q=q, level=levels, information=t)
     predicted = [
-        _chance(design, one, float(chance), look)
-        for one, chance in zip(tested, chances, strict=True)
+        _chance(design, test, float(chance), look)
+        for test, chance in zip(tested, chances, strict=True)
     ]
     states = _states(design, claims, tested, rejected.tolist(), predicted, look)
     return [
         StoppingDecision(
-            one.key, one.look, one.q, one.p, float(level), one.information, chance, state
+            test.key, test.look, test.q, test.p, float(level), test.information, chance, state
         )
-        for one, level, chance, state in zip(tested, levels, predicted, states, strict=True)
+        for test, level, chance, state in zip(tested, levels, predicted, states, strict=True)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """A claim's q, p and information, and what it was before; fresh: tested at this very look."""
+    """A claim's q, p and information, and its decision before; fresh: tested at this very look."""
 
     key: str
     look: int
@@ -141,8 +141,8 @@ def _test(
 def information(
     design: StoppingDesign, data: ItemPaths | OutputBlocks | CellBlocks | PlainTests, look: int
 ) -> float:
-    """t = V_K/V_k, what this look knows of what the last would: V_k is the variance over items of D
-    and V_K what is left of it when the sampling variance has fallen to that of n_K outputs.
+    """Computes t = V_K/V_k, the information at this look as a part of that at the last: V_k is the
+    variance over items of D, V_K the rest of it once the sampling variance is that of n_K outputs.
     Independent outputs: n_k/n_K.
 
     By hand: V_k = .1, sampling variance .06 at 4 of 16: V_K = .1 - .06·(1 - 4/16) = .055, t = .55.
@@ -160,7 +160,9 @@ def information(
 
 
 def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:
-    """None at the last look and after one round; what it was, of what was not tested now."""
+    """The predictive chance of a claim: None at the last look and after one round, the earlier
+    chance if the claim was not tested at this look.
+    """
     if look == len(design.looks) or design.looks[look - 1] == 1:
         return None
     if not tested.fresh:
@@ -179,15 +181,15 @@ def _states(
     last = look == len(design.looks)
     bound = 0.0 if last else design.futility[look - 1]
     states: list[State] = []
-    for one, is_rejected, chance in zip(tested, rejected, chances, strict=True):
+    for test, is_rejected, chance in zip(tested, rejected, chances, strict=True):
         if is_rejected:
             states.append("rejected")
-        elif not one.fresh and one.before:
-            states.append(one.before.state)
+        elif not test.fresh and test.before:
+            states.append(test.before.state)
         elif last:
             states.append("not rejected")
         else:
-            was_given_up = one.before is not None and one.before.state == "not pursued"
+            was_given_up = test.before is not None and test.before.state == "not pursued"
             futile = was_given_up or (chance is not None and chance < bound)
             states.append("not pursued" if futile else "on")
     on = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}

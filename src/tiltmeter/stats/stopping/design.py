@@ -14,8 +14,9 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.multiplicity import LEAST_DRAWS, Method
 
-# number of looks → what each may spend of α, and the predictive probability below which a claim is
-# not pursued: four and three looks as simulated (docs/how-to/stopping.md), two between these
+# number of looks → the share of α that each may spend, and the predictive probability below which
+# a claim is not pursued: three and four looks as simulated
+# (docs/how-to/stopping.md), two looks between these
 DEFAULTS: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     1: ((1.0,), ()),
     2: ((0.4, 0.6), (0.10,)),
@@ -32,10 +33,10 @@ Canonical: TypeAlias = "dict[str, int | float | str | list[int] | list[float]]"
 
 @dataclass(frozen=True)
 class StoppingDesign:
-    """Looks, what they may spend, and the family; all fixed before the first output.
+    """Looks, the share of α that each may spend, and the family; all fixed before the first output.
 
-    looks: rounds after which is looked, rising, the last the full run (a round is one sample of
-    every active condition). weights: the share of α that each look adds, in sum 1. futility: for
+    looks: rounds after which a look is made, rising, the last the full run (a round is one sample
+    of every active condition). weights: the share of α that each look adds, in sum 1. futility: for
     each look but the last the predictive probability below which a claim is not pursued. claims: m,
     the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
     measure. seed: of the flips. ``ValueError`` in a sentence where these do not fit.
@@ -58,7 +59,7 @@ class StoppingDesign:
     def spending(self) -> tuple[float, ...]:
         """w_1 + … + w_k of each look; the last is 1."""
         sums = np.cumsum(self.weights)
-        return (*(float(one) for one in sums[:-1]), 1.0)
+        return (*(float(spent) for spent in sums[:-1]), 1.0)
 
     @cached_property
     def draws(self) -> int:
@@ -72,10 +73,10 @@ class StoppingDesign:
         for j ≤ m.
         """
         steps = np.arange(1, self.claims + 1)
-        own = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
+        of_methods = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
         spread = np.geomspace(1 / self.draws, 1.0, GRID)
         spread[-1] = 1.0
-        return np.unique(np.concatenate([spread, own]))
+        return np.unique(np.concatenate([spread, of_methods]))
 
     def as_dict(self) -> Canonical:
         """Plain values, from which the hash of the frozen plan is taken and from which
@@ -115,7 +116,7 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
 
 
 def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:
-    """The items without which no claim can be rejected first at this look.
+    """Computes the fewest items with which a claim can first be rejected at this look.
 
     ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ of two conditions, ⌈log_K(…)⌉ of K that are drawn. By hand: m 60
     and w_1 = .1: 15 words; m 9 and w_1 = .2: 11.
@@ -130,12 +131,12 @@ def _check(design: StoppingDesign) -> None:
     if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
         raise ValueError(f"looks: rising numbers of rounds expected, got {looks}")
     if len(weights) != len(looks):
-        raise ValueError(f"weights: one a look expected, {len(looks)}, got {len(weights)}")
+        raise ValueError(f"weights: one per look expected, {len(looks)}, got {len(weights)}")
     if min(weights) <= 0 or abs(sum(weights) - 1) > ROUNDING:
         raise ValueError(f"weights: positive numbers with the sum 1 expected, got {weights}")
     if len(futility) != len(looks) - 1:
         raise ValueError(
-            f"futility: one a look but the last expected, {len(looks) - 1}, got {len(futility)}"
+            f"futility: one per look but the last expected, {len(looks) - 1}, got {len(futility)}"
         )
     if any(not 0 <= bound < 1 for bound in futility):
         raise ValueError(f"futility: probabilities below 1 expected, got {futility}")

@@ -1,4 +1,4 @@
-"""Many runs followed from look to look at once, from what their claims would say at every look.
+"""Many runs followed from look to look at once, from the p of their claims at every look.
 
 The rule of ``decision``, on arrays: for the simulations of ``planned`` and benchmarks/stopping.py.
 """
@@ -29,10 +29,11 @@ class Followed:
 def follow_runs(
     design: StoppingDesign, p: Floats, q: Floats, information: Floats, same_calls: Flags
 ) -> Followed:
-    """p, q, information: shape (runs, m, looks), as they would be if every claim were asked on.
+    """Follows runs to their end. p, q, information: shape (runs, m, looks), as they would be if
+    every claim were asked at every look.
 
     same_calls: shape (m, m), which claims are answered by the same calls and end together; a claim
-    that ends by itself has but itself.
+    that ends by itself is marked with itself alone.
     """
     final = len(design.looks) - 1
     on = np.ones(p.shape[:2], dtype=bool)
@@ -56,8 +57,8 @@ def follow_runs(
 def rounds_asked(
     design: StoppingDesign, followed: Followed, uses: Flags, *, sizes: Floats
 ) -> Floats:
-    """The calls of each run, as shares of those of the full run: a condition is asked until the
-    last of its claims is decided.
+    """Computes the calls of each run, as shares of those of the full run: a condition is asked
+    until the last of its claims is decided.
 
     uses: which claims use which conditions, shape (m, conditions); sizes: calls of a round of each
     condition.

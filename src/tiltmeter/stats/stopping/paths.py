@@ -27,12 +27,12 @@ TABLE_ENTRIES = 256  # sums of a group of items that one drawn byte chooses from
 
 @dataclass(frozen=True, slots=True)
 class ItemPaths:
-    """The items of a claim by a look.
+    """The items of a claim up to a look.
 
-    rates: cumulated shares, shape (items, conditions, looks), the tested condition first, NaN where
-    there is none yet. noise: their sampling variances, p(1-p)/(n-1), of the same shape, NaN of one
-    outcome. null: what a single condition is held against.
-    Items stand in the order of the frozen plan, also those without an outcome so far.
+    rates: cumulated shares, shape (items, conditions, looks), the tested condition first, NaN
+    before the first outcome. noise: their sampling variances, p(1-p)/(n-1), of the same shape, NaN
+    for one outcome. null: the value that a single condition is compared with. Items stand in the
+    order of the frozen plan, those without an outcome so far included.
     """
 
     rates: Floats
@@ -50,12 +50,12 @@ class ItemPaths:
 
     @property
     def differences(self) -> Floats:
-        """D at the last look, one an item that has it: tested less the mean of the others, or less
+        """D at the last look, one per item that has it: tested less the mean of the others, or less
         ``null``.
         """
         rates = self.rates[:, :, -1]
-        one = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
-        known: Floats = one[~np.isnan(one)]
+        gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
+        known: Floats = gaps[~np.isnan(gaps)]
         return known
 
     @property
@@ -101,10 +101,10 @@ def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
     items, conditions, looks = adds.shape
     reach = np.abs(adds).max(axis=1, initial=0.0).sum(axis=0)
     adds *= TICKS / np.where(reach > 0, reach, 1.0)
-    own = items - 1 if conditions == 2 else items
-    if own * math.log(conditions) < math.log(design.draws):
+    free = items - 1 if conditions == 2 else items
+    if free * math.log(conditions) < math.log(design.draws):
         first = adds[:1, 0] if conditions == 2 and items else np.zeros((1, looks))
-        sums = _all_sums(adds[items - own :], first).T
+        sums = _all_sums(adds[items - free :], first).T
         return np.rint(np.abs(sums)).astype(np.int32)
     scores = np.empty((looks, design.draws), dtype=np.int32)
     for k, sums in enumerate(_drawn_sums(adds, design)):
@@ -124,8 +124,8 @@ def _adds(paths: ItemPaths) -> Floats:
     else:
         adds = (conditions * rates - rates.sum(axis=1, keepdims=True)) / (conditions - 1)
     undefined = np.isnan(adds).any(axis=1, keepdims=True)
-    made: Floats = np.where(undefined, 0.0, adds)
-    return made
+    defined: Floats = np.where(undefined, 0.0, adds)
+    return defined
 
 
 def _all_sums(adds: Floats, start: Floats) -> Floats:
@@ -164,6 +164,6 @@ def _codes(seed: int, draws: int, choices: int, place: int) -> NDArray[np.intp]:
     generator = np.random.default_rng([seed, choices, place])
     codes = generator.integers(0, choices, draws, dtype=np.uint8)
     codes[0] = 0
-    found = codes.astype(np.intp)  # of bytes, which are a tenth, `take` is ten times as slow
-    found.setflags(write=False)
-    return found
+    places = codes.astype(np.intp)  # of bytes, which are a tenth, `take` is ten times as slow
+    places.setflags(write=False)
+    return places

@@ -29,8 +29,8 @@ SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between t
 @dataclass(frozen=True)
 class ForecastClaim:
     """A claim of a family. ratio: s²/τ² of one round, infinite where outputs are independent;
-    smallest_p: that its flips can have at each look, 0 of very many; flipped: False of a test
-    without flips; calls: equal for claims that the same calls answer; items: from which the
+    smallest_p: the smallest p of its flips at each look, 0 for very many flips; flipped: False for
+    a test without flips; calls: equal for claims that the same calls answer; items: from which the
     information is estimated, 0 where it is known.
     """
 
@@ -68,15 +68,15 @@ class StoppingAverages:
 def forecast(
     families: Sequence[ForecastFamily], sizes: Floats, drifts: Sequence[float | Floats]
 ) -> StoppingAverages:
-    """Runs in which the truths of each family's claims are ``drifts`` standard errors of the full
-    run away, one for all its claims or one each.
+    """Simulates runs in which the truths of each family's claims lie ``drifts`` standard errors of
+    the full run from the null: one drift for all its claims, or one each.
 
     sizes: calls of one round of each condition, of all families. By hand: one look, one claim,
     drift 1.96 + .84: all calls, power .8.
     """
     rng = np.random.default_rng([29, 1])
     rounds = np.zeros((RUNS, sizes.size))
-    found: list[Floats] = []
+    rejected: list[Floats] = []
     for family, drift in zip(families, drifts, strict=True):
         design = family.design
         z = _paths(family, np.broadcast_to(drift, len(family.claims)), rng)
@@ -87,9 +87,9 @@ def forecast(
         for claim, uses in enumerate(family.uses):
             rounds[:, uses] = np.maximum(rounds[:, uses], asked[:, claim, None])
         fixed = [rules.are_rejected(design, q[..., k]) for k in range(len(design.looks))]
-        found.append(np.stack([followed.rejected, *fixed]).mean(axis=1))
+        rejected.append(np.stack([followed.rejected, *fixed]).mean(axis=1))
     full = families[0].design.looks[-1]
-    shares = np.concatenate(found, axis=1).mean(axis=1)
+    shares = np.concatenate(rejected, axis=1).mean(axis=1)
     return StoppingAverages(
         float((rounds @ sizes).mean() / (full * sizes.sum())),
         float(shares[0]),
@@ -107,8 +107,8 @@ def drift_found(*, design: StoppingDesign, power: float) -> float:
 
 
 def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int | None:
-    """The look, from 1, at which a claim can first be rejected by itself: smallest p ≤ α·(w_1 + …
-    + w_k)/m. None where no look can.
+    """Finds the look, from 1, at which a claim can first be rejected by itself: smallest p ≤ α·(w_1
+    + … + w_k)/m. None if no look can reject it.
 
     By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second.
     """
@@ -120,8 +120,8 @@ def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int
 
 
 def twice_the_items(*, samples: float, ratio: float) -> float:
-    """The standard error with twice the items and half the samples of each, over what it was: √((τ²
-    + 2s²/n)/(2(τ² + s²/n))).
+    """Computes the standard error with twice the items and half the samples of each, over the
+    present one: √((τ² + 2s²/n)/(2(τ² + s²/n))).
 
     By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 where items are all that varies, 1 where
     samples are.
@@ -137,13 +137,13 @@ def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> F
     t = np.array([information_of(design, claim.ratio) for claim in family.claims])
     steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
     drawn = rng.standard_normal((RUNS, *t.shape)) * steps
-    made: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
-    return made
+    z: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
+    return z
 
 
 def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
-    """t as a run would estimate it, shape (runs, m, looks): 1 - (1-t)·V/V̂, where V̂ is the variance
-    that so many items show.
+    """t as a run would estimate it, shape (runs, m, looks): 1 - (1-t)·V/V̂, where V̂ is the
+    variance that so many items show.
     """
     known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
     freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
@@ -160,9 +160,11 @@ def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
     q = np.maximum(rules.two_sided(z), smallest)
     p = np.minimum(q / np.array(design.weights), 1.0)
     for ratio in {claim.ratio for claim in family.claims if claim.flipped}:
-        own = [i for i, one in enumerate(family.claims) if one.flipped and one.ratio == ratio]
-        least = smallest[own] / np.array(design.spending)
-        p[:, own] = np.maximum(_levels_reached(design, ratio, np.abs(z[:, own])), least)
+        of_ratio = [
+            i for i, claim in enumerate(family.claims) if claim.flipped and claim.ratio == ratio
+        ]
+        least = smallest[of_ratio] / np.array(design.spending)
+        p[:, of_ratio] = np.maximum(_levels_reached(design, ratio, np.abs(z[:, of_ratio])), least)
     return q, np.minimum(np.minimum.accumulate(p, axis=2), 1.0)
 
 
@@ -174,8 +176,8 @@ def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
     reached = np.empty(z.shape)
     for k in range(len(t)):
         reached[..., k] = np.interp(z[..., k], bounds[::-1, k], np.log(levels[::-1]))
-    made: Floats = np.exp(reached)
-    return made
+    levels_reached: Floats = np.exp(reached)
+    return levels_reached
 
 
 def _same_calls(claims: Sequence[ForecastClaim]) -> Flags:

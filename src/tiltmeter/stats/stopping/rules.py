@@ -28,9 +28,9 @@ def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
         passes = np.logical_and.accumulate(passes, axis=-1)
     else:
         passes = np.logical_or.accumulate(passes[..., ::-1], axis=-1)[..., ::-1]
-    found = np.empty_like(passes)
-    np.put_along_axis(found, order, passes, -1)
-    return found
+    rejected = np.empty_like(passes)
+    np.put_along_axis(rejected, order, passes, -1)
+    return rejected
 
 
 def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> Floats:

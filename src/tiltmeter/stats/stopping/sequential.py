@@ -1,4 +1,4 @@
-"""A p of one claim that is valid at whatever look one stops."""
+"""A p of one claim that is valid at whatever look the run stops."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     # all where all that is spent until then would not do; between these flips are removed
     enough = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
     needed = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
-    found, latest = [1.0] * looks, 0
+    p, latest = [1.0] * looks, 0
     race: _Race | None = None
     for level in design.levels[design.levels <= largest][::-1].tolist():
         surely, possibly = level >= enough, level * (1 + ROUNDING) >= needed
@@ -66,8 +66,8 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
         if look is None:
             break
         latest = max(latest, look)
-        found[latest:] = [level] * (looks - latest)
-    return tuple(found)
+        p[latest:] = [level] * (looks - latest)
+    return tuple(p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:
     """
     values = arguments.vector("p", p)
     if not values.size or values.size > len(design.looks):
-        raise ValueError(f"p: one a look expected, at most {len(design.looks)}")
+        raise ValueError(f"p: one per look expected, at most {len(design.looks)}")
     if values.min() < 0 or values.max() > 1:
         raise ValueError("p: a value outside [0, 1]")
     return min(1.0, float((values / np.array(design.weights[: values.size])).min()))

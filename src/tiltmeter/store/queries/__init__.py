@@ -1,4 +1,4 @@
-"""What is read from a run for a purpose: one function a question, named after what it returns.
+"""Queries of a run, each for one purpose: one function per question, named after its result.
 
 By subject: settings, trials, calls, outputs, labels, artefacts, whole tables. Each takes an open
 run and returns plain values or small named tuples; what stands in a column as JSON comes as what it

@@ -1,4 +1,4 @@
-"""How often two annotators say the same of outputs that one of them read."""
+"""The agreement of two annotators on outputs that one of them read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What was asked of models and paid for: by model and purpose, one by one, and by what judges were
-shown.
+"""The calls to models and their cost: by model and purpose, one by one, and by the texts that
+judges were shown.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def annotator_calls(store: Store, output: str) -> list[int]:
 
 
 def by_annotator(store: Store) -> list[AnnotatorCalls]:
-    """What each annotator asked about outputs, since runs keep that (schema 5), by name."""
+    """Lists each annotator's calls about outputs, by name; stored since schema 5."""
     query = (
         "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.n), count(*),"
         " count(DISTINCT l.c)"
@@ -194,7 +194,7 @@ def has_answered(store: Store, model: str) -> bool:
 
 
 def number_answered(store: Store) -> int:
-    """How many calls were answered, of subjects and of judges."""
+    """Counts the answered calls, of subjects and of judges."""
     return int(store.first("SELECT count(*) FROM calls WHERE outcome IS NOT NULL")[0])
 
 
@@ -209,6 +209,7 @@ class AnsweredCall(NamedTuple):
     text: str
     alternatives: str
     blob: str
+    revised: str
     raw: str
     served: str
     prompt_tokens: int | None

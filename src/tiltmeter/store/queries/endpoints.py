@@ -1,4 +1,4 @@
-"""What the endpoints of a run said of themselves, by model."""
+"""The facts that the endpoints of a run gave about themselves, by model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
 
 
 def _thought(store: Store, model: str) -> str:
-    """How much the replies of a model were reasoning, "" if nobody says."""
+    """Writes the share of reasoning in the replies of a model; "" if the server does not say."""
     query = (
         "SELECT max(o.thought), sum(o.thought > 0), count(o.thought) FROM outputs o"
         " JOIN trials t ON t.n = o.n WHERE t.subject = ?"

@@ -1,6 +1,4 @@
-"""How many outputs annotators labelled how: counts and sums of weights, which SQLite makes. Only
-current labels.
-"""
+"""Counts of labelled outputs and sums of weights, made by SQLite from current labels."""
 
 from __future__ import annotations
 
@@ -15,7 +13,9 @@ from . import labels
 
 
 class CellCount(NamedTuple):
-    """How many outputs of one cell of the design a machine labelled; attribute: "" for any."""
+    """The number of outputs of one cell of the design that a machine labelled; attribute: "" for
+    any.
+    """
 
     subject: str
     annotator: str
@@ -26,7 +26,7 @@ class CellCount(NamedTuple):
 
 
 class ConditionWeight(NamedTuple):
-    """How often a value was given to the outputs of a subject in one cell of the design."""
+    """The weight of a value over the outputs of a subject in one cell of the design."""
 
     subject: str
     levels: Mapping[str, str]
@@ -44,7 +44,7 @@ def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, flo
 
 
 def answers(store: Store, annotator: str) -> int:
-    """How many outputs that are answers an annotator labelled."""
+    """Counts the outputs that are answers and that an annotator labelled."""
     query = (
         "SELECT count(DISTINCT l.n) FROM labels l JOIN outputs o ON o.n = l.n"
         " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
@@ -53,7 +53,7 @@ def answers(store: Store, annotator: str) -> int:
 
 
 def asked_in_vain(store: Store, annotator: str) -> int:
-    """How many outputs an annotator asked a model about, and has no label of all the same."""
+    """Counts the outputs about which an annotator asked a model without getting a label."""
     query = (
         "SELECT count(DISTINCT n) FROM labels WHERE current AND annotator = ?1"
         " AND value IN (?2, ?3, ?4)"
@@ -63,7 +63,7 @@ def asked_in_vain(store: Store, annotator: str) -> int:
 
 
 def number_of_values(store: Store, annotator: str, attribute: str) -> int:
-    """How many different values an annotator gave an attribute."""
+    """Counts the different values that an annotator gave an attribute."""
     query = (
         "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
     )
@@ -83,8 +83,8 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
 
 
 def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
-    """How many outputs have a value, of any attribute, that is none of the words for nothing; in
-    the order of their first outputs.
+    """Counts the outputs with a value, of any attribute, that is not one of the outcomes; in the
+    order of their first outputs.
     """
     query = f"""
 SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
@@ -95,14 +95,14 @@ GROUP BY 1, 2, 3, 4 ORDER BY min(t.n), 2"""
 
 
 def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
-    """How many outputs have one of some values, by attribute; in the order of their first
+    """Counts the outputs with one of some values, by attribute; in the order of their first
     outputs.
     """
     return _count_by_attribute(store, "value", values)
 
 
 def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
-    """How many outputs have a label of some attributes, by attribute; in the order of their first
+    """Counts the outputs with a label of some attributes, by attribute; in the order of their first
     outputs.
     """
     return _count_by_attribute(store, "attribute", attributes)

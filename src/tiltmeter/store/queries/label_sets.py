@@ -21,7 +21,9 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
+    """The number of outputs of a subject in one mode that an annotator labelled, and of all such
+    outputs.
+    """
 
     subject: str
     mode: str
@@ -78,7 +80,7 @@ def _numbers(names: Sequence[str]) -> str:
 
 
 def labelled(store: Store) -> list[Labelled]:
-    """How far each annotator that is a machine is, by subject and mode."""
+    """Lists the progress of each annotator that is a machine, by subject and mode."""
     answered: Counter[tuple[str, str]] = Counter()
     for part in trials.parts(store):
         answered[part.subject, part.mode] += part.answered

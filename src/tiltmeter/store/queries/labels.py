@@ -1,5 +1,4 @@
-"""What annotators said of outputs. Only current labels, unless it says otherwise: what an annotator
-said before is kept, and no longer counts.
+"""The labels of outputs, current ones unless a function says otherwise; earlier ones are kept.
 
 People are annotators `human:NAME`; all others are machines. Single votes of a panel are labels of
 an attribute of their own, which ends in `_vote`.
@@ -23,8 +22,8 @@ _IS_VOTE, _IS_NO_VOTE = (f"attribute {verb} '*{VOTE}'" for verb in ("GLOB", "NOT
 
 
 class StoredLabel(NamedTuple):
-    """What an annotator said of one attribute of an output. weight: 1, or a probability; of people
-    1 / (the probability that the output was picked).
+    """An annotator's label of one attribute of an output. weight: 1, or a probability; for people 1
+    / (the probability that the output was picked).
     """
 
     output: str
@@ -71,8 +70,8 @@ class RankedLabel(NamedTuple):
 
 
 class MachineLabel(NamedTuple):
-    """What a machine said of an output of which people said something. call: the key of the last
-    call that it rests on, "" where none is known.
+    """A machine's label of an output that people labelled too. call: the key of the last call
+    behind it, "" if none is known.
     """
 
     output: str
@@ -145,7 +144,7 @@ def annotators(store: Store) -> list[str]:
 
 
 def last_date(store: Store) -> str:
-    """When the last label was given, ISO 8601; "" where there is none."""
+    """Returns the date of the last label, ISO 8601; "" if there is none."""
     return str(store.first("SELECT max(date) FROM labels")[0] or "")
 
 
@@ -202,8 +201,8 @@ def attributes_with_several(store: Store) -> set[str]:
 def of_annotator(
     store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    """What one annotator said of some attributes, or of all: (n, output, *columns), by output; each
-    column of `labels` as a JSON array: a row costs more in Python than a label does.
+    """Yields one annotator's labels of some attributes, or of all: (n, output, *columns), by
+    output; each column of `labels` as a JSON array, since a row costs more in Python than a label.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     marks = ",".join("?" * len(attributes))
@@ -236,7 +235,7 @@ def of_machines(store: Store, attributes: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def machines_beside_people(store: Store) -> Iterator[MachineLabel]:
-    """What machines said, one value each, of outputs of which people said something."""
+    """Yields machines' labels, one value each, of outputs that people labelled too."""
     query = f"""
 SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors, coalesce((
   SELECT call FROM label_calls c WHERE c.n = l.n AND c.annotator = l.annotator
@@ -278,7 +277,7 @@ def have_human(store: Store, attribute: str = "") -> bool:
 
 
 def of_people(store: Store) -> Iterator[StoredLabel]:
-    """What people said, in the order in which it was stored."""
+    """Yields people's labels, in the order in which they were stored."""
     if not have_human(store):
         return
     query = (
@@ -289,7 +288,7 @@ def of_people(store: Store) -> Iterator[StoredLabel]:
 
 
 def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
-    """What people said, with when it was stored."""
+    """Yields people's labels with their dates."""
     query = (
         "SELECT output, annotator, attribute, value, weight, date FROM labels"
         f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
@@ -320,7 +319,7 @@ def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
 
 
 def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
-    """What people said, without decisions by adjudication, by attribute, output and annotator."""
+    """Yields people's labels without adjudications, by attribute, output and annotator."""
     query = (
         "SELECT output, annotator, attribute, value, weight FROM labels"
         f" WHERE current AND {_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
@@ -348,7 +347,7 @@ WHERE current AND weight > 0 AND {who} AND {_IS_NO_VOTE}
 
 
 def value(store: Store, output: str, annotator: str, attribute: str) -> str:
-    """What an annotator said of an attribute of an output, "" where it said nothing."""
+    """Returns an annotator's value of an attribute of an output; "" for none."""
     row = store.first(
         "SELECT value FROM labels WHERE current AND n = ? AND annotator=? AND attribute=?",
         (id_number(output), annotator, attribute),

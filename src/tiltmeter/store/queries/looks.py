@@ -70,7 +70,7 @@ def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]
 
 
 def count_unanswered(store: Store) -> int:
-    """How many trials of the looks so far have no output."""
+    """Counts the trials of the looks so far without an output."""
     query = "SELECT count(*) FROM trial_looks WHERE n NOT IN (SELECT n FROM outputs)"
     return int(store.first(query)[0])
 
@@ -104,9 +104,7 @@ def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
 
 
 def calls_up_to(store: Store, look: int) -> tuple[int, float]:
-    """How many trials are used by the looks up to this one, and what their calls cost, in US
-    dollars.
-    """
+    """Counts the trials used by the looks up to this one, and their cost in US dollars."""
     query = (
         "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
         " JOIN outputs o ON o.n = t.n LEFT JOIN calls c ON c.n = o.c"

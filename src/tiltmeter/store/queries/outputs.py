@@ -1,4 +1,4 @@
-"""What subjects returned, with the trials that asked for it."""
+"""The outputs of subjects, with the trials that asked for them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AlikeOutputs(NamedTuple):
 
 
 class CardOutput(NamedTuple):
-    """What of an output is known without its text."""
+    """The facts of an output except its text."""
 
     id: str
     subject: str
@@ -113,12 +113,12 @@ UNION SELECT o.n FROM outputs o JOIN calls c ON c.n = o.c WHERE c.revised LIKE ?
 
 
 def number(store: Store) -> int:
-    """How many outputs there are."""
+    """Counts the outputs."""
     return int(store.first("SELECT count(*) FROM outputs")[0])
 
 
 def number_of(store: Store, subjects: Sequence[str]) -> int:
-    """How many outputs there are of some subjects."""
+    """Counts the outputs of some subjects."""
     query = (
         "SELECT count(*) FROM outputs o JOIN trials t ON t.n = o.n"
         " WHERE t.subject IN (SELECT value FROM json_each(?))"

@@ -52,7 +52,9 @@ def is_begun(store: Store, subject: str) -> bool:
 
 
 def kept(store: Store, subject: str) -> dict[str, str]:
-    """What a subject's pilot found: its cause, if it stopped the run, and what was said of it."""
+    """Returns the stored result of a subject's pilot: its cause, if it stopped the run, and its
+    message.
+    """
     held = (store.get(PILOT) or {}).get(subject)
     return held if isinstance(held, dict) else {}
 

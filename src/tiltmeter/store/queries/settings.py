@@ -13,7 +13,7 @@ _PROTOCOL = "protocol"  # of marks
 
 
 class Frozen(TypedDict, total=False):
-    """What may not change in a run."""
+    """The settings of a run that may not change."""
 
     protocol: str
     version: str
@@ -35,8 +35,8 @@ class Definition(TypedDict):
 
 
 class ShardRecord(NamedTuple):
-    """Which part of a plan a run is. number: from 1, of so many; options: as they were typed, which
-    all shards of a plan share.
+    """The part of a plan that a run is. number: from 1, of so many; options: as typed, which all
+    shards of a plan share.
     """
 
     number: int
@@ -59,8 +59,8 @@ PlannedTrials = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 class Progress(NamedTuple):
-    """How much of its plan a run has. answered: trials with an output; planned: trials of all plans
-    that it was given, of which those that were not reached stand nowhere else.
+    """The answered part of a run's plan. answered: trials with an output; planned: trials of all
+    plans that it was given, of which unreached ones are stored nowhere else.
     """
 
     answered: int
@@ -173,7 +173,7 @@ def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
 
 
 def shard(store: Store) -> ShardRecord | None:
-    """Which shard a run is; None where it is a whole one."""
+    """Returns the shard that a run is; None for a whole run."""
     found = store.get("shard")
     return ShardRecord(**found) if found else None
 
@@ -202,7 +202,7 @@ def keep_merged_parts(store: Store, parts: Mapping[str, MergedPart]) -> None:
 
 
 def failed_trials(store: Store) -> int:
-    """How many trials went unanswered when the run last asked its subjects."""
+    """Counts the trials that went unanswered when the run last asked its subjects."""
     found: dict[str, int] | None = store.get("last_run")
     return int(found["failed"]) if found else 0
 

@@ -51,6 +51,17 @@ _ROWS = (
     ),
     ("trial_looks", "trial look", "ORDER BY n"),
 )
+# What a report prints beside: the design, what calls used, the looks of a run that stops early, the
+# sheets of people. A shipped protocol keeps no more of its texts than a part asked.
+_BESIDE = (
+    "SELECT value FROM meta WHERE key = 'frozen'",
+    "SELECT value FROM meta WHERE key = 'definition' AND EXISTS"
+    " (SELECT 1 FROM meta WHERE key = 'source' AND (value = '\"\"' OR value LIKE '%.toml\"'))",
+    "SELECT kind, name, content FROM artefacts WHERE kind IN ('stopping plan', 'look', 'gold')"
+    " ORDER BY kind, name",
+    "SELECT key, revised, fingerprint, prompt_tokens, completion_tokens, cost, omitted FROM calls"
+    " WHERE outcome IS NOT NULL ORDER BY key",
+)
 _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each run
 
 
@@ -80,8 +91,8 @@ def _compute(store: Store, files: Files) -> str:
 
 
 def digest(store: Store) -> str:
-    """The SHA-256 of all rows that a result rests on, sorted by key: the same for a run and for one
-    that was merged of the same parts.
+    """Computes the SHA-256 of all rows that a result rests on, sorted by key: the same for a run
+    and for one that was merged of the same parts.
     """
     found = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -91,6 +102,17 @@ def digest(store: Store) -> str:
         for piece in read(store, asked, f"FROM {table} r {order}"):
             rows = zip(*piece.values(), strict=True)
             found.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
+def digest_beside(store: Store) -> str:
+    """Computes the SHA-256 of what a report prints beside the rows of `digest`: the design, costs
+    and tokens, the looks, the sheets of people.
+    """
+    found, encode = hashlib.sha256(), json.JSONEncoder(ensure_ascii=False).encode
+    for query in _BESIDE:
+        for row in store.rows(query):
+            found.update(encode(row).encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 
 

@@ -31,7 +31,8 @@ _QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
     ),
     "labels": (_LABELS, "FROM labels l ORDER BY l.id"),
     "labels with factors": (
-        _LABELS | {"factors": _TRIALS["factors"]},
+        _LABELS
+        | {"output": AskedColumn("", ("coalesce(t.id, l.output)",)), "factors": _TRIALS["factors"]},
         "FROM labels l LEFT JOIN trials t ON t.n = l.n ORDER BY l.id",
     ),
 }

@@ -125,9 +125,14 @@ def open_trials(store: Store) -> int:
 
 def subjects(store: Store) -> list[str]:
     """The models that were planned to be asked, in the order of their names."""
-    return [row[0] for row in store.rows("SELECT DISTINCT subject FROM trials ORDER BY 1")]
+    return _words_of(store, "subject_0")
 
 
 def modes(store: Store) -> list[str]:
     """The modes that the trials of a run are in."""
-    return [row[0] for row in store.rows("SELECT DISTINCT mode FROM trials ORDER BY 1")]
+    return _words_of(store, "mode_0")
+
+
+def _words_of(store: Store, column: str) -> list[str]:
+    query = f"SELECT text FROM words WHERE n IN (SELECT DISTINCT {column} FROM trials) ORDER BY 1"
+    return [row[0] for row in store.rows(query)]

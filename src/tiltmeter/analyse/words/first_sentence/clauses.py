@@ -47,17 +47,17 @@ class Clause(NamedTuple):
 
     @property
     def alone(self) -> str:
-        """As a sentence begins."""
+        """The clause at the beginning of a sentence."""
         return self.text if self.begins == "model" else capital(self.text)
 
     @property
     def inside(self) -> str:
-        """As it goes on in a sentence."""
+        """The clause inside a sentence."""
         return self.text[:1].lower() + self.text[1:] if self.begins == "word" else self.text
 
 
 def capital(text: str) -> str:
-    """With a capital, behind a quotation mark too."""
+    """Begins a text with a capital, behind a quotation mark too."""
     first = 1 if text[:1] in "“«" else 0
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
@@ -96,7 +96,7 @@ def _framed(
     *,
     slight: bool,
 ) -> str:
-    """With its population, both numbers if the words lack one, and that it is slight."""
+    """Adds its population, both numbers if the words lack one, and that it is slight."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
@@ -257,7 +257,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def number_of_words(text: str) -> int:
-    """How many words and numbers a text has; a sign of per cent is no word."""
+    """Counts the words and numbers of a text; a per cent sign is not a word."""
     return sum(any(sign.isalnum() for sign in part) for part in text.split())
 
 

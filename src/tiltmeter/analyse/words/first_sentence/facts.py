@@ -20,7 +20,7 @@ WEAK, PLAIN = 0.01, 0.001  # adjusted p from which signs are weak, and below whi
 
 
 class Strength(StrEnum):
-    """How much adjusted p speaks against no tilt, as words and pills say it."""
+    """The strength of the evidence in adjusted p, for words and pills."""
 
     WEAK = "weak signs"
     TILT = "tilt"
@@ -100,12 +100,14 @@ class ClaimFacts:
 
     @cached_property
     def effect(self) -> float:
-        """How far its value lies from no tilt; of a ratio on the log scale."""
+        """The distance of its value from no tilt; for a ratio on the log scale."""
         return self._distance(self.row.value)
 
     @cached_property
     def least(self) -> float:
-        """How far the nearer end of its interval lies from no tilt; 0 if it holds it."""
+        """The distance of the nearer end of its interval from no tilt; 0 if the interval holds
+        it.
+        """
         ends = (self.row.low, self.row.high)
         if None in ends:
             return 0.0 if not self.tilts else self.effect

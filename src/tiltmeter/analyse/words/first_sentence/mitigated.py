@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ....protocol.design.mitigations import FACTOR
 from .. import numerals
 from ..verdict_words import Word
@@ -26,7 +28,7 @@ def of_mitigation(claims: Claims) -> list[ClaimFacts]:
 def mitigated(claims: Claims) -> Clause:
     lead = _lead(claims)
     subject = lead.slots["subject"]
-    told = [_cost(facts) for facts in _costs_of(claims, lead)]
+    told = _told(_costs_of(claims, lead))
     if lead.word == Word.NOT_SETTLED:
         does = join_names([_tilt(lead), *told])
         open_ = "what it does not choose leaves open if the tilt changes"
@@ -43,7 +45,7 @@ def mitigated(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """How many mitigations lessen a tilt, which make it larger, and what others cost."""
+    """Says how many mitigations lessen a tilt, which make it larger, and the costs of others."""
     lead, levels = _lead(claims), _levels(claims)
     told = []
     less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
@@ -80,6 +82,23 @@ def _cost(facts: ClaimFacts) -> str:
     return str(facts.spec.sentence["also"]).format_map(facts.slots)
 
 
+def _told(costs: Sequence[ClaimFacts]) -> list[str]:
+    """Each cost once; of one in several places the largest, with its place."""
+    places: dict[str, list[ClaimFacts]] = {}
+    for facts in costs:
+        places.setdefault(facts.spec.name, []).append(facts)
+    largest = [max(own, key=lambda facts: abs(facts.row.value or 0.0)) for own in places.values()]
+    several = {name for name, own in places.items() if len(own) > 1}
+    return [
+        f"{_cost(facts)} (most for {_place(facts)})" if facts.spec.name in several else _cost(facts)
+        for facts in largest
+    ]
+
+
+def _place(facts: ClaimFacts) -> str:
+    return join_names([facts.slots[name] for name in facts.spec.by[0] if name in facts.slots])
+
+
 def _levels(claims: Claims) -> list[str]:
     own = filter(_is_of_mitigation, claims.every)
     return list(dict.fromkeys(f.slots["level"] for f in own if "level" in f.slots))
@@ -96,7 +115,7 @@ def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
-    """What the mitigation of a change costs the same model in the same place."""
+    """Finds the costs of a change's mitigation for the same model in the same place."""
     place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
     return [
         facts
@@ -106,7 +125,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """How far a side lies from no tilt."""
+    """Returns the distance of a side from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 
@@ -128,6 +147,11 @@ def _tilt(facts: ClaimFacts) -> str:
         return f"gives “{counted}” in {shares[0]} of answers instead of {shares[1]}{beyond}"
     more, before = ("more" if share > 0 else "less" for share in (level, baseline))
     now, then = (numerals.points(abs(share)) for share in (level, baseline))
+    if facts.row.cells is not None:  # of many: the one that changes most
+        of = f"{facts.slots['attribute']} {facts.slots['changed']}"
+        who = f"for {facts.slots['changed_in']} than for {facts.slots['others']}"
+        then = then if more == before else f"{then} {before}"
+        return f"gives {of} {now} {more} often {who} instead of {then}"
     if "for_one" not in facts.slots:
         turned = ", to the other side" if TURNED in facts.sides else ""
         return f"tilts by {now} instead of {then}{turned}"  # an effect

@@ -88,7 +88,7 @@ def undecided(claims: Claims) -> Clause:
 
 
 def needed(claims: Claims) -> list[str]:
-    """How many items would mostly tell a difference of this size."""
+    """Says how many items would mostly detect a difference of this size."""
     row = claims.lead.row
     items, smallest, effect = row.clusters, row.detectable, claims.lead.effect
     if any(kind.reason for kind in claims.lead.kinds):
@@ -209,7 +209,7 @@ def asked(claims: Claims) -> Clause:
 
 
 def of_record(claims: Claims) -> Clause:
-    """In the words of the verdict's own record."""
+    """Uses the words of the verdict's own record."""
     lead = claims.lead
     return Clause(lead.word.record.headline.format_map(lead.slots).removesuffix("."), "model")
 

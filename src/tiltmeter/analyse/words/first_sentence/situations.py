@@ -96,15 +96,17 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
 
 
 def _bounds(row: Estimate | None) -> dict[str, Json] | None:
-    """Between which values the number lies, and the share of answers that do not choose."""
+    """Returns the values between which the number lies, and the share of answers that do not
+    choose.
+    """
     if row is None or row.low is None or row.high is None:
         return None
     return {"low": row.low, "high": row.high, "missing": row.high - row.low}
 
 
 class Situation(NamedTuple):
-    """When it holds, the lead and the exceptions behind it, each without a full stop; spoken: the
-    claims of which the lead speaks.
+    """A kind of result: its condition, its lead and the exceptions behind it, each without a full
+    stop. spoken: the claims that the lead is about.
     """
 
     name: str
@@ -115,7 +117,7 @@ class Situation(NamedTuple):
 
 
 def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
-    """What a run shows, in one sentence and its exceptions."""
+    """Sums up a run in one sentence and its exceptions."""
     if not every:
         return FirstSentence(NOTHING, NOTHING, "nothing", "", ())
     claims = Claims(tuple(every))

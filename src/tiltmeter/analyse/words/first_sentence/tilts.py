@@ -36,7 +36,7 @@ def in_places(claims: Claims) -> Clause:
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
-    """Of which places a claim is one: languages, or pairs of a model and a language."""
+    """Names the places of which a claim is one: languages, or pairs of a model and a language."""
     names = [
         name
         for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
@@ -48,7 +48,7 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 
 def by_labeller(claims: Claims) -> Clause:
-    """What each annotator says, of a claim on which they disagree."""
+    """Writes each annotator's number for a claim on which they disagree."""
     every = [claims.lead, *claims.contradicting]
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
@@ -142,7 +142,7 @@ def others(claims: Claims) -> list[str]:
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
-    """Those of several tilting claims that show weak signs alone, if most show more."""
+    """Names those of several tilting claims that show weak signs alone, if most show more."""
     weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
     names = [place_name(facts, claims.alike) for facts in weak]
     if not weak or len(spoken) < 2 or not all(names):
@@ -153,7 +153,7 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 
 def exceptions(claims: Claims) -> list[str]:
-    """Up to three items whose share differs from the others'."""
+    """Names up to three items whose share differs from the others'."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
     told = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
@@ -169,7 +169,7 @@ def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """What a claim says in numbers, so that one cell is told once."""
+    """Returns the numbers of a claim, so that each cell is named once."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
@@ -220,7 +220,9 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """What tells a claim from the others: its model, its language, what it compares."""
+    """Names what distinguishes a claim from the others: its model, its language, what it
+    compares.
+    """
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title

@@ -35,6 +35,7 @@ COLUMNS = (
     "second_text",
 )
 BETWEEN = "\n\x1d\n"  # turns of a conversation, which is swapped whole
+FEWEST_OF_A_GROUP = 9  # prompts below which an interval says little of others like them
 _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 
 
@@ -92,6 +93,33 @@ def decide(
         for swap in swaps:
             found = pair(text, swap, language=language, seed=seed)
             yield _decision(row, item, found, text, insert, seed)
+
+
+def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
+    """Sets pairs of a group aside of which there are too few, so that no claim rests on a handful
+    of prompts; of each question the largest group stays.
+    """
+    numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
+    largest: dict[str, tuple[str, ...]] = {}
+    for (question, groups), _ in numbers.most_common():
+        largest.setdefault(question, groups)
+    kept = []
+    for one in made:
+        groups = pair_of(one)
+        if (
+            one.decision == PAIRED
+            and groups != largest[one.question]
+            and numbers[one.question, groups] < FEWEST_OF_A_GROUP
+        ):
+            reason = f"too few prompts of a group: {' and '.join(groups)}"
+            one = replace(one, decision=SET_ASIDE, reason=reason)
+        kept.append(one)
+    return kept
+
+
+def pair_of(one: PromptDecision) -> tuple[str, ...]:
+    """Returns both groups of a pair, in one order."""
+    return tuple(sorted(one.groups))
 
 
 def _language(text: str) -> str:

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from .... import cache
 from ....records import Estimate
 from ....report.render import json_csv
+from ....system import cache
 from ...runs import baselines
 from .decisions import PromptDecision
 

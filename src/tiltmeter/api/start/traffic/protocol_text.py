@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
@@ -13,7 +13,7 @@ from .wishes import SAMPLES, Wishes
 _STARTS = Path(__file__).parents[2] / "starts" / "traffic"
 _CONTRASTS = {  # question → (level, baseline): the first is held against the second
     "gender": ("woman", "man"),
-    "race": ("Black", "white"),
+    "race": ("*", "white"),
     "age": ("older", "younger"),
     "religion": ("*", "Christian"),
     "disability": ("named", "left out"),
@@ -65,9 +65,26 @@ def text(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str) -> str:
         parts.append(_part("tools"))
     if wishes.judged:
         parts.append(_part("preference", mask=mask))
-    for question in dict.fromkeys(row["swap"] for row in table):
-        parts += _measures(wishes, question)
+    groups: dict[str, set[str]] = {}
+    for row in table:
+        groups.setdefault(row["swap"], set()).add(row["group"])
+    for question, named in groups.items():
+        parts += _measures(wishes, question, named)
     return "\n".join(parts)
+
+
+def _first(wishes: Wishes, table: Sequence[Mapping[str, str]]) -> str:
+    """Returns the line of the first screen: what its figure shows, and the word for an item."""
+    question = table[0]["swap"]
+    directed = question.partition(" ")[0] in _CONTRASTS and not question.endswith(MIRRORED_QUESTION)
+    if not directed and wishes.answers == 1:
+        return ""
+    measure = f"{'refusal' if directed else 'similarity'}_{_name(question)}"
+    return f"first = {{ measure = {_quote(measure)}, item = {_quote(wishes.unit)} }}\n"
+
+
+def _name(question: str) -> str:
+    return "_".join(question.replace("(", "").replace(")", "").split())
 
 
 def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: str) -> str:
@@ -94,17 +111,20 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
         samples=wishes.answers or SAMPLES,
         max_tokens=wishes.max_tokens,
         mask=mask,
+        first=_first(wishes, table),
     )
 
 
-def _measures(wishes: Wishes, question: str) -> Iterator[str]:
-    """Yields the measures of one question: those without a direction of a mirrored one alone."""
+def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterator[str]:
+    """Yields the measures of one question: those without a direction of a mirrored one alone.
+    groups: those of its versions.
+    """
     swap = question.partition(" ")[0]
     filled = {
-        "swap": "_".join(question.replace("(", "").replace(")", "").split()),
+        "swap": _name(question),
         "question": _quote(question),
     }
-    yield from _with_direction(wishes, question, swap, filled)
+    yield from _with_direction(wishes, question, swap, filled, groups)
     if wishes.answers != 1:
         yield _part("undirected", **filled)
     if wishes.tools:
@@ -112,11 +132,13 @@ def _measures(wishes: Wishes, question: str) -> Iterator[str]:
 
 
 def _with_direction(
-    wishes: Wishes, question: str, swap: str, filled: dict[str, str]
+    wishes: Wishes, question: str, swap: str, filled: dict[str, str], groups: Collection[str]
 ) -> Iterator[str]:
     if swap not in _CONTRASTS or question.endswith(MIRRORED_QUESTION):
         return
     level, baseline = _CONTRASTS[swap]
+    if level == "*" and len(groups) == 2:  # two groups alone: a claim between them
+        level = next(group for group in groups if group != baseline)
     filled |= {"level": _quote(level), "baseline": _quote(baseline), "about": _SUBJECTS[swap]}
     versus = "without it" if swap == "disability" else "{baseline}"
     yield _part("measures", **filled, versus=versus)

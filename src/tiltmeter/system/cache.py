@@ -1,8 +1,8 @@
-"""The user's cache: what can be fetched or made again.
+"""The user's cache: files that can be fetched or made again.
 
-Beside fetched weights it holds texts that were computed once, each under a key of all that it
-depends on. They are kept here and not in a run's folder: a run that somebody else hands over is
-computed from its labels, whatever its folder says.
+Beside fetched weights it holds computed texts, each under a key of everything that it depends on.
+They are here and not in a run's folder, so that a run from somebody else is computed from its
+labels, whatever its folder holds.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from functools import lru_cache
 from pathlib import Path
 
 CACHE = "TILTMETER_CACHE"
-KEEP = "TILTMETER_KEEP"  # "0": nothing that was computed is kept or looked up
-MOST_TEXTS = 400  # that are kept; then the older half goes
+KEEP = "TILTMETER_KEEP"  # "0": computed texts are neither stored nor looked up
+MOST_TEXTS = 400  # beyond which the older half is deleted
 
 
 def cache() -> Path:
-    """The folder that TILTMETER_CACHE names, else the system's place for caches; it need not
+    """Returns the folder that TILTMETER_CACHE names, else the system's place for caches; it may not
     exist.
     """
     named = os.environ.get(CACHE)
@@ -33,12 +33,12 @@ def cache() -> Path:
 
 
 def keeps() -> bool:
-    """False where the environment says that nothing is kept or looked up."""
+    """False if the environment turns the cache of texts off."""
     return os.environ.get(KEEP) != "0"
 
 
 def read_text(key: str) -> str | None:
-    """The text that was kept under a key; None where there is none, or it cannot be read."""
+    """Returns the text under a key; None if there is none, or it cannot be read."""
     if not key or not keeps():
         return None
     try:
@@ -48,8 +48,8 @@ def read_text(key: str) -> str | None:
 
 
 def keep_text(key: str, text: str) -> None:
-    """Keeps a text under a key, the name of a file. Where the cache cannot be written to, nothing
-    is kept.
+    """Stores a text under a key, which is its file's name; skips it if the cache cannot be written
+    to.
     """
     if not key or not keeps():
         return
@@ -63,7 +63,7 @@ def keep_text(key: str, text: str) -> None:
 
 
 def key_of(*options: str) -> str:
-    """The key of a text that depends on these options and on what is installed."""
+    """Makes the key of a text that depends on these options and on the installation."""
     return hashlib.sha256("\n".join((installation(), *options)).encode()).hexdigest()[:32]
 
 
@@ -72,10 +72,10 @@ def _texts() -> Path:
 
 
 def _forget_oldest(folder: Path) -> None:
-    there = list(os.scandir(folder))
-    if len(there) > MOST_TEXTS:
-        there.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in there[: MOST_TEXTS // 2]:
+    entries = list(os.scandir(folder))
+    if len(entries) > MOST_TEXTS:
+        entries.sort(key=lambda entry: entry.stat().st_mtime)
+        for entry in entries[: MOST_TEXTS // 2]:
             Path(entry.path).unlink(missing_ok=True)
 
 
@@ -84,7 +84,7 @@ def installation() -> str:
     """Returns a text that changes with the installation: the sizes and dates of the package's own
     files, and the dates of the folders of other packages.
     """
-    marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parent))]
+    marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parents[1]))]
     for place in sys.path:
         if place and Path(place) != Path.cwd():
             with suppress(OSError):
@@ -93,14 +93,14 @@ def installation() -> str:
 
 
 def _files(folder: str) -> list[tuple[int, int]]:
-    """(bytes, date) of every file below a folder but compiled ones."""
-    found: list[tuple[int, int]] = []
+    """Lists (bytes, date) of every file below a folder, without compiled ones."""
+    files: list[tuple[int, int]] = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.name == "__pycache__":
             continue
         if entry.is_dir():
-            found += _files(entry.path)
+            files += _files(entry.path)
         else:
             status = entry.stat()
-            found.append((status.st_size, status.st_mtime_ns))
-    return found
+            files.append((status.st_size, status.st_mtime_ns))
+    return files

@@ -1,8 +1,8 @@
-"""Files that somebody else may have made or named: read only if they are files, of a bounded size,
-and where they were said to be.
+"""Safe reading of files that a stranger may have made or named: only ordinary files of a bounded
+size, inside the folder that names them.
 
-What is refused is an OSError with its reason in `strerror`, so that it is said like any file that
-cannot be read. A named pipe does not hang, a device does not fill the memory.
+A refusal is an OSError with its reason in `strerror`, so that it reads like any other file error. A
+named pipe does not hang, a device does not fill the memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from .system import READ_FLAGS
+from . import READ_FLAGS
 
 XZ = ".xz"
 MOST_BYTES = 256 * 2**20  # of a table, a list of answers
@@ -22,20 +22,20 @@ MOST_DECLARED_BYTES = 16 * 2**20  # of a protocol, a taxonomy
 
 
 class NotTaken(OSError):
-    """Raised for a file that is not read, with the reason in `strerror`."""
+    """Raised for a refused file, with the reason in `strerror`."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(errno.EINVAL, why, str(path))
 
 
 def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
-    """All of a file. NotTaken where it is none, or has more than `most` bytes."""
+    """Reads a whole file. NotTaken if it is not an ordinary file, or has more than `most` bytes."""
     number = os.open(path, READ_FLAGS)
     with os.fdopen(number, "rb") as file:
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode):
-            raise NotTaken(path, "is no ordinary file")
-        if found.st_size > most:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotTaken(path, "is not an ordinary file")
+        if status.st_size > most:
             raise NotTaken(path, f"has more than {most / 2**20:g} MiB")
         content = file.read(most + 1)
     if len(content) > most:  # it grew meanwhile, or its size was a lie (/proc)
@@ -48,7 +48,7 @@ def _utf_8(content: bytes) -> str:
 
 
 def read_content(path: Path | str, most: int = MOST_BYTES) -> bytes:
-    """All of a file, decompressed if its name ends in .xz, to at most `most` bytes."""
+    """Reads a whole file, decompressed if its name ends in .xz, to at most `most` bytes."""
     content = read_bytes(path, most)
     return _decompress(content, path, most) if str(path).endswith(XZ) else content
 
@@ -56,16 +56,16 @@ def read_content(path: Path | str, most: int = MOST_BYTES) -> bytes:
 def read_text(
     path: Path | str, most: int = MOST_BYTES, decode: Callable[[bytes], str] = _utf_8
 ) -> str:
-    """All of a file in UTF-8, or in what `decode` reads, line ends as newlines, without a mark at
-    its beginning; a file whose name ends in .xz is decompressed.
+    """Reads a whole file in UTF-8, or in what `decode` reads, with newlines as line ends and
+    without a byte-order mark; a file whose name ends in .xz is decompressed.
 
-    UnicodeDecodeError where it is in something else.
+    UnicodeDecodeError if it is encoded differently.
     """
     return plain_lines(decode(read_content(path, most)))
 
 
 def plain_lines(text: str) -> str:
-    """A text whose line ends are newlines."""
+    """Replaces all line ends by newlines."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -83,8 +83,8 @@ def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a file below a folder. NotTaken for a name that leads out of it, by `..`, by
-    being absolute, or by a link.
+    """Returns the path of a file below a folder. NotTaken for a name that leads out of it, by `..`,
+    by being absolute, or by a link.
     """
     parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
     absolute = name.startswith(("/", "\\")) or PureWindowsPath(name).drive

@@ -44,13 +44,15 @@ def usable_cores() -> int:
 
 
 def _running_loop() -> AbstractEventLoop:
-    from asyncio import get_running_loop  # a tenth of a second, which --help does not wait for
+    from asyncio import get_running_loop  # takes .1 s, which --help must not pay for
 
     return get_running_loop()
 
 
 def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> bool:
-    """Has the running loop call a function at signals; False where that cannot be (Windows)."""
+    """Makes the running loop call a function at signals; False if that is not possible
+    (Windows).
+    """
     loop = _running_loop()
     try:
         for number in numbers:
@@ -61,7 +63,7 @@ def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> boo
 
 
 def remove_signal_handlers(numbers: Sequence[int]) -> None:
-    """Has signals do again what they did before."""
+    """Restores the earlier effect of signals."""
     loop = _running_loop()
     for number in numbers:
         loop.remove_signal_handler(number)
@@ -71,12 +73,16 @@ if sys.platform == "win32":
     import msvcrt
 
     def try_lock(file: int) -> bool:
-        """Locks an open file; False where another process has it."""
+        """Locks an open file; False if another process has it."""
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
         return True
+
+    def sync_file(file: int) -> None:
+        """Writes what an open file holds to the disk; it has to be open for writing."""
+        os.fsync(file)
 
     def sync_folder(path: Path) -> None:
         """Does nothing: Windows opens no folder, and NTFS keeps names in a journal."""
@@ -85,7 +91,7 @@ else:
     import fcntl
 
     def try_lock(file: int) -> bool:
-        """Locks an open file; False where another process has it."""
+        """Locks an open file; False if another process has it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -95,10 +101,23 @@ else:
                 raise
         return True
 
+    def sync_file(file: int) -> None:
+        """Writes what an open file holds to the disk. On macOS fsync alone leaves it in the disk's
+        own cache (fsync(2) there), which a power cut empties.
+        """
+        full = getattr(fcntl, "F_FULLFSYNC", None)
+        if full is not None:
+            try:
+                fcntl.fcntl(file, full)
+                return
+            except OSError:
+                pass  # a file system that has no such request
+        os.fsync(file)
+
     def sync_folder(path: Path) -> None:
-        """Brings the names of the files in a folder to the disk."""
+        """Writes the names of the files in a folder to the disk."""
         folder = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            sync_file(folder)
         finally:
             os.close(folder)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """A function that writes JSON as `json.JSONEncoder` does, in half the time: that class makes
+    """Makes a function that writes JSON like `json.JSONEncoder`, in half the time: that class makes
     its encoder anew for every value.
     """
     plain = json.JSONEncoder(
@@ -24,8 +24,8 @@ def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], s
 
 
 def whole_text(text: str) -> str:
-    """The text with half surrogate pairs replaced: a reply that is cut within an emoji holds one,
-    and no file can.
+    """Replaces lone surrogates in a text, which no file can hold: a reply that was cut within an
+    emoji ends in one.
     """
     if text.isascii():
         return text

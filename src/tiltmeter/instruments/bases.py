@@ -1,0 +1,349 @@
+"""The base classes of instruments (see the package)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
+
+from ..errors import UsageError
+from ..protocol import InstrumentSpec, Protocol
+from ..protocol.instrument_kinds import Derived, InstrumentKind, Labels
+from ..protocol.source.json_schema import Schema
+from ..records import Answered, Label, Output, Reply, Request, Steps, Trial, content_id
+from .wording import Json
+
+# Finds something out from outputs before labelling: yields requests, returns True if it did.
+Discovery = Generator[Sequence[Request], Sequence[Reply], bool]
+Discoveries = Iterator[tuple[Mapping[str, str], Discovery]]
+Settings = Mapping[str, Schema]
+# forms of answers whose last part counts as much as the first
+_NEED_END = ("picks", "dialogue", "rewrite", "ranking")
+_FLAGS = ("judges", "material")  # declarations of classes from before there were bases
+
+
+def rows(description: str, *columns: str) -> Schema:
+    """Makes the JSON Schema of a setting that is a table with these columns: a CSV file beside the
+    protocol, or its rows.
+    """
+    row: Schema = {
+        "type": "object",
+        "required": list(columns),
+        "additionalProperties": {"type": "string"},
+    }
+    return {
+        "type": ["string", "array"],
+        "pattern": r"\.csv$",
+        "minItems": 1,
+        "items": row,
+        "description": description,
+    }
+
+
+class Instrument:
+    """Base of all instruments. A subclass sets `kind` and `version` and writes `steps`, or `read`
+    if it is a Parser.
+
+    The annotator is instrument + version + a hash of its settings and of the model behind it, so a
+    changed prompt, list or judge is another annotator and labels again.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[str]
+    summary: ClassVar[str] = ""  # one line of description
+    settings_schema: ClassVar[Settings] = {}  # setting → JSON Schema of it
+    needs: ClassVar[tuple[str, ...]] = ()  # settings that must be there
+    modality: ClassVar[str] = ""  # "text" or "image" if it labels outputs of one only
+    # its answers: "prose", "choice", "picks", "dialogue", "rewrite", "ranking" or "picture"
+    answers: ClassVar[str] = "prose"
+    parts: ClassVar[tuple[str, ...]] = ()  # the parts of judges, in the order of --judge
+    # settings with which it marks the outputs it is unsure of, so that a judge is asked about those
+    # alone; None if it marks none. unsure_share: how often that is, as far as it was measured
+    unsure_settings: ClassVar[Mapping[str, Json] | None] = None
+    unsure_share: ClassVar[str] = ""
+    # a typical text of a question to a judge, for estimates of cost
+    typical_answer: ClassVar[str] = "An answer."
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        self.name, self.attribute = spec.name, spec.attribute
+        self.settings, self.judge = spec.settings, judge
+        # every attribute that it labels; an output that is not an answer has a label of each
+        self.attributes: tuple[str, ...] = (spec.attribute,)
+        mark = content_id(self.kind, self.version, self.settings, judge, self.wording())[:8]
+        self.annotator = f"{self.name}/{judge or self.version}@{mark}"
+
+    @classmethod
+    def record(cls) -> InstrumentKind:
+        """Makes the record of this kind."""
+        modern = _modern(cls)
+        return InstrumentKind(
+            name=cls.kind,
+            version=cls.version,
+            summary=cls.summary or (cls.__doc__ or cls.kind).strip().partition("\n")[0],
+            make=modern,
+            settings=cls.settings_schema,
+            needs=cls.needs,
+            modality=cls.modality,
+            values=cls.values,
+            derived=cls.derived,
+            expected_labels=cls.expected_labels,
+            examples=cls.examples,
+            answers=cls.answers,
+            hits=issubclass(modern, HitParser),
+            asks=modern.asks(),
+            parts=modern.parts,
+            nameable=not issubclass(modern, SecondJudge),
+            second=cls.second(),
+            unsure_settings=cls.unsure_settings,
+            discovers=modern.artefact if issubclass(modern, Learner) else "",
+        )
+
+    @classmethod
+    def asks(cls) -> Literal["nobody", "each", "panel", "team"]:
+        """Names the judges that label with it."""
+        return "nobody"
+
+    @classmethod
+    def second(cls) -> type[SecondJudge] | None:
+        """Returns the kind of the judges that label the same outputs beside it; None if there is
+        none.
+        """
+        return None
+
+    @classmethod
+    def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
+        """Lists the attributes that follow from those that it labels."""
+        return ()
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """Returns {attribute: its values beside the outcomes} of the attributes whose values are
+        closed.
+        """
+        return {}
+
+    @classmethod
+    def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
+        """Returns the number of labels per answer of an attribute, and the number of its values."""
+        return Labels(1, len(cls.values(spec).get(attribute, ())))
+
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """Returns texts that it labels with a value, in a language ("" for any), for a planted
+        model to write. A slot ({name}) stands for that column of the prompt's row. () if it has
+        none.
+        """
+        return ()
+
+    @property
+    def needs_end(self) -> bool:
+        """True if a cut answer cannot be labelled (a list, a dialogue, a rewrite, a ranking)."""
+        return self.answers in _NEED_END
+
+    def wording(self) -> Mapping[str, Json]:
+        """Returns its own prompts and lists that labels depend on (part of the annotator's
+        hash).
+        """
+        return {}
+
+    def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError for a design that lacks a column or the forms of a language."""
+
+    def reads(self, exact: bool) -> bool:
+        """True if it labels outputs read from probabilities (exact), or drawn ones (not exact)."""
+        return not exact
+
+    def can_label(self, trial: Trial) -> bool:
+        """True if the output of a trial can be labelled now; False defers it."""
+        return True
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """Returns {model: (fewest, most)} calls about the output of a trial; the fewest are enough
+        if every reply can be used and settles it.
+        """
+        return {self.judge: (1, 1)} if self.judge and not exact else {}
+
+    def different_answers(self, trial: Trial) -> int | None:
+        """Returns how many answers to a prompt a judge can see as different, if equal ones share a
+        call; None if that is not known.
+        """
+        return None
+
+    def steps(self, item: Answered) -> Steps:
+        """Yields requests, is sent replies, returns labels."""
+        raise NotImplementedError
+
+    def is_unsure(self, labels: Sequence[Label]) -> bool:
+        """True if a judge should decide about an output in place of its own labels."""
+        return False
+
+    def settle(
+        self, item: Answered, labels: Sequence[Label], judged: Sequence[Label]
+    ) -> Sequence[Label]:
+        """Replaces its own labels of an output by the judge's."""
+        replaced = {label.attribute for label in judged}
+        labelled = {label.attribute for label in labels}
+        return [
+            *(label for label in judged if label.attribute in labelled),
+            *(label for label in labels if label.attribute not in replaced),
+        ]
+
+    def about(self, item: Answered) -> str:
+        """Tells a judge that does not see the prompt what it must know of an output, such as the
+        person it is about; "" for nothing.
+        """
+        return ""
+
+    def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
+        """Hides the cue in a text for a judge that must not know it; returns the text, and {code:
+        the name behind it} if names are the cue.
+        """
+        return text, {}
+
+    def label(
+        self,
+        item: Answered,
+        value: str,
+        position: int = 0,
+        weight: float = 1.0,
+        attribute: str = "",
+    ) -> Label:
+        """Makes a label of an output. position: its place among several; weight: 1, or a
+        probability; attribute: the spec's own by default.
+        """
+        return Label(
+            item.trial.id, self.annotator, attribute or self.attribute, value, position, weight
+        )
+
+
+class Parser(Instrument):
+    """An instrument that labels by rules and asks nobody."""
+
+    def read(self, item: Answered) -> Sequence[Label]:
+        """Returns the labels of an output, at least one."""
+        raise NotImplementedError
+
+    def steps(self, item: Answered) -> Steps:
+        """Yields no request; returns the labels of `read`."""
+        yield from ()
+        return self.read(item)
+
+
+class HitParser(Parser):
+    """A parser that gives a label for each hit in a text, as for each word of a list."""
+
+
+class ReplyParser(Parser):
+    """A parser that is shown the whole reply of the subject (item.reply), such as the prompt
+    rewritten by its provider.
+    """
+
+
+class PictureParser(Parser):
+    """A parser that is given the bytes of a picture (item.picture), which it reads by itself."""
+
+
+class Comparer(Parser):
+    """A parser that compares an output with others of the run, and labels once it has all
+    (`meet`).
+    """
+
+    has_met: bool = False
+
+    def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
+        """Takes in all outputs of the run."""
+        raise NotImplementedError
+
+    def can_label(self, trial: Trial) -> bool:
+        """True once it was shown the outputs."""
+        return self.has_met
+
+
+class Judge(Instrument):
+    """An instrument of one model that labels; each judge of --judge is an annotator of its own."""
+
+    parts: ClassVar[tuple[str, ...]] = ("label",)
+    rounds: ClassVar[int] = 3  # replies of the judge that are read, at most
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        if not judge:
+            raise UsageError(
+                f"{spec.name} is labelled by a judge. Type for instance: --judge "
+                "openai:gpt-4.1-mini"
+            )
+        super().__init__(spec, judge)
+
+    @classmethod
+    def asks(cls) -> Literal["each"]:
+        """ "each": every judge labels by itself."""
+        return "each"
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """One to `rounds` calls to the judge; none for exact probabilities."""
+        return {} if exact else {self.judge: (1, self.rounds)}
+
+
+class SecondJudge(Judge):
+    """A judge that labels the same outputs as another instrument, which names it (`second`)."""
+
+
+class Panel(Instrument):
+    """An instrument of any number of models that vote; __init__ takes (spec, *judges)."""
+
+    parts: ClassVar[tuple[str, ...]] = ("vote",)
+
+    @classmethod
+    def asks(cls) -> Literal["panel"]:
+        """ "panel": the judges vote together."""
+        return "panel"
+
+
+class Team(Instrument):
+    """An instrument whose models play parts, in the order of --judge; one alone plays all. __init__
+    takes (spec, *judges).
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ("label",)
+
+    @classmethod
+    def asks(cls) -> Literal["team"]:
+        """ "team": the judges share the parts."""
+        return "team"
+
+
+class Learner(Instrument):
+    """An instrument that finds something out (its artefact, as a taxonomy) from sets of outputs
+    before it labels any of them; a run keeps it, and a file may give it.
+    """
+
+    artefact: ClassVar[str]  # the kind of artefact, and the option of a command that gives it
+    discovery_calls: ClassVar[int] = 1  # the most calls to find it out for one set
+
+    @property
+    def artefact_name(self) -> str:
+        """The name under which a run keeps it."""
+        return self.name
+
+    def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
+        """Yields (set, discovery) of the sets of these outputs from which it is found out."""
+        return iter(())
+
+    def take_over(self, text: str) -> None:
+        """Takes over an artefact that was found or given before."""
+
+    def artefact_text(self) -> str:
+        """Returns the artefact as stored text; "" for none."""
+        return ""
+
+
+def _modern(cls: type[Instrument]) -> type[Instrument]:
+    """Returns the class itself, or one with the right bases if it declares itself by flags, as
+    before version 0.2.
+    """
+    if issubclass(cls, Judge | Panel | Team | Learner) or not any(hasattr(cls, n) for n in _FLAGS):
+        return cls
+    from .old_flags import with_bases
+
+    message = f"{cls.__name__}: flags of instruments are bases now (tiltmeter.instruments)."
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return with_bases(cls)

@@ -1,0 +1,70 @@
+"""Rows without the keys of the environment, which no run holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..records import Label, Output, Reply, Request
+from ..secret_filter import without
+
+Call = tuple[Request, Reply]
+Rows = tuple[Sequence[Call], Sequence[Output], Sequence[Label]]
+
+
+def clean_rows(
+    secrets: Sequence[str],
+    calls: Sequence[Call],
+    outputs: Sequence[Output],
+    labels: Sequence[Label],
+) -> Rows:
+    """Cuts keys out of rows. All texts are looked through at once, and nearly never hold one."""
+    texts = [part for _, reply in calls for part in (*_parts(reply), _tokens(reply))]
+    texts += [output.text for output in outputs]
+    texts += {label.value for label in labels}
+    whole = "\n".join(texts)
+    if without(secrets, whole) == whole:
+        return calls, outputs, labels
+    return (
+        [(request, clean_reply(secrets, reply)) for request, reply in calls],
+        [row._replace(text=without(secrets, row.text)) for row in outputs],
+        [row._replace(value=without(secrets, row.value)) for row in labels],
+    )
+
+
+def clean_reply(secrets: Sequence[str], reply: Reply) -> Reply:
+    """Cuts keys out of a reply. Tokens that hold one, or spell it together, go with the body that
+    has them.
+    """
+    parts, tokens = _parts(reply), _tokens(reply)
+    if not any(without(secrets, each) != each for each in (*parts, tokens)):
+        return reply
+    text, raw, revised, served, fingerprint, remote = (without(secrets, part) for part in parts)
+    cleaned = replace(
+        reply,
+        text=text,
+        raw=raw,
+        revised=revised,
+        served=served,
+        fingerprint=fingerprint,
+        remote=remote,
+    )
+    if without(secrets, tokens) == tokens:
+        return cleaned
+    return replace(cleaned, alternatives=(), raw="")
+
+
+def _parts(reply: Reply) -> tuple[str, ...]:
+    body, about = (reply.text, reply.raw, reply.revised), (reply.served, reply.fingerprint)
+    return (*body, *about, reply.remote)
+
+
+def _tokens(reply: Reply) -> str:
+    """The tokens that were offered, and those that came, which may spell a key together."""
+    if not reply.alternatives:
+        return ""
+    offered = [
+        token.bytes.decode("utf-8", "replace") for place in reply.alternatives for token in place
+    ]
+    first = [place[0].bytes.decode("utf-8", "replace") for place in reply.alternatives if place]
+    return "\n".join(("".join(first), *offered))
