@@ -23,7 +23,7 @@ _LONG = 6  # letters of a word that may be written without its accents: "sabia" 
 LEAD = 24  # characters that a word before a conclusion has at most
 THIRD = "third"
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
-WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
+WORDLESS = re.compile(r"[\s.?,:/0-9]+")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
 SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
@@ -31,10 +31,8 @@ SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
-    choice.
-
-    opening: nothing that says anything stands before it. alone: it is a whole sentence; closed: its
-    sentence has an end. sentence: its number.
+    choice; opening: nothing that says anything stands before it. alone: it is a whole sentence, whose
+    number is sentence; closed: this has an end.
     """
 
     text: str

@@ -68,6 +68,7 @@ class ListReader:
 
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
+        self._room = (5, 8) if words.unspaced else (12, 20)  # characters a word, and beside a row
         inclusive = words.data.get("inclusive")
         self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
         self._readings = (
@@ -92,7 +93,7 @@ class ListReader:
         """
         before, mark, rest = text.rpartition(":")
         lead = before.rpartition("\n")[2].strip(EDGE)
-        if not mark or len(lead) > LINE or not before[: -len(lead) or None].strip():
+        if not 0 < len(lead) <= LINE or lead[0].isdigit() or "\n" not in before.strip():
             return ""
         known = language(self.words.code)
         return rest if known.has(known.canonical(lead), "conclusion") else ""
@@ -111,10 +112,10 @@ class ListReader:
                 marked and 3 * len(picks) >= 2 * self.asked
             ):
                 break
-        if len(text) > SENTENCES_CHARACTERS or "\n" in text:
+        few, (each, more) = best.listed < self.asked, self._room
+        if not few and len(text) <= each * best.listed + more:
             return best
-        few = best.listed < self.asked
-        if few or 2 * sum(len(pick.text) for pick in best.picks if pick.lexeme) < len(text):
+        if len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
             named, denied = self._named(text)
             denied -= {pick.lexeme for pick in named}
             whole = distinct(named)
