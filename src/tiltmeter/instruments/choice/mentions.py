@@ -31,8 +31,8 @@ SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
-    choice; opening: nothing that says anything stands before it. alone: it is a whole sentence, whose
-    number is sentence; closed: this has an end.
+    choice; opening: nothing that says anything stands before it. alone: it is a whole sentence;
+    closed: its sentence has an end; sentence: its number.
     """
 
     text: str

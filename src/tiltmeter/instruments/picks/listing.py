@@ -91,7 +91,7 @@ class ListReader:
         """What stands behind the last line's words that announce a conclusion ("Final answer:"), if
         words of the list stand before it too; else "".
         """
-        before, mark, rest = text.rpartition(":")
+        before, _, rest = text.rpartition(":")
         lead = before.rpartition("\n")[2].strip(EDGE)
         if not 0 < len(lead) <= LINE or lead[0].isdigit() or "\n" not in before.strip():
             return ""
