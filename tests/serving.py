@@ -19,7 +19,7 @@ def serving(server: Any) -> Iterator[str]:
     thread.start()
 
     def done(work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(10)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(300)
 
     try:
         opened = done(server.__aenter__())
@@ -29,7 +29,7 @@ def serving(server: Any) -> Iterator[str]:
             done(server.__aexit__(None, None, None))
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(300)
         loop.close()
 
 

@@ -79,7 +79,7 @@ def run(folder: Path, command: Sequence[str]) -> str:
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout

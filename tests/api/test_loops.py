@@ -114,7 +114,7 @@ def stop_in_a_cell(work: Callable[[threading.Event], Any]) -> object:
         return wait_for(work(begun))
 
     def press() -> None:
-        begun.wait(10)
+        begun.wait(300)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press).start()

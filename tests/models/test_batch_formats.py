@@ -68,7 +68,7 @@ class Client:
         if isinstance(body, bytes):
             headers["Content-Type"] = "multipart/form-data; boundary=B"
         request = urllib.request.Request(self.host + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=300) as reply:
             text = reply.read().decode()
         return json.loads(text) if text[:1] in "{[" and "\n" not in text.strip() else text
 

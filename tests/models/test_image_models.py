@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -548,11 +550,16 @@ def test_ideogram_has_no_prompt_rewritten() -> None:
 # work that waits
 
 
-def test_work_that_never_ends_stays_open_and_is_not_handed_in_again() -> None:
+def test_work_that_never_ends_stays_open_and_is_not_handed_in_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a clock on which a look takes two minutes: five times --timeout has passed after the sixth."""
+    clock = itertools.count(0.0, 120.0)
+    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=clock.__next__))
     studio = BflStudio("never")
-    with pytest.raises(Unanswered, match="goes on waiting"):
-        draw("bfl", studio=studio, timeout=0.1)
-    assert len(studio.submitted) == 1 and studio.looks["task1"] > 3
+    with pytest.raises(Unanswered, match=r"within 600 s.*goes on waiting"):
+        draw("bfl", studio=studio, timeout=120)
+    assert len(studio.submitted) == 1 and studio.looks["task1"] == 6
 
 
 @pytest.mark.parametrize("kind", QUEUES)

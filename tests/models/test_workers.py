@@ -289,7 +289,7 @@ def test_ray_ends_with_a_run_that_is_interrupted(tmp_path: Path) -> None:
         while not list((tmp_path / "seen").iterdir()):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=300)
     assert "the same command goes on from here" in said
     workers = [int(path.name) for path in (tmp_path / "seen").iterdir()]
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)

@@ -521,7 +521,7 @@ def test_an_unknown_prompt_has_the_plain_share_or_is_refused_by_name() -> None:
 
 
 def fetch(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=10) as response:
+    with urllib.request.urlopen(url, timeout=300) as response:
         return json.load(response)
 
 
@@ -566,7 +566,7 @@ def test_the_server_from_the_command_line() -> None:
         )
         assert fetch(f"{url}/count") == {"total": 3, "answered": 3, "distinct": 2, "most": 2}
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0 and process.stderr.read() == ""
+        assert process.wait(300) == 0 and process.stderr.read() == ""
 
 
 def test_the_server_refuses_what_it_cannot_do() -> None:

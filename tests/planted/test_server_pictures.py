@@ -30,7 +30,7 @@ def posted(url: str, body: dict[str, object]) -> tuple[int, dict[str, object]]:
         url, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     try:
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=300) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         with error:

@@ -207,7 +207,7 @@ def test_the_server_knows_its_key(path: str, status: int, served: Served) -> Non
     address = served.model.address[0].removesuffix("/v1")
     assert address.startswith("http://127.0.0.1:")
     with pytest.raises(urllib.error.HTTPError) as error:
-        urllib.request.urlopen(address + path, timeout=10)
+        urllib.request.urlopen(address + path, timeout=300)
     with error.value:
         assert error.value.code == status
 
@@ -218,7 +218,7 @@ def test_no_reply_holds_a_path_of_this_machine(served: Served, file: Path) -> No
     body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     for path, data in (("/chat/completions", json.dumps(body).encode()), ("/models", None)):
         asked = urllib.request.Request(url + path, data, headers)
-        with urllib.request.urlopen(asked, timeout=60) as response:
+        with urllib.request.urlopen(asked, timeout=300) as response:
             said = response.read().decode()
         assert ALIAS in said and file.name not in said and str(file.parent) not in said
 
@@ -331,7 +331,7 @@ def test_without_the_extra() -> None:
         [sys.executable, "-S", "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
     )
     assert "MissingExtra" in done.stdout and "pip install '.[builtin]'" in done.stdout, done.stderr
@@ -374,9 +374,9 @@ def running(file: Path, folder: Path, number: int) -> subprocess.Popen[bytes]:
 def test_llama_prints_nothing_and_the_process_ends_cleanly(file: Path, tmp_path: Path) -> None:
     """At the level of file descriptors, since llama.cpp does not know of sys.stdout."""
     done = running(file, tmp_path / "run", 3)
-    assert done.communicate(timeout=60) == (b"", b"") and done.returncode == 0
+    assert done.communicate(timeout=300) == (b"", b"") and done.returncode == 0
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + bytes(1000))
-    out, err = running(tmp_path / "bad.gguf", tmp_path / "other", 1).communicate(timeout=60)
+    out, err = running(tmp_path / "bad.gguf", tmp_path / "other", 1).communicate(timeout=300)
     assert out == b""
     assert err.startswith(b"Traceback") and b"llama.cpp cannot load" in err.splitlines()[-1]
 
@@ -387,14 +387,13 @@ def test_control_c(presses: int, file: Path, tmp_path: Path) -> None:
     """Once: what is in flight is stored, and nothing new is sent. Twice: at once. Neither hangs nor aborts."""
     process = running(file, tmp_path / "run", 1000)
     calls = 0
-    deadline = time.monotonic() + 30
-    while calls < 2 and time.monotonic() < deadline:
+    while calls < 2 and process.poll() is None:
         time.sleep(0.05)
         calls = stored(tmp_path / "run")
     for _ in range(presses):
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    out, err = process.communicate(timeout=15)
+    out, err = process.communicate(timeout=300)
     last = err.splitlines()[-1]
     assert out == b""
     if presses == 1:

@@ -160,7 +160,7 @@ def elsewhere(python: Path, code: str, **environment: str) -> subprocess.Complet
         [python, "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=os.environ | {"PYTHONPATH": str(SOURCE)} | environment,
     )
 
@@ -261,7 +261,7 @@ def test_two_at_once(tiny: Weights, folder: Path) -> None:
         )
         for _ in range(2)
     ]
-    assert [process.communicate(timeout=60)[0].strip() for process in both] == [
+    assert [process.communicate(timeout=300)[0].strip() for process in both] == [
         str(folder / NAME)
     ] * 2
     assert held(folder) == WHOLE and find_cached(tiny) == folder / NAME

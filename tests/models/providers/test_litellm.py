@@ -121,7 +121,7 @@ def serving(settings: str) -> Iterator[str]:
         yield server.stdout.readline().strip()
     finally:
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=300)
 
 
 COMPLETION = {
@@ -171,7 +171,7 @@ def saying(status: int, body: Any) -> Iterator[str]:
             yield f"http://127.0.0.1:{server.server_port}/v1"
         finally:
             server.shutdown()
-            thread.join(10)
+            thread.join(300)
 
 
 def typed(url: str, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -200,7 +200,7 @@ def typed(url: str, folder: Path, *more: str) -> subprocess.CompletedProcess[str
         command,
         capture_output=True,
         text=True,
-        timeout=170,
+        timeout=300,
         env={**os.environ, "OPENAI_API_KEY": KEY},
     )
 
@@ -284,7 +284,7 @@ class TestReal:
             "--out",
             str(run),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=bare)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=bare)
         assert done.returncode == 1 and "export MISTRAL_API_KEY=" in done.stderr, done.stderr
 
     @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ class TestReal:
     ) -> None:
         with saying(status, body) as url:
             done = subprocess.run(
-                [sys.executable, "-c", ASK, url], capture_output=True, text=True, timeout=120
+                [sys.executable, "-c", ASK, url], capture_output=True, text=True, timeout=300
             )
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout.splitlines()[-1])
@@ -369,7 +369,7 @@ asyncio.run(go())
 """
         with serving("she=0.7") as url:
             done = subprocess.run(
-                [sys.executable, "-c", script, url], capture_output=True, text=True, timeout=120
+                [sys.executable, "-c", script, url], capture_output=True, text=True, timeout=300
             )
         assert done.returncode == 0, done.stderr
         before, seen, names, alternatives, outcome = json.loads(done.stdout.splitlines()[-1])
