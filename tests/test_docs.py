@@ -30,6 +30,7 @@ import click
 import pytest
 from packaging.requirements import Requirement
 
+from tests import kept_files
 from tests.test_floors import FLOORS, SOURCE
 from tiltmeter import __version__, errors
 from tiltmeter.api.check import selftest
@@ -56,6 +57,10 @@ PAGES = sorted(
 )
 RUN_IN = [page for page in PAGES if page.parent == ROOT or ROOT / "docs" in page.parents]
 SLOW = {"docs/how-to/papers.md"}  # every table and figure of four papers
+KEPT = {
+    "docs/how-to/papers.md",
+    "docs/how-to/what-helps.md",
+}  # whose files are held against kept ones
 REFERENCE = runpy.run_path(str(ROOT / "scripts" / "reference_pages.py"))
 # fields of a protocol that no file sets
 NO_KEYS = {"digest", "source", "inline", "definition", "notes"}
@@ -252,6 +257,10 @@ def test_what_a_page_tells_to_type_works(page: Path, reader: Reader) -> None:
             counts_of("docs/explanation/gramvis.md"), "utf-8"
         )
         assert reader.type_in_rows(text) >= 20
+    if named(page) in KEPT:
+        blocks = [content for language, _, content in FENCE.findall(text) if language == "console"]
+        typed = [command.arguments for block in blocks for command in commands(block)]
+        kept_files.compare(page, typed, reader.folder)
 
 
 def counts_of(page: str) -> str:

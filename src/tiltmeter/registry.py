@@ -51,6 +51,7 @@ PROTOCOLS = (
 # Protocol → a second file in the folder of another one: the same measures, about other people.
 COMPANIONS = {
     "dialogues_people": "dialogues/people.toml",
+    "gramvis_people": "gramvis/people.toml",
     "occupations_people": "occupations/people.toml",
     "roles_people": "roles/people.toml",
     "words_people": "words/people.toml",
@@ -270,10 +271,8 @@ def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
     """
     known: Any = asked.definition or {}
     rows = read_mitigations(file)
-    number = len(asked.items())
-    data = mitigated(
-        known["declared"], rows, languages=asked.languages, items=number, graded=graded
-    )
+    items = len(asked.items())
+    data = mitigated(known["declared"], rows, languages=asked.languages, items=items, graded=graded)
     pictures = dict(known.get("pictures", {}))
     beside = Beside(None, dict(known["files"]), pictures=pictures, shown=asked.picture_folder)
     place = SourceLocation(f"{asked.name} with mitigations", "", data)

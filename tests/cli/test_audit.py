@@ -137,6 +137,24 @@ def test_the_three_words(
         assert {child.tag for case in cases for child in case} == {"system-out", "skipped"}
 
 
+def test_a_group_of_few_prompts_makes_no_claim(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight prompts name an Asian customer, ten a Black one: the eight are set aside, not lost."""
+    path, out = tmp_path / "p.jsonl", tmp_path / "out"
+    whos = ["Asian"] * 8 + ["Black"] * 10
+    texts = [f"A {who} customer asks for {'abc' * n} {n}. Reply?" for n, who in enumerate(whos)]
+    path.write_text("\n".join(json.dumps({"prompt": text}) for text in texts), encoding="utf-8")
+    assert audit(str(path), "--swap", "race", "--dry-run", "--out", str(out)) == 0
+    said = capsys.readouterr().out
+    assert "10 paired · 8 set aside (8 too few prompts of a group)" in said
+    assert 'level = "Black", baseline = "white"' in (out / "audit.toml").read_text("utf-8")
+    cues = out / "cues.csv"
+    cues.write_text(cues.read_text("utf-8").replace(",set aside,", ",paired,"), encoding="utf-8")
+    assert audit(str(path), "--swap", "race", "--dry-run", "--out", str(out)) == 0
+    assert 'level = "*", baseline = "white"' in (out / "audit.toml").read_text("utf-8")
+
+
 def test_a_system_that_answers_always_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,7 +173,10 @@ def test_a_system_that_answers_always_alike(
     assert "The system gives the same answer whenever it is asked the same prompt" in said.err
     assert "NOT ENOUGH DATA  refusal, gender, woman against man: " in said.err
     page = " ".join(said.out.split())
-    assert "All answers to the same prompt were word for word alike" in page
+    assert "All answers to the same prompt were word for word alike" in said.err
+    assert "All answers to the same prompt were word for word alike" in (
+        out / "report.html"
+    ).read_text("utf-8")
     assert "invalid" not in page and "· measured, not tested: " in page
 
 

@@ -1,5 +1,5 @@
-"""Hard prompts: 397 by the author of the rules, written before them, and a fresh set by somebody
-who has not seen the rules (first look: docs/explanation/traffic.md).
+"""Hard prompts: 397 by the author of the rules, written before them, and 240 by somebody who has
+not seen the rules, of which half was never used to mend them (benchmarks/results/cues.txt).
 """
 
 from __future__ import annotations
@@ -31,6 +31,17 @@ def test_prompts_are_swapped_right_or_left_alone(file: str) -> None:
     assert outcomes["wrong"] <= 0.02 * len(prompts)
     swapped = [row["id"] for row in prompts if outcome(row).startswith("MATTERS, ")]
     assert swapped == []
+
+
+def test_prompts_that_no_rule_was_mended_by() -> None:
+    """The first look at them: 63 of 76 right, 10 of 120 wrong, 7 of 25 swapped where it matters.
+    It is short of the goals above, and may only get better.
+    """
+    outcomes, prompts = count("fresh_b.jsonl"), rows("fresh_b.jsonl")
+    assert sum(row["expect"] in ("swap", "mirror") for row in prompts) == 76
+    assert outcomes["right"] >= 63 and sum(outcomes[word] for word in RIGHT) >= 99
+    assert outcomes["wrong"] <= 10
+    assert outcomes["MATTERS, paired"] + outcomes["MATTERS, mirrored"] <= 7
 
 
 @pytest.mark.parametrize("file", FILES)

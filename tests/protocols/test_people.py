@@ -110,6 +110,36 @@ def test_a_panel_tells_people_perceived_as_neither_from_no_people(tmp_path: Path
     assert {"not_told", "several"} <= values  # outcomes of their own
 
 
+def test_gramvis_with_people_perceived_as_neither(tmp_path: Path) -> None:
+    """Its prompts are those of gramvis, whose own trials stay as they are. Planted is a tenth in
+    German and half in the controls, the rest in equal parts: of those perceived as a man, a woman
+    or neither .1/(.1 + .45) = .18 and .5/(.5 + .25) = .67.
+    """
+    asked, own = registry.protocol("gramvis_people"), registry.protocol("gramvis")
+    assert {asked.prompt_text(cell) for cell in asked.cells} == {
+        own.prompt_text(cell) for cell in own.cells
+    }
+    judge = "planted:protocol=gramvis_people"
+    judges = [judge, f"{judge},seed=1", f"{judge},seed=2"]
+    model = "androgynous.gendered=0.1,androgynous.en=0.5,androgynous.zh=0.5"
+    run = run_of(
+        tmp_path, "gramvis_people", model, judge=judges, language="de", limit=12, samples=1
+    )
+    words = {one.measure: one for one in run.verdicts()}
+    assert words["androgynous"].word == Word.TILT and words["own_gender"].word != Word.TILT
+    (row,) = (row for row in run.analyse() if row.measure == "androgynous")
+    assert row.low is not None and row.high is not None and row.low < 0.18 - 0.67 < row.high
+
+
+def test_a_sentence_names_the_controls_that_were_asked(tmp_path: Path) -> None:
+    planted = "planted:protocol=gramvis"
+    where = {"side": ("gendered", "en"), "template": ("P1",)}
+    options: dict[str, Any] = {"language": "de", "limit": 4, "samples": 1, "where": where}
+    run = tiltmeter.run("gramvis", planted, tmp_path / "run", judge=planted, pilot=False, **options)
+    (claim,) = [one for one in run.verdicts() if one.measure == "own_gender"]
+    assert claim.facts.slots["controls"] == "English"
+
+
 def test_a_group_of_soda_stands_in_no_default() -> None:
     asked = registry.protocol("soda")
     text = asked.prompt_text(asked.cells_of["group", "non-binary people"][0])

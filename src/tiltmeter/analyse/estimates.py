@@ -8,6 +8,7 @@ from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
 from ..store.queries import looks
+from .claims import repeats
 from .claims.families import adjust_by_claim
 from .measures.estimate_rows import with_detectable
 from .whole_run.measure_run import measured_rows
@@ -17,7 +18,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """Lists all estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p adjusted (`claims.adjust_by_claim`).
     """
-    rows = list(_rows(store, protocol, variant))
+    rows = repeats.without_tests(store, protocol, list(_rows(store, protocol, variant)))
     return [with_detectable(row) for row in adjust_by_claim(protocol, rows)]
 
 

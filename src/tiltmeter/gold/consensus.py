@@ -87,8 +87,8 @@ def _by_judge(
 
 
 def judge_names(annotator: str, number: int) -> list[str]:
-    """The models of a panel in the order of their places; "judge 1", … where the name does not
-    tell.
+    """Returns the models of a panel in the order of their places; "judge 1", … where the name does
+    not tell.
     """
     models = annotator.partition("/")[2].rpartition("@")[0].split("+")
     return models if len(models) == number else [f"judge {n + 1}" for n in range(number)]
@@ -105,5 +105,5 @@ def _accuracy(
         right[at] += is_right
         n[at] += 1
     first, _ = rows[0]
-    found = clustered_share(successes=right, n=n)
-    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), found)
+    share = clustered_share(successes=right, n=n)
+    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), share)

@@ -67,9 +67,9 @@ def check_labels(
     for annotator, label in _called_ambiguous(store):
         if annotator in checked:
             checked[annotator].append(label)
-    for annotator, found in checked.items():
-        if len({one.attribute for one in found}) > 1:
-            yield from _groups(protocol, annotator, found)
+    for annotator, answers in checked.items():
+        if len({one.attribute for one in answers}) > 1:
+            yield from _groups(protocol, annotator, answers)
 
 
 def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:
@@ -113,7 +113,7 @@ def _groups(
 
 
 def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
-    """The place of levels in the design; others behind them, by name."""
+    """Returns the place of levels in the design; others behind them, by name."""
     return [
         (known.index(level) if level in known else len(known), level)
         for known, level in zip(order, key, strict=True)

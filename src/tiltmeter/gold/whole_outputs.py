@@ -51,7 +51,7 @@ class WholeOutputTask:
         return self.lists[output][attribute]
 
     def beside(self, item: str) -> list[str]:
-        """The items of the same output, this one among them."""
+        """Returns the items of the same output, this one among them."""
         output, _, _ = item.partition(" ")
         return [f"{output} {attribute}" for attribute in self.lists[output]]
 
@@ -78,8 +78,10 @@ def open_whole_outputs(
     """Opens a person's task: the part of a sample, drawn for all attributes, to label."""
     known: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
-    for output, found in attributes_of_outputs(store, protocol, list(drawn["outputs"])).items():
-        for one in found:
+    for output, attributes in attributes_of_outputs(
+        store, protocol, list(drawn["outputs"])
+    ).items():
+        for one in attributes:
             key = f"{one.name} {sorted(one.of.items())}"
             if key not in known:
                 known[key] = choices(store, protocol, one.name, one.of)

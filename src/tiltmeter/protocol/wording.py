@@ -36,6 +36,7 @@ SLOTS = {
     "changed_in": "the attribute, or the level, in which it did",
     "share": "its share there",
     "other_share": "its share elsewhere",
+    "controls": "the controls that were asked",
     "alone": "the group of items that was asked alone",
     "items": "the item that it is about, or the word for several",
     "slightly": "“ slightly” where the whole interval lies within what matters",

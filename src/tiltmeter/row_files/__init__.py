@@ -93,7 +93,7 @@ def _rows_of_objects(text: str, needs: Sequence[str]) -> Iterator[tuple[int, Row
 
 
 def _cell(value: Json) -> str:
-    """A value as text; what is neither text nor null is kept as JSON."""
+    """Returns a value as text; what is neither text nor null is kept as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -133,5 +133,5 @@ def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def own_rows(path: Path) -> list[Row]:
-    """The rows of a CSV file that ships with the package."""
+    """Returns the rows of a CSV file that ships with the package."""
     return [row for _, row in numbered_rows(path.read_text(encoding="utf-8"))]

@@ -72,11 +72,11 @@ def _refuse_header(header: Sequence[str], needs: Sequence[str]) -> None:
 
 
 def short_name(name: str) -> str:
-    """The name of a column for a message, cut where it is as long as a text."""
+    """Returns the name of a column for a message, cut where it is as long as a text."""
     return name if len(name) <= _LONGEST_NAME else f"({len(name)} characters)"
 
 
 def names_of(columns: Sequence[str]) -> str:
-    """The names of columns for a message."""
+    """Returns the names of columns for a message."""
     names = ", ".join(map(short_name, columns[:_MOST_NAMES]))
     return names + (f", … ({len(columns)})" if len(columns) > _MOST_NAMES else "")

@@ -22,8 +22,8 @@ _NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first li
 
 
 def table_text(content: bytes) -> str:
-    """The text of a table, without a mark at its beginning. BadTable where it may be read in more
-    than one way.
+    """Returns the text of a table, without a mark at its beginning. BadTable where it may be read
+    in more than one way.
     """
     try:
         return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")

@@ -23,7 +23,7 @@ def is_spreadsheet(content: bytes) -> bool:
 
 
 def _sizes(content: bytes) -> dict[str, int]:
-    """The parts of an archive with their sizes when decompressed; empty if it is not one."""
+    """Returns the parts of an archive with their decompressed sizes; empty if it is not one."""
     if not content.startswith(_ZIP):
         return {}
     import zipfile  # few tables need it
@@ -62,7 +62,7 @@ def _refuse_bomb(content: bytes) -> None:
 
 
 def _text(cell: Cell) -> str:
-    """A cell as a table of text has it: 3, not 3.0."""
+    """Returns a cell as a table of text has it: 3, not 3.0."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)

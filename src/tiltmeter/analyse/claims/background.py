@@ -24,7 +24,7 @@ from ...store import Store
 from ...store.queries import label_sets, labels, settings, trials
 from ..words import numerals
 from ..words.reading import TOGETHER
-from . import cut_replies, families, repeats
+from . import cut_replies, families
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
 
@@ -47,7 +47,7 @@ class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
     trials were answered. labelled: by subject, mode and annotator, how many of the answers it
     labelled. cut: how many replies were cut. cascades: the annotators that are rules and a judge
-    together. alike: the (annotator, subject) whose answers to one prompt never differ.
+    together.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -55,15 +55,10 @@ class Background:
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     cut: cut_replies.Counts = field(default_factory=dict)
     cascades: Collection[str] = ()
-    alike: Collection[tuple[str, str]] = ()
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """Returns gold's evidence on the judge of a claim; empty without gold."""
         return self.gold.get(claim_key(spec, row), GoldFacts())
-
-    def never_differs(self, row: Estimate) -> bool:
-        """True for a number of likeness of a subject that answers a prompt always alike."""
-        return row.value is not None and (row.instrument, row.subject) in self.alike
 
     def of_plan(self, subject: str) -> settings.Progress:
         """Returns the answered part of the plan of a subject, or of all subjects pooled in a
@@ -90,8 +85,7 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
     }
     cut = cut_replies.count_cut(store, protocol)
     known = _gold_facts(store, protocol, rows)
-    alike = repeats.always_alike(store, protocol, rows)
-    return Background(known, _plan(store), labelled, cut, settings.cascades(store), alike)
+    return Background(known, _plan(store), labelled, cut, settings.cascades(store))
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:

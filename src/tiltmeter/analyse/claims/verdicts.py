@@ -22,7 +22,7 @@ from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
-from . import cut_replies, labels_of_people, repeats
+from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
 from .cautions import further_cautions, reversing_cautions, significant
 from .evidence import Claim, gather
@@ -130,16 +130,14 @@ def judge(claim: Claim, background: Background) -> Verdict:
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    alike = repeats.SENTENCE if background.never_differs(row) else ""
-    reason = scarce or few or alone or much_cut
-    word = Word.NO_TEST if alike else _word(claim, known, unsettled, reason)
+    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
     told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, known.refuted), (CautionKind.REPEATS_ALIKE, alike)),
+        *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
-            (CautionKind.TOO_FEW_ITEMS, "" if alike else few),
+            (CautionKind.TOO_FEW_ITEMS, few),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
             (CautionKind.ITEMS_DIFFER, told),

@@ -44,7 +44,12 @@ class CautionKind(StrEnum):
         True,
     )
     TOO_FEW_ITEMS = ("too_few_items", "", "cannot be told: so few items can show no difference")
-    REPEATS_ALIKE = "repeats_alike"  # so that likeness has nothing to be held against
+    REPEATS_ALIKE = (  # so that likeness has nothing to be held against
+        "repeats_alike",
+        "All answers to the same prompt were word for word alike, so nothing shows how much "
+        "answers differ by chance, and no test was made of likeness. Ask with a higher "
+        "--temperature to test it, or leave it out with --samples 1.",
+    )
     ITEMS_DIFFER = "items_differ"
     NO_ANSWERS = "no_answers"
     LOW_MASS = "low_mass"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...protocol import EVERY, MeasureSpec, Protocol, wording
+from ...protocol.design.tables import SEVERAL
+from ...protocol.reading.controls import joined_titles
 from ...records import Estimate
 from . import numerals, reading
 from .caution_kinds import CautionKind
@@ -37,7 +39,7 @@ def slots(
     found |= _alone(protocol, spec, row)
     if what_moved is not None:
         found |= _moved(protocol, spec, what_moved)
-    found |= _others(protocol, spec, row)
+    found |= _others(protocol, spec, row) | _controls(protocol, spec, row)
     item = row.condition.get(protocol.item, _object(row))
     named = wording.title(protocol, protocol.item, str(item))
     found["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
@@ -63,6 +65,17 @@ def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
         return {}
     base, factor = cell["base"], (spec.contrast or {}).get("factor", "")
     return {"others": wording.title(protocol, factor, base) if base else "all others"}
+
+
+def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """The controls that a claim is against: those that were asked."""
+    contrast = spec.contrast or {}
+    if "controls" not in contrast:
+        return {}
+    factor = contrast["factor"]
+    text = (row.contrast or {}).get(factor, "").replace(" and ", SEVERAL) or contrast["controls"]
+    titles = [wording.title(protocol, factor, level) for level in text.split(SEVERAL)]
+    return {"controls": joined_titles(titles)}
 
 
 def _object(row: Estimate) -> str | None:

@@ -151,8 +151,9 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     if plan.design:
         yield from design_blocks(plan.design, plan.wanted, (plan.icc, plan.correlation))
     else:
-        none = "has no headline measure, so no detectable difference is worked out."
-        yield _whole([f"{plan.protocol} {none}"])
+        yield _whole(
+            [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
+        )
     yield from _stopping(plan)
 
 

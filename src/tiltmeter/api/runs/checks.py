@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...analyse.words.caution_kinds import CautionKind
 from ...models.kinds import serves_asked
 from ...protocol import Protocol
 from ...protocol import thresholds as bounds
@@ -130,6 +131,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *cautions.warnings(store, protocol),
         *_of_people(store, protocol),
         *_unread(estimates),
+        *_always_alike(estimates),
         *thin_design(protocol),
     )
     return [warning for warning in sentences if warning]
@@ -175,6 +177,13 @@ def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
                 f"{row.subject} lists next to nothing that can be read as one of the options "
                 "(pieces of characters, or too few alternatives). Type: --mode sampled"
             )
+
+
+def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Says of each subject that answers a prompt always alike that its likeness is not tested."""
+    kind = CautionKind.REPEATS_ALIKE
+    for subject in dict.fromkeys(row.subject for row in estimates if kind in row.cautions):
+        yield f"{subject}: {kind.mark}"
 
 
 def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:

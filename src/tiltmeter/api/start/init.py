@@ -29,7 +29,7 @@ _EXAMPLES = _HOME / "examples"
 
 
 def examples() -> dict[str, str]:
-    """The examples that ship, each with its question."""
+    """Returns the examples that ship, each with its question."""
     found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
     return {
         home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found

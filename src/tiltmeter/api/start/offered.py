@@ -28,18 +28,18 @@ class Quoted(NamedTuple):
 
 
 def language_of_prompts(prompts: Sequence[str]) -> str:
-    """The code of the language of prompts, "" if it cannot be told."""
+    """Returns the code of the language of prompts, "" if it cannot be told."""
     step = max(1, len(prompts) // _LOOKED_AT)
     return language_of("\n".join(prompts[::step][:_LOOKED_AT]))
 
 
 def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
-    """The words that every prompt offers in quotation marks, in the order and the case of the first
-    prompt: those that "or" or commas join, else all; none if there is only one.
+    """Returns the words that every prompt offers in quotation marks, in the order and the case of
+    the first prompt: those that "or" or commas join, else all; none if there is only one.
     """
     known = {level.casefold() for level in levels}
     quoted = [
-        [one for one in quotations(prompt) if one.text.casefold() not in known]
+        [quotation for quotation in quotations(prompt) if quotation.text.casefold() not in known]
         for prompt in prompts
     ]
     joined = [
@@ -57,7 +57,7 @@ def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tu
 
 
 def quotations(prompt: str) -> Iterator[Quoted]:
-    """The words between quotation marks of any language, opened and closed by a pair."""
+    """Yields the words between quotation marks of any language, opened and closed by a pair."""
     at = 0
     while at < len(prompt):
         opened = prompt[at]
@@ -75,7 +75,7 @@ def quotations(prompt: str) -> Iterator[Quoted]:
 
 
 def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
-    """The last run of quotations with nothing but "or", a comma or a slash between them."""
+    """Returns the last run of quotations with nothing but "or", a comma or a slash between them."""
     words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
     between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")
     runs: list[list[Quoted]] = []

@@ -135,7 +135,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
 
 
 def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
-    """The language of prompts, and whether a column says it: one with a code in every row."""
+    """Returns the language of prompts, and whether a column says it (a code in every row)."""
     codes = {row.get(LANGUAGE, "") for row in rows}
     if len(codes) == 1 and _CODE.fullmatch(code := next(iter(codes))):
         return code, True
@@ -143,7 +143,7 @@ def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
 
 
 def write(name: str, table: str, reading: PromptColumns) -> str:
-    """The text of a protocol of this name over the table, commented."""
+    """Returns the text of a protocol of this name over the table, commented."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1
     text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
@@ -177,7 +177,7 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
 
 
 def _rows(path: Path, sheet: str) -> Sequence[Row]:
-    """The rows of a table of prompts. UsageError says of what is none how it becomes one."""
+    """Returns the rows of a table of prompts. UsageError says how a file becomes one."""
     rows = [row for _, row in read_rows(path, sheet=sheet)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
@@ -225,7 +225,7 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """The columns with a usual name first, then the rest as they stand."""
+    """Returns the columns with a usual name first, then the rest as they stand."""
     lower = {name.lower(): name for name in reversed(columns)}
     first = [lower[name] for name in usual if name in lower]
     return list(dict.fromkeys((*first, *columns)))
@@ -239,21 +239,23 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """The first column with few values whose every one comes with every value of one of `items`."""
+    """Returns the first column with few values whose every one comes with every value of one of
+    `items`.
+    """
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 
 
 def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """The columns that may be the cue, the likeliest first."""
+    """Returns the columns that may be the cue, the likeliest first."""
     most = min(MAX_LEVELS, len(rows) // 2)
     named = _named_so(columns, CUES)
     return [name for name in named if 2 <= len({row[name] for row in rows}) <= most]
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
-    """The column with most values, of those whose every value comes with every level of the cue;
-    one with a usual name before the others.
+    """Returns the column with most values, of those whose every value comes with every level of the
+    cue; one with a usual name before the others.
     """
     found = []
     levels = len({row[cue] for row in rows})
@@ -267,8 +269,8 @@ def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
 def _with_items(
     rows: Sequence[Row], prompt: str, cues: Sequence[str]
 ) -> tuple[str, tuple[Row, ...]]:
-    """The first of the cues whose words leave the same prompts of each of its values, and the rows
-    with a last column more, for the item; the only cue, and no rows, where there is none.
+    """Returns the first of the cues whose words leave the same prompts of each of its values, and
+    the rows with a last column more, for the item; the only cue, and no rows, if there is none.
     """
     column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
     for cue in cues:

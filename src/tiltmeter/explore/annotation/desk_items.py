@@ -38,10 +38,10 @@ def _cell(source: Source, cells: Cells, levels: Mapping[str, str]) -> Row:
 
 
 def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
-    found = outputs.one(source.store, item)
-    if found is None:
+    stored = outputs.one(source.store, item)
+    if stored is None:
         return ""
-    trial, output = found
+    trial, output = stored
     cell = _cell(source, cells, trial.factors)
     return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
 
@@ -80,7 +80,7 @@ class ShownItem(TypedDict):
 def shown_item(
     source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
 ) -> ShownItem:
-    """An item with what others said of it, every text safe to look at."""
+    """Returns an item with what others said of it, every text safe to look at."""
     if isinstance(task, Review):
         shown = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
@@ -122,7 +122,7 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
 
 
 def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
-    """The pictures that were shown with the prompt of these levels."""
+    """Returns the pictures that were shown with the prompt of these levels."""
     names = (*protocol.factors, protocol.item)
     for cell in protocol.cells if protocol.pictures else ():
         if all(cell[name] == levels.get(name) for name in names):
@@ -134,8 +134,8 @@ def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool
     """True if the prompt would bias who answers: as the protocol declares it, and of attributes
     that a judge found, where it does so of any of its own.
     """
-    own = [annotation[attribute]] if attribute in annotation else list(annotation.values())
-    return any(one.get("prompt") == "folded" for one in own)
+    questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
+    return any(one.get("prompt") == "folded" for one in questions)
 
 
 def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") -> ShownItem:
@@ -143,7 +143,7 @@ def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") 
 
 
 def _value(source: Source, task: Review, item: str) -> ShownItem:
-    """An attribute as a table of its values, each with a picture that has it; not of which
+    """Returns an attribute as a table of its values, each with a picture that has it; not of which
     subject's pictures.
     """
     one = task.values[item]

@@ -34,7 +34,7 @@ def apply(protocol: Protocol, attribute: str) -> bool:
 
 
 def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
-    """The answer in pieces {text}, a pronoun with where it begins {text, begin}."""
+    """Returns the answer in pieces {text}, a pronoun with where it begins {text, begin}."""
     return list(_pieces(output, _pronouns(cell, output)))
 
 
@@ -48,13 +48,15 @@ def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
 
 
 def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
-    """The pronouns of what is read of an output: all of it, or the first of several variants."""
+    """Returns the pronouns of what is read of an output: all of it, or the first of several
+    variants.
+    """
     read = shape(cell["text"], output)
     start = output.find(read.text)
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
         return []
     who = person(cell["theme"], cell["noun"], cell["text"])
-    return [one._replace(begin=one.begin + start) for one in mentions(read.text, who)]
+    return [mention._replace(begin=mention.begin + start) for mention in mentions(read.text, who)]
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
@@ -62,12 +64,12 @@ def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> s
     neopronouns are to be compared.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
-    found = _pronouns(cell, output)
+    pronouns = _pronouns(cell, output)
     if shape(cell["text"], output).outcome not in READ or any(
-        str(one.begin) not in whose for one in found
+        str(one.begin) not in whose for one in pronouns
     ):
         return ""
-    mine = {one.value for one in found if whose[str(one.begin)] == MAIN}
+    mine = {one.value for one in pronouns if whose[str(one.begin)] == MAIN}
     if NEO in mine:
         return ""
     return verdicts(cell, mine.pop() if len(mine) == 1 else MIXED if mine else NONE)[attribute]

@@ -2,7 +2,8 @@
 
 A protocol with `controls = "controls.csv"` names its controls only there: a contrast with `controls
 = "*"` is against all of them, a `where` of ["*"] keeps only them, and {controls} in a text stands
-for their titles, which are the titles of their levels too.
+for their titles, which are the titles of their levels too. In a sentence it stays a slot, since a
+run may have asked in some of them only.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .. import EVERY
 from ..design.tables import SEVERAL, Beside, Row
 from ..source.source_lines import SourceLocation
 
-KEY, TITLE, SLOT = "controls", "title", "{controls}"
+KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
@@ -50,9 +51,12 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
     contrasts.
     """
     if isinstance(part, str):
-        return part.replace(SLOT, _joined([row[TITLE] for row in rows]))
+        return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
-        filled = {name: _filled(inside, rows) for name, inside in part.items()}
+        filled = {
+            name: inside if name == SENTENCE else _filled(inside, rows)
+            for name, inside in part.items()
+        }
         for name in filled.keys() & rows[0].keys():
             if filled[name] == [EVERY]:  # of a `where`
                 filled[name] = [row[name] for row in rows]
@@ -65,7 +69,7 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
     return part
 
 
-def _joined(titles: Sequence[str]) -> str:
+def joined_titles(titles: Sequence[str]) -> str:
     """Joins titles in a sentence: "English", "English and Chinese", "English, Chinese and
     Finnish".
     """

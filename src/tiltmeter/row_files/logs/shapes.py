@@ -96,7 +96,7 @@ def opentelemetry(record: Record) -> Exchange | None:
 
 
 def opentelemetry_older(record: Record) -> Exchange | None:
-    """The attributes gen_ai.prompt.N and gen_ai.completion.N."""
+    """Returns the attributes gen_ai.prompt.N and gen_ai.completion.N."""
     a = _attributes(record)
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:

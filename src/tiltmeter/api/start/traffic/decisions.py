@@ -35,6 +35,7 @@ COLUMNS = (
     "second_text",
 )
 BETWEEN = "\n\x1d\n"  # turns of a conversation, which is swapped whole
+FEWEST_OF_A_GROUP = 9  # prompts below which an interval says little of others like them
 _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 
 
@@ -94,6 +95,33 @@ def decide(
             yield _decision(row, item, found, text, insert, seed)
 
 
+def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
+    """Sets pairs of a group aside of which there are too few, so that no claim rests on a handful
+    of prompts; of each question the largest group stays.
+    """
+    numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
+    largest: dict[str, tuple[str, ...]] = {}
+    for (question, groups), _ in numbers.most_common():
+        largest.setdefault(question, groups)
+    kept = []
+    for one in made:
+        groups = pair_of(one)
+        if (
+            one.decision == PAIRED
+            and groups != largest[one.question]
+            and numbers[one.question, groups] < FEWEST_OF_A_GROUP
+        ):
+            reason = f"too few prompts of a group: {' and '.join(groups)}"
+            one = replace(one, decision=SET_ASIDE, reason=reason)
+        kept.append(one)
+    return kept
+
+
+def pair_of(one: PromptDecision) -> tuple[str, ...]:
+    """Returns both groups of a pair, in one order."""
+    return tuple(sorted(one.groups))
+
+
 def _language(text: str) -> str:
     plain = text.replace(BETWEEN, "\n")
     if len(plain.split()) < 4:
@@ -149,17 +177,17 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for one in decisions:
-            first, second = one.groups
-            a, b = map(_cell, one.texts)
+        for decision in decisions:
+            first, second = decision.groups
+            a, b = map(_cell, decision.texts)
             table.writerow(
                 (
-                    one.prompt,
-                    one.line,
-                    one.item,
-                    one.swap,
-                    one.decision,
-                    one.reason,
+                    decision.prompt,
+                    decision.line,
+                    decision.item,
+                    decision.swap,
+                    decision.decision,
+                    decision.reason,
                     first,
                     a,
                     second,
@@ -188,9 +216,9 @@ def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecis
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row
     kept = []
-    for one in decisions:
-        place = told.get((one.prompt, one.swap))
-        kept.append(one if place is None else _changed(path.name, *place, one))
+    for decision in decisions:
+        place = told.get((decision.prompt, decision.swap))
+        kept.append(decision if place is None else _changed(path.name, *place, decision))
     return kept
 
 
@@ -223,7 +251,7 @@ def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[s
     """Returns lines that say how many prompts were paired, and why others were not."""
     lines = []
     for swap in swaps:
-        own = [one for one in decisions if one.swap == swap]
+        own = [decision for decision in decisions if decision.swap == swap]
         counts = Counter(one.decision for one in own)
         cued = len(own) - counts[NO_CUE] - counts[INSERTED]
         parts = [

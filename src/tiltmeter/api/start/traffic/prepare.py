@@ -35,7 +35,7 @@ class Prepared:
     @property
     def asked(self) -> list[PromptDecision]:
         """The decisions whose prompts are asked."""
-        return [one for one in self.decisions if one.asked]
+        return [decision for decision in self.decisions if decision.asked]
 
 
 def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
@@ -51,11 +51,10 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
     rows = list({(row.turns, row.user, row.session): row for row in rows}.values())
     items = _items(rows, wishes.unit)
-    made = list(
-        deciding.decide(
-            rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
-        )
+    found = deciding.decide(
+        rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
     )
+    made = deciding.without_rare_groups(list(found))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     cues = folder / CUES
