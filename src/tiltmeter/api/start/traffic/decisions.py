@@ -177,17 +177,17 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for one in decisions:
-            first, second = one.groups
-            a, b = map(_cell, one.texts)
+        for decision in decisions:
+            first, second = decision.groups
+            a, b = map(_cell, decision.texts)
             table.writerow(
                 (
-                    one.prompt,
-                    one.line,
-                    one.item,
-                    one.swap,
-                    one.decision,
-                    one.reason,
+                    decision.prompt,
+                    decision.line,
+                    decision.item,
+                    decision.swap,
+                    decision.decision,
+                    decision.reason,
                     first,
                     a,
                     second,
@@ -216,9 +216,9 @@ def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecis
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row
     kept = []
-    for one in decisions:
-        place = told.get((one.prompt, one.swap))
-        kept.append(one if place is None else _changed(path.name, *place, one))
+    for decision in decisions:
+        place = told.get((decision.prompt, decision.swap))
+        kept.append(decision if place is None else _changed(path.name, *place, decision))
     return kept
 
 
@@ -251,7 +251,7 @@ def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[s
     """Returns lines that say how many prompts were paired, and why others were not."""
     lines = []
     for swap in swaps:
-        own = [one for one in decisions if one.swap == swap]
+        own = [decision for decision in decisions if decision.swap == swap]
         counts = Counter(one.decision for one in own)
         cued = len(own) - counts[NO_CUE] - counts[INSERTED]
         parts = [
