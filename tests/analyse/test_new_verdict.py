@@ -91,6 +91,7 @@ def test_codes_of_cautions_are_one_record_each() -> None:
     assert marks | {"zero_count", "zero_at_baseline"} == {
         *re.findall(r'Caution\(\s*"(\w+)"', STATS),
         "few_cue_words",
+        "repeats_alike",  # of `analyse.claims.repeats`
     }
     named = Caution(CautionKind.REVERSES, "It matters more.", "order")
     assert named.as_dict() == {"code": "order_reverses", "text": "It matters more."}
