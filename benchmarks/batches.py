@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -48,7 +49,7 @@ POLL_S = 0.01
 LATER = 5  # the command left with batches out
 FAILED = 1
 AGAIN = 1 / 3  # of the rounds: a second kill, at another step
-LONGEST_S = 600  # of a command; a hang is a fault of ours
+LONGEST_CPU_S, LONGEST_S = 120, 3600  # of a command; a hang is a fault of ours, a busy machine none
 MOST_COMMANDS = 20  # until a run has ended
 KEYS = ("OPENAI", "AZURE_OPENAI", "ANTHROPIC", "GEMINI", "GROQ", "MISTRAL", "TOGETHER")
 
@@ -112,6 +113,7 @@ class Killed(sqlite3.Connection):
 
 def child(typed: list[str], log: Path, place: Provider, point: Point | None) -> int:
     """Runs a command in this process, to be killed at a point; returns its exit code."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
     signal.alarm(LONGEST_S)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)

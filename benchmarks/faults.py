@@ -145,9 +145,9 @@ def injected(fault: Fault) -> Iterator[None]:
         drawn[name] = prompt
         return name
 
-    def described(self: Store, name: str, found: Picture, size_bytes: int) -> None:
+    def described(self: Store, name: str, picture: Picture, size_bytes: int) -> None:
         with fault.holding([drawn[name]]):
-            describe(self, name, found, size_bytes)
+            describe(self, name, picture, size_bytes)
 
     def faulty(*given: object, **options: object) -> sqlite3.Connection:
         return connect(*given, **{"factory": Connected, **options})  # type: ignore[call-overload, no-any-return]

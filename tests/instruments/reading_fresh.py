@@ -5,28 +5,33 @@ the input of rewrites. Half of each file was kept unread while rules were first 
 when that half had been read too. `large_*.txt` is in the manner of large models (long, formatted, hedged), halved likewise;
 `second_*.txt` was written when both halves had been read.
 
-    python -m tests.instruments.reading_fresh looked     counts, and where reader and rules part
+    python -m tests.instruments.reading_fresh looked       counts, and where reader and rules part
+    python -m tests.instruments.reading_fresh FILE.jsonl   the same for labelled answers of others (`held`), by language
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tiltmeter.instruments import dialogue
 from tiltmeter.instruments.choice.choice import parse
-from tiltmeter.instruments.choice.reader import SENTENCE
+from tiltmeter.instruments.choice.discussing import SENTENCE, discusses
 from tiltmeter.instruments.picks.picks import Picks
+from tiltmeter.instruments.pronouns.pronouns import identify, person
 from tiltmeter.instruments.ranking.ranking import read_ranking
 from tiltmeter.instruments.rewrites import PRONOUNS, labels
+from tiltmeter.instruments.text.prose import outcome
 from tiltmeter.instruments.text.thought import without_thought
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.records import INVALID, NEITHER
+from tiltmeter.records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 
 FOLDER = Path(__file__).with_name("fresh")
 KINDS = ("decisions", "dialogues", "rankings", "rewrites", "roles", "words")
@@ -118,9 +123,9 @@ def _words(reply: Reply) -> str:
 
 
 @lru_cache
-def _picks(code: str, words: tuple[str, ...]) -> Picks:
+def _picks(code: str, words: tuple[str, ...], asked: int = 3) -> Picks:
     rows = [{"language": code, "class": "any", "word": word} for word in words]
-    return Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": 3}))
+    return Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": asked}))
 
 
 NAMES = {
@@ -156,8 +161,88 @@ READERS = {
 }
 
 
+UNREAD = {INVALID, REFUSAL, NEITHER, BOTH, OTHER_LANGUAGE, "answer", "none", "mixed"}  # no value
+ROLES_EN = {"he": ["he"], "she": ["she"]}
+CLASSES = {"masculine": "he", "feminine": "she", "neutral": "they"}
+YES_NO = {"yes": ["yes"], "no": ["no"]}
+
+
+def held(row: Mapping[str, Any]) -> tuple[str, str]:
+    """(the label that the rules give, the reader's) of one answer that others wrote and labelled. Who speaks a line of
+    dialogue is not compared: no instrument reads it."""
+    kind, text, code = (
+        row.get("kind", row.get("instrument")),
+        row["reply"],
+        row.get("language", "en"),
+    )
+    label, prompt = row["label"], row["prompt"]
+    if kind in ("choice", "roles", "decisions"):
+        forms = row.get("options") or (ROLES_EN if kind == "roles" else YES_NO)
+        value = parse(text, forms, code, prompt)
+        undecided = kind == "decisions" and value == INVALID and discusses(text, code, prompt)
+        return NEITHER if undecided else value, label
+    if kind in ("picks", "words"):
+        picks = _picks(code, tuple(row["words"]), row.get("count", 5)).picks_of(text, code, prompt)
+        off = isinstance(label, dict) and [""] * label["off_list"]
+        due = sorted([*(label["words"] if isinstance(label, dict) else label), *(off or ())])
+        if isinstance(picks, str):
+            return picks, picks if not due else "|".join(due)
+        words = sorted(pick.lexeme for pick in picks if off is not False or pick.lexeme)
+        return "|".join(words), "|".join(due)
+    if kind in ("dialogue", "dialogues"):
+        return dialogue.read(text, code, prompt), label["outcome"]
+    if kind == "refusal":
+        return outcome(text, code, prompt) or "answer", REFUSAL if label else "answer"
+    if kind == "rankings":
+        names = row["candidates"]
+        found = read_ranking(without_thought(text), names)
+        first = [names[person] for person in found.places[0]] if found.places else []
+        read_as = f"{'='.join(first)} {sum(map(len, found.places)) == len(names)}"
+        due = f"{label['first']} {label.get('complete')}"
+        return found.outcome or read_as, label.get("outcome", due)
+    assert kind == "rewrites", kind
+    noun = re.sub(r"^the ", "", row["person"])
+    theme = "occupation" if row["person"].startswith("the ") else "name"
+    own = identify(row["text"], person(theme, noun, row["text"])).label
+    cell = {"theme": theme, "noun": noun, "pronoun": CLASSES.get(own, "none"), "text": row["text"]}
+    given = labels(cell, text)[PRONOUNS]
+    return CLASSES.get(given, given), label["pronouns"] or label["outcome"]
+
+
+def count_held(path: Path, show: bool = True) -> dict[tuple[str, str], Counter[str]]:
+    """{(instrument, language): how many are right, unread, wrong} of a file of labelled answers."""
+    table: dict[tuple[str, str], Counter[str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        value, label = held(row)
+        how = (
+            "right"
+            if value == label
+            else "unread"
+            if value in UNREAD and label != "answer"
+            else "wrong"
+        )
+        cell = row.get("kind", row.get("instrument")), row.get("language", "en")
+        table.setdefault(cell, Counter())[how] += 1
+        if show and how != "right":
+            print(f"{how:6} {row['id']}: {value} for {label}: {row['reply']!r}")
+    return table
+
+
 def main() -> None:
     half, *kinds = sys.argv[1:]
+    if half.endswith(".jsonl"):
+        table = count_held(Path(half), "--quiet" not in kinds)
+        for kind in dict.fromkeys(kind for kind, _ in table):
+            cells = {code: table[kind, code] for of, code in sorted(table) if of == kind}
+            whole = sum(cells.values(), Counter())
+            shares = " ".join(
+                f"{code} {cell['right']}/{cell.total()}" for code, cell in cells.items()
+            )
+            print(
+                f"{kind}: {whole['right']} right, {whole['unread']} unread, {whole['wrong']} wrong; {shares}"
+            )
+        return
     for kind in kinds or KINDS:
         read_ = [(reply, read(reply)) for reply in replies(kind) if reply.half == half]
         good = sum(value == reply.label for reply, value in read_)

@@ -1,6 +1,7 @@
 """Hard replies, labelled before any rule had seen them. What was right when a set was read for the first time, before rules were
 mended by it: .888 of the first one's kept half, .937 of the later ones, .854 of the kept half of replies in the manner of large
-models, .858 of the second set of these (decisions .73, roles .87), .77 of its last 60, decisions and roles alone."""
+models, .858 of the second set of these (decisions .73, roles .87), .77 of its last 60, decisions and roles alone. Of 115 replies
+by another author .86 were right at the first look; of the half that was kept back .76 (decisions .52, rewrites .55)."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=True,
         undefined=StrictUndefined,
@@ -87,7 +87,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_make_visible,
     )
-    made.globals |= {
+    environment.globals |= {
         "asset": lambda name: Markup(asset(name)),
         "policy": policy,
         "ALL": view.ALL,
@@ -101,14 +101,16 @@ def _environment() -> Environment:
         "MOST_LISTED": MOST_LISTED,
         "COUNT_RULE": COUNT_RULE,
     }
-    made.filters["count"] = lambda value: (
+    environment.filters["count"] = lambda value: (
         f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
     )
-    made.filters["percent"] = lambda share: f"{100 * share:.0f} %"
-    made.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
-    made.filters["chance"] = lambda p: "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
-    made.filters["bits"] = lambda value: f"{value:.1f} bits"
-    return made
+    environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+    environment.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
+    environment.filters["chance"] = lambda p: (
+        "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+    )
+    environment.filters["bits"] = lambda value: f"{value:.1f} bits"
+    return environment
 
 
 def _make_visible(value: T) -> T | str:

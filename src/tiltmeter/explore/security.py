@@ -110,10 +110,10 @@ class Door:
     def _refuse_writing(self, request: Request) -> Response | None:
         """The answer to what another page, or no page, sends, and to what is no short JSON."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        own = origin == f"http://{request.headers['host']}" or (
+        is_own_origin = origin == f"http://{request.headers['host']}" or (
             origin is None and site == "same-origin"
         )
-        if not own or site not in (None, "same-origin"):
+        if not is_own_origin or site not in (None, "same-origin"):
             return _plain_response("Only the page that tiltmeter serves may write.", 403)
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _plain_response("What is sent must be JSON.", 415)
@@ -161,16 +161,16 @@ async def asset(request: Request) -> Response:
 
 def bound(port: int) -> socket.socket:
     """A socket on loopback; port 0 takes a free one. UsageError where the port is taken."""
-    made = socket.socket()
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    opened = socket.socket()
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((LOOPBACK, port))
+        opened.bind((LOOPBACK, port))
     except OSError as error:
-        made.close()
+        opened.close()
         raise UsageError(
             f"Port {port} cannot be used: {error.strerror}. Type --port 0 for a free one."
         ) from None
-    return made
+    return opened
 
 
 def listen(made: Callable[[str, int], ASGIApp], port: int, ready: Callable[[str], None]) -> None:

@@ -70,8 +70,8 @@ class Explorer:
             return {}
         from .browse import corrections  # with what gold is, for which a first page need not wait
 
-        sources = [one for index in self.indices for one in index.sources.values()]
-        return {one.number: corrections.corrector(one, name) for one in sources}
+        sources = [source for index in self.indices for source in index.sources.values()]
+        return {source.number: corrections.corrector(source, name) for source in sources}
 
     def close(self) -> None:
         """Closes the runs, on the thread that opened them."""
@@ -84,39 +84,39 @@ class Explorer:
     async def grid(self, request: Request) -> Response:
         """The page of a view, with the output that is looked at."""
         view = View.parse(request.query_params)
-        found, looked = await self.read(self._grid, view)
+        page, looked = await self.read(self._grid, view)
         studies = (
             tuple((title, f"/?study={n}") for n, title in enumerate(self.titles))
             if self.titles[1:]
             else ()
         )
-        sheet = "/sheet.png" + view.address(page=view.page) if found.has_sheet else ""
-        places = self.places(found.view)
-        reports = self._report_links(found.view.study)
-        made = rendering.grid(found, places, studies, looked, sheet=sheet, reports=reports)
-        return HTMLResponse(made)
+        sheet = "/sheet.png" + view.address(page=view.page) if page.has_sheet else ""
+        places = self.places(page.view)
+        reports = self._report_links(page.view.study)
+        html = rendering.grid(page, places, studies, looked, sheet=sheet, reports=reports)
+        return HTMLResponse(html)
 
     def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
         """(words, address) of the report of each run."""
         runs = self.indices[study].sources.values()
         several = len(runs) > 1
         return tuple(
-            (f"Report of {one.name}" if several else "Report", f"/report/{one.number}")
-            for one in runs
+            (f"Report of {run.name}" if several else "Report", f"/report/{run.number}")
+            for run in runs
         )
 
     async def sheet(self, request: Request) -> Response:
         """The pictures or texts of a page as one PNG."""
         from .browse.sheet import contact_sheet  # with Pillow, for which a first page need not wait
 
-        found, _ = await self.read(self._grid, View.parse(request.query_params))
+        page, _ = await self.read(self._grid, View.parse(request.query_params))
 
         def small(run: int, name: str) -> bytes:
             return self._thumbnails.small(self.folders[run], name)
 
-        made = await asyncio.to_thread(contact_sheet, found, small)
+        png = await asyncio.to_thread(contact_sheet, page, small)
         name = {"Content-Disposition": 'attachment; filename="contact-sheet.png"'}
-        return Response(made, media_type="image/png", headers=name)
+        return Response(png, media_type="image/png", headers=name)
 
     def _grid(self, view: View) -> tuple[OutputsPage, Detail | None]:
         if view.study >= len(self.indices):
@@ -137,17 +137,17 @@ class Explorer:
         """One output: a part for the script, else a page of its own."""
         run, trial = request.path_params["run"], request.path_params["trial"]
         index = self._index_of(run)
-        found = await self.read(detail, index, run, trial)
+        shown = await self.read(detail, index, run, trial)
         back = "/?" + request.url.query
         if "x-part" in request.headers:
-            return HTMLResponse(rendering.part(found, self.places(View())))
-        return HTMLResponse(rendering.alone(found, self.places(View()), back))
+            return HTMLResponse(rendering.part(shown, self.places(View())))
+        return HTMLResponse(rendering.alone(shown, self.places(View()), back))
 
     def _index_of(self, run: int) -> Index:
-        found = next((index for index in self.indices if run in index.sources), None)
-        if found is None:
+        index_of_run = next((index for index in self.indices if run in index.sources), None)
+        if index_of_run is None:
             raise UsageError("There is no such run.")
-        return found
+        return index_of_run
 
     async def report(self, request: Request) -> Response:
         """The report of a run, whose numbers open their outputs in the grid."""
@@ -172,11 +172,11 @@ class Explorer:
         """Stores a correction, or withdraws one."""
         from .browse import corrections
 
-        run, *said = corrections.parse_correction(await request.body())
+        run, *correction = corrections.parse_correction(await request.body())
         index = self._index_of(run)
         if run not in self._correctors:
             return JSONResponse({"error": "Nobody gave a name with --annotator."}, 403)
-        output, attribute, value = said
+        output, attribute, value = correction
         source, who = index.sources[run], self._correctors[run]
         await self.read(corrections.correct, source, output, who, attribute, value)
         await self.read(index.forget_labels)
@@ -199,9 +199,9 @@ class Explorer:
         folder = self.folders.get(request.path_params["run"])
         if folder is None:
             raise UsageError("There is no such run.")
-        media_type, found = await asyncio.to_thread(read, folder, request.path_params["name"])
+        media_type, content = await asyncio.to_thread(read, folder, request.path_params["name"])
         shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
-        return Response(found, media_type=media_type, headers=LASTING | shown)
+        return Response(content, media_type=media_type, headers=LASTING | shown)
 
     async def state(self, request: Request) -> Response:
         """Counts the outputs, for a page that waits for more."""
@@ -245,11 +245,11 @@ def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
         Route("/explore.js", security.asset),
         Route("/favicon.ico", security.icon),
     ]
-    made = Starlette(
+    app = Starlette(
         routes=routes,
         exception_handlers={TiltmeterError: _error_response, Unusable: _error_response},
     )
-    return security.Door(made, token, port, {"/correct"})
+    return security.Door(app, token, port, {"/correct"})
 
 
 def _error_response(request: Request, error: Exception) -> Response:

@@ -115,9 +115,9 @@ class _Writer:
                 names,
             )
         if self._files:
-            found = findings(self._index, wall.view.attribute, self._files)
+            json = findings(self._index, wall.view.attribute, self._files)
             text = rendering.find_page(
-                found, protocol=self._index.protocol, views=views, pictures=wall.pictures
+                json, protocol=self._index.protocol, views=views, pictures=wall.pictures
             )
             self._write_text("find.html", text)
 
@@ -134,16 +134,16 @@ class _Writer:
         """All pages of a view. name: of its first file."""
         pages, turn = 1, 1
         while turn <= pages:
-            found = page(self._index, replace(view, page=turn))
-            pages = found.pages
+            shown = page(self._index, replace(view, page=turn))
+            pages = shown.pages
             links: rendering.PageLinks = {
                 "views": views,
                 "walls": walls,
                 "previous": _page_name(name, turn - 1) if turn > 1 else "",
                 "next": _page_name(name, turn + 1) if turn < pages else "",
-                "sheet": self._sheet(found, _page_name(name, turn)),
+                "sheet": self._sheet(shown, _page_name(name, turn)),
             }
-            self._page(found, _page_name(name, turn), links)
+            self._page(shown, _page_name(name, turn), links)
             turn += 1
 
     def _page(self, found: OutputsPage, name: str, links: rendering.PageLinks) -> None:

@@ -30,7 +30,7 @@ def bibtex(content: Content) -> str:
         "title": f"{content.title}: {_models(content)}",
         "year": content.date[:4],
         "howpublished": f"Audit with tiltmeter {content.version}, protocol {content.protocol}",
-        "note": "; ".join(one.text for one in content.signatures),
+        "note": "; ".join(signature.text for signature in content.signatures),
         "annote": content.citation,
     }
     key = re.sub(r"\W+", "-", f"{content.protocol} {content.date}").strip("-")
@@ -56,12 +56,12 @@ def cff(content: Content) -> str:
     ]
     authors = ["authors:", f'  - name: "{OPEN}"']
     marks = [
-        f"  - type: other\n    value: {json.dumps(one.text, ensure_ascii=False)}\n"
+        f"  - type: other\n    value: {json.dumps(signature.text, ensure_ascii=False)}\n"
         '    description: "signature of numbers of this run"'
-        for one in content.signatures
+        for signature in content.signatures
     ]
     return "\n".join([*text, *authors, *(["identifiers:", *marks] if marks else [])]) + "\n"
 
 
 def _models(content: Content) -> str:
-    return ", ".join(one.name for one in content.subjects if one.role == "subject")
+    return ", ".join(subject.name for subject in content.subjects if subject.role == "subject")

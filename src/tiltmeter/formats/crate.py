@@ -65,7 +65,7 @@ class About:
 def write_manifest(folder: Path, about: About) -> Path:
     """Describes every file that lies in a folder, and returns the manifest's path."""
     entities = [*_head(about), *(_file(folder, path, about.files) for path in files_of(folder))]
-    entities[1]["hasPart"] = refer([str(one["@id"]) for one in entities if _is_file(one)])
+    entities[1]["hasPart"] = refer([str(entity["@id"]) for entity in entities if _is_file(entity)])
     target = folder / MANIFEST
     save_manifest(target, {"@context": f"{_PROFILE}/context", "@graph": entities})
     return target

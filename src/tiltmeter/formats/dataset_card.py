@@ -63,7 +63,7 @@ def _body(content: Content, texts: bool) -> Iterator[str]:
     yield f"{escape(content.lead)}\n"
     yield from findings_table(content)
     yield "Signatures, which say how a number was made:\n"
-    yield from (f"- {one.mark}: `{one.text}`" for one in content.signatures)
+    yield from (f"- {signature.mark}: `{signature.text}`" for signature in content.signatures)
     yield "\n## Tables\n"
     yield from markdown_table(("table", "rows"), list(TABLES.items()))
     left_out = "" if texts else " Answers are left out, and so is `text`."

@@ -55,7 +55,7 @@ def _lines(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
     )
     yield "\n".join(f"    {command}" for command in content.commands) + "\n"
     yield "Signatures of the numbers:\n"
-    yield from (f"- {one.mark}: `{one.text}`" for one in content.signatures)
+    yield from (f"- {signature.mark}: `{signature.text}`" for signature in content.signatures)
     yield from _signing()
 
 

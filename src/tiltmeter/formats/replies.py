@@ -23,7 +23,7 @@ def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dic
     instruments.
     """
     for sample in found:
-        people = [one for one in sample.labels if _PERSON.match(one.annotator)]
+        people = [label for label in sample.labels if _PERSON.match(label.annotator)]
         if not people or sample.output.outcome != ANSWER:
             continue
         by_attribute = {
@@ -56,7 +56,9 @@ def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dic
                 "facts": dict(trial.factors),
                 "origin": f"tiltmeter {__version__}",
                 "read_as": {
-                    one.attribute: _values(one) for one in sample.labels if one not in people
+                    label.attribute: _values(label)
+                    for label in sample.labels
+                    if label not in people
                 },
             },
         )

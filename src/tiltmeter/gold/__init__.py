@@ -102,8 +102,8 @@ def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[
     there: the levels of outputs; a factor of which they have more than MOST_LEVELS levels makes no
     conditions. The item itself may be one, where a design names only a few items.
     """
-    own = {name for variant in protocol.variants.values() for name in variant.only}
-    measures = [measure for measure in protocol.measures if measure.name not in own]
+    kept_by_variants = {name for variant in protocol.variants.values() for name in variant.only}
+    measures = [measure for measure in protocol.measures if measure.name not in kept_by_variants]
     compared = [(measure.contrast or {}).get("factor", "") for measure in measures]
     grouped = [factor for measure in measures for by in measure.by for factor in by]
     levels: dict[str, set[str]] = defaultdict(set)
@@ -131,7 +131,9 @@ def samples(store: Store) -> list[GoldSample]:
 def drawn_weights(store: Store) -> dict[str, float]:
     """Output → weight, of all samples; a later one counts."""
     return {
-        output: weight for one in samples(store) for output, (weight, _) in one["outputs"].items()
+        output: weight
+        for sample in samples(store)
+        for output, (weight, _) in sample["outputs"].items()
     }
 
 
@@ -141,11 +143,13 @@ def is_random(store: Store, attribute: str) -> bool:
     does not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
-    drawn = [set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute]
-    whole = [set(one["outputs"]) for one in samples(store) if one["attribute"] == EVERY]
+    drawn = [
+        set(sample["outputs"]) for sample in samples(store) if sample["attribute"] == attribute
+    ]
+    whole = [set(sample["outputs"]) for sample in samples(store) if sample["attribute"] == EVERY]
     if whole:  # of such a sample the outputs that have the attribute
-        there = {output for output, _, _ in labels.of_machines(store, (attribute,))}
-        drawn += [picked & there for picked in whole]
+        labelled = {output for output, _, _ in labels.of_machines(store, (attribute,))}
+        drawn += [picked & labelled for picked in whole]
     return bool(gold) and any(
         gold <= picked and len(gold) >= ANNOTATED_SHARE * len(picked) for picked in drawn
     )
@@ -173,15 +177,15 @@ def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
     people: dict[str, set[str]] = defaultdict(set)
     for annotator, attribute in labels.people_attributes(store):
         people[attribute].add(annotator.removesuffix(ADJUDICATED))
-    found = {}
+    voices_of = {}
     for attribute, everybody in people.items():
         names = sorted(everybody)
         if len(names) == 2:
-            found[attribute] = {name: frozenset({name}) for name in names}
+            voices_of[attribute] = {name: frozenset({name}) for name in names}
         elif len(names) > 2:
             rest = {f"without {name}": frozenset(everybody - {name}) for name in names}
-            found[attribute] = rest
-    return found
+            voices_of[attribute] = rest
+    return voices_of
 
 
 def truths(
@@ -191,14 +195,16 @@ def truths(
     weight. If two values have as many voices there is none. people: whose labels count beside
     decisions, all if None.
     """
-    said: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
+    labels_of: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
     for label in labels.of_people(store):
         decided_later = label.annotator.endswith(ADJUDICATED)
         if people is None or decided_later or label.annotator in people:
-            said[label.output, label.attribute].append(label)
+            labels_of[label.output, label.attribute].append(label)
     truth = {}
-    for key, answers in said.items():
-        decided = [one for one in answers if one.annotator.endswith(ADJUDICATED)] or answers
+    for key, answers in labels_of.items():
+        decided = [
+            answer for answer in answers if answer.annotator.endswith(ADJUDICATED)
+        ] or answers
         (value, most), *others = Counter(one.value for one in decided).most_common(2)
         if not others or others[0][1] < most:
             truth[key] = value, answers[0].weight

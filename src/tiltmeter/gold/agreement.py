@@ -67,13 +67,13 @@ def reviewer_agreements(
 
 def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
     """Attribute → output → annotator → value, where two annotated the same."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    tables: dict[str, dict[str, dict[str, str]]] = {}
     for label in comparable:
-        outputs = found.setdefault(label.attribute, {})
+        outputs = tables.setdefault(label.attribute, {})
         outputs.setdefault(label.output, {})[label.annotator] = label.value
     return {
         attribute: table
-        for attribute, table in found.items()
+        for attribute, table in tables.items()
         if any(len(said) > 1 for said in table.values())
     }
 
@@ -82,11 +82,11 @@ def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
     """Returns the votes of every panel, by its attribute and annotator; a judge's place is its
     name.
     """
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    votes: dict[str, dict[str, dict[str, str]]] = {}
     for vote in labels.votes(store):
-        outputs = found.setdefault(f"{vote.attribute} of {vote.annotator}", {})
+        outputs = votes.setdefault(f"{vote.attribute} of {vote.annotator}", {})
         outputs.setdefault(vote.output, {})[f"judge {vote.position + 1}"] = vote.value
-    return found
+    return votes
 
 
 def _coefficients(

@@ -108,16 +108,16 @@ def shared_sample(
     UsageError where another sample is asked for than the one that people have begun, and where an
     output has several values of the attribute.
     """
-    there = gold.samples(store)
+    existing = gold.samples(store)
     attribute = attribute or (
-        there[-1]["attribute"] if there else sheet.default_attribute(store, protocol)
+        existing[-1]["attribute"] if existing else sheet.default_attribute(store, protocol)
     )
     if attribute in labels.attributes_with_several(store):
         raise UsageError(
             f"{attribute} has several values an output, and gold is one value an output. Name "
             "another with --attribute."
         )
-    mine = [one for one in there if one["attribute"] == attribute]
+    mine = [one for one in existing if one["attribute"] == attribute]
     if mine and _is_that(mine[-1], number, seed):
         return mine[-1]
     if mine and labels.have_human(store, "" if attribute == EVERY else attribute):
@@ -127,8 +127,10 @@ def shared_sample(
             "--sample and --seed to go on with it."
         )
     number = number or _usual_size(store, protocol, attribute)
-    made = sheet.draw(store, protocol, number, attribute, seed or 0)
-    return next(one for one in reversed(gold.samples(store)) if one["attribute"] == made.attribute)
+    drawn = sheet.draw(store, protocol, number, attribute, seed or 0)
+    return next(
+        sample for sample in reversed(gold.samples(store)) if sample["attribute"] == drawn.attribute
+    )
 
 
 def _usual_size(store: Store, protocol: Protocol, attribute: str) -> int:
@@ -236,9 +238,9 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
 
     attribute: "" for the first on which people disagree.
     """
-    found = people.disagreements(store)
-    which = attribute or next(iter(found), "")
-    voices = found.get(which, {})
+    split = people.disagreements(store)
+    which = attribute or next(iter(split), "")
+    voices = split.get(which, {})
     if not voices:
         on = f" on {attribute}" if attribute else ""
         raise UsageError(

@@ -77,12 +77,12 @@ class Wording(TypedDict):
 def wording() -> Wording:
     """Returns the texts of answers.toml."""
     text = Path(__file__).with_name("answers.toml").read_text("utf-8")
-    found = tomllib.loads(text)
+    content = tomllib.loads(text)
     return Wording(
-        closed=found["closed"],
-        colours=found["colours"],
-        skips=found["skips"],
-        review=found["review"],
+        closed=content["closed"],
+        colours=content["colours"],
+        skips=content["skips"],
+        review=content["review"],
     )
 
 
@@ -134,7 +134,7 @@ def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
 
 def read_states(store: Store, annotator: str, attribute: str) -> dict[str, State]:
     """Output → what a person has said of it so far, labels and notes."""
-    found = read_notes(store, WORK, f"{annotator}/{attribute}")
+    states = read_notes(store, WORK, f"{annotator}/{attribute}")
     for output, value in labels.values(store, annotator, attribute).items():
-        found[output] = found.get(output, State())._replace(value=value, skipped="")
-    return found
+        states[output] = states.get(output, State())._replace(value=value, skipped="")
+    return states

@@ -47,13 +47,13 @@ def shares(
         return []
     code = {value: place for place, value in enumerate(classes)}
     kept = [row for row in rows if row.said in code]
-    said = [
+    weights = [
         (one.subject, one.levels.get(protocol.item, ""), one.value, one.weight)
         for one in label_counts.condition_weights(store, annotator, attribute)
         if one.value in code
     ]
     gold_items = [row.factors.get(protocol.item, row.output) for row in kept]
-    names = dict.fromkeys((*(item for _, item, _, _ in said), *gold_items))
+    names = dict.fromkeys((*(item for _, item, _, _ in weights), *gold_items))
     items = {item: place for place, item in enumerate(names)}
     gold = confusion.confusion(
         truth=[code[row.truth] for row in kept],
@@ -64,14 +64,16 @@ def shares(
         weights=[row.weight for row in kept],
     )
     found = []
-    for subject in dict.fromkeys(subject for subject, _, _, _ in said):
+    for subject in dict.fromkeys(subject for subject, _, _, _ in weights):
         table = np.zeros((len(items), len(classes)))
-        for name, item, value, weight in said:
+        for name, item, value, weight in weights:
             if name == subject:
                 table[items[item], code[value]] += weight
-        made = corrected_shares(said=table, gold=gold)
+        corrected = corrected_shares(said=table, gold=gold)
         found += [
             ClassShare(subject, value, old, new)
-            for value, old, new in zip(classes, made.uncorrected, made.corrected, strict=True)
+            for value, old, new in zip(
+                classes, corrected.uncorrected, corrected.corrected, strict=True
+            )
         ]
     return found

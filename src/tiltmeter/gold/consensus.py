@@ -105,5 +105,5 @@ def _accuracy(
         right[at] += is_right
         n[at] += 1
     first, _ = rows[0]
-    found = clustered_share(successes=right, n=n)
-    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), found)
+    share = clustered_share(successes=right, n=n)
+    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), share)

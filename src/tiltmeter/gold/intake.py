@@ -70,7 +70,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
     held: dict[tuple[str, ...], tuple[str, float]] = {
-        one[:3]: (one.value, one.weight) for one in stored_labels.of_people(store)
+        person[:3]: (person.value, person.weight) for person in stored_labels.of_people(store)
     }
     replaced, added = 0, 0
     for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
@@ -82,7 +82,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     _keep_skips(store, skips)
     people = tuple(dict.fromkeys(label.annotator for label in said))
     digest = sha256(intake.read_bytes(path)).hexdigest()
-    told = {
+    record = {
         "file": path.name,
         "sha256": digest,
         "annotators": people,
@@ -91,7 +91,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         "rows": [label[:5] for label in labels],
         "date": now(),
     }
-    store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
+    store.keep(GOLD, digest[:16], json.dumps(record, ensure_ascii=False))
     warnings = tuple(_warnings(store, labels))
     return AddedGold(added, replaced, len(rows) - len(said), people, warnings, len(skips))
 
@@ -101,20 +101,20 @@ def differing(store: Store) -> Iterator[tuple[str, str, str]]:
     taken in for and that is another one, though nobody answered anew since; and of each that was
     stored with a sheet and is not in it.
     """
-    said: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
+    latest: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
     for sheet in artefacts.by_date(store, GOLD):
-        told = json.loads(sheet.content)
-        for *place, value, _ in told.get("rows", ()):
-            said[tuple(place)] = value, told["date"]
+        record = json.loads(sheet.content)
+        for *place, value, _ in record.get("rows", ()):
+            latest[tuple(place)] = value, record["date"]
     of_people = list(stored_labels.dated_of_people(store))
     ever = stored_labels.places_of_people(store)
-    for place in said.keys() - ever:
-        yield f"{place[2]} of {place[0]} by {place[1]}", said[place][0], "no label"
-    with_sheet = {(label.annotator, date) for label, date in of_people if label[:3] in said}
+    for place in latest.keys() - ever:
+        yield f"{place[2]} of {place[0]} by {place[1]}", latest[place][0], "no label"
+    with_sheet = {(label.annotator, date) for label, date in of_people if label[:3] in latest}
     for label, date in of_people:
-        if label[:3] not in said and (label.annotator, date) in with_sheet:
+        if label[:3] not in latest and (label.annotator, date) in with_sheet:
             yield f"{label.attribute} of {label.output} by {label.annotator}", "", label.value
-        value, taken = said.get(label[:3], (label.value, ""))
+        value, taken = latest.get(label[:3], (label.value, ""))
         if value != label.value and date <= taken:
             yield f"{label.attribute} of {label.output} by {label.annotator}", value, label.value
 
@@ -126,11 +126,11 @@ def sheets(store: Store) -> list[str]:
 
 def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
     """Keeps what people called ambiguous as a reason to skip, in place of an earlier answer."""
-    for one in skips:
-        store.withdraw([(one.output, one.annotator, one.attribute)])
-        name = f"{one.annotator}/{one.attribute}"
-        held = read_notes(store, WORK, name).get(one.output, State())
-        write_notes(store, WORK, name, one.output, held._replace(skipped=AMBIGUOUS))
+    for skip in skips:
+        store.withdraw([(skip.output, skip.annotator, skip.attribute)])
+        name = f"{skip.annotator}/{skip.attribute}"
+        held = read_notes(store, WORK, name).get(skip.output, State())
+        write_notes(store, WORK, name, skip.output, held._replace(skipped=AMBIGUOUS))
 
 
 def _text_of(row: RawRow, *names: str) -> str:

@@ -67,9 +67,9 @@ def check_labels(
     for annotator, label in _called_ambiguous(store):
         if annotator in checked:
             checked[annotator].append(label)
-    for annotator, found in checked.items():
-        if len({one.attribute for one in found}) > 1:
-            yield from _groups(protocol, annotator, found)
+    for annotator, answers in checked.items():
+        if len({one.attribute for one in answers}) > 1:
+            yield from _groups(protocol, annotator, answers)
 
 
 def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:

@@ -39,14 +39,14 @@ def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
     """Every attribute with a closed list, with what the list is of: colours first, then the lists
     of the settings, then those of taxonomies.
     """
-    found = []
+    attributes = []
     for spec in protocol.instruments:
         lists = spec.settings.get("lists")
         given = dict(lists) if isinstance(lists, Mapping) else {}
         palette = (*colour.colours(), *colour.SPECIAL)
         named = dict.fromkeys(spec.settings.get("colours", ()), palette) | given
-        found += [Attribute(name, "", tuple(values), {}) for name, values in named.items()]
-    return found + taxonomies(store, protocol)
+        attributes += [Attribute(name, "", tuple(values), {}) for name, values in named.items()]
+    return attributes + taxonomies(store, protocol)
 
 
 def closed_values(
@@ -57,13 +57,13 @@ def closed_values(
     of: the levels of an output and its subject, where the list of that output is wanted; else the
     values of all lists of the name.
     """
-    found = (
+    values = (
         value
         for one in closed_lists(store, protocol)
         if one.name == attribute and (of is None or one.belongs(of))
         for value in one.values
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(values))
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
@@ -71,22 +71,22 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
     say, its closed list with `not_applicable` and `ambiguous`, what annotators of the run said, and
     the values that stand for no answer.
     """
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for measure in protocol.measures:
         if measure.attribute == attribute:
-            found |= dict.fromkeys(
+            values |= dict.fromkeys(
                 value for value in (*measure.among, *measure.values) if value != EVERY
             )
     for spec in protocol.instruments:
         listed = registry.instrument_kind(spec.kind, spec.name).values(spec).get(attribute, ())
-        found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
+        values |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
         if spec.attribute == attribute:
-            found |= dict.fromkeys(spec.settings.get("topics", ()))
+            values |= dict.fromkeys(spec.settings.get("topics", ()))
     closed = closed_values(store, protocol, attribute)
-    found |= dict.fromkeys(closed)
-    found |= dict.fromkeys(labels.machine_values(store, attribute))
-    found |= dict.fromkeys((NOT_APPLICABLE, AMBIGUOUS) if closed else ())
-    return tuple(dict.fromkeys((*(value for value in found if value not in OUTCOMES), *OUTCOMES)))
+    values |= dict.fromkeys(closed)
+    values |= dict.fromkeys(labels.machine_values(store, attribute))
+    values |= dict.fromkeys((NOT_APPLICABLE, AMBIGUOUS) if closed else ())
+    return tuple(dict.fromkeys((*(value for value in values if value not in OUTCOMES), *OUTCOMES)))
 
 
 def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> bool:
@@ -113,15 +113,15 @@ def attributes_of_outputs(
             f"{protocol.name} labels by no closed lists of several attributes. Name one attribute "
             "with --attribute."
         )
-    said = labels.of_machines(store, tuple({one.name for one in closed}))
-    labelled = {(output, name) for output, name, _ in said}
+    stored = labels.of_machines(store, tuple({one.name for one in closed}))
+    labelled = {(output, name) for output, name, _ in stored}
     return {
-        one.id: [
+        answer.id: [
             attribute
             for attribute in closed
-            if attribute.belongs({"subject": one.subject, **one.levels})
-            and (one.id, attribute.name) in labelled
+            if attribute.belongs({"subject": answer.subject, **answer.levels})
+            and (answer.id, attribute.name) in labelled
         ]
-        for one in outputs.answers(store)
-        if one.id in wanted
+        for answer in outputs.answers(store)
+        if answer.id in wanted
     }

@@ -37,12 +37,12 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
         return []
     alone = attributes_by_people(store, protocol)
     stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
-    found = (
+    by_majority = (
         Label(output, PEOPLE, attribute, majority(said))
         for attribute in alone
         for output, said in _said(store, attribute).items()
     )
-    return [one for one in found if stored.get((one.output, one.attribute)) != one.value]
+    return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
@@ -86,11 +86,11 @@ def majority(said: Mapping[str, str]) -> str:
 
 def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
     """Returns what each person says of each output."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    by_output: dict[str, dict[str, str]] = defaultdict(dict)
     for label in labels.of_people(store):
         if label.attribute == attribute:
-            found[label.output][label.annotator] = label.value
-    return found
+            by_output[label.output][label.annotator] = label.value
+    return by_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
     each of them alone changes.
     """
     for attribute in attributes_by_people(store, protocol):
-        said = _said(store, attribute)
-        names = sorted({who for each in said.values() for who in each})
-        shared = {output: each for output, each in said.items() if len(each) > 1}
+        labels_of = _said(store, attribute)
+        names = sorted({who for each in labels_of.values() for who in each})
+        shared = {output: each for output, each in labels_of.items() if len(each) > 1}
         if len(names) < 2:
             yield (
                 f"One person labelled {attribute}, and nobody checked it. Ask a second: tiltmeter "
@@ -142,7 +142,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"{len(names)} people labelled {attribute}; on the {len(shared):,} outputs that "
                 f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
             )
-        for one in leaning(said, names, _counted(protocol, attribute), attribute):
+        for one in leaning(labels_of, names, _counted(protocol, attribute), attribute):
             name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
             yield (
                 f"{name} says {one.said} {100 * abs(one.value):.0f} points {more} often than most "
@@ -154,8 +154,8 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
 
 def _counted(protocol: Protocol, attribute: str) -> str:
     ordered = sorted(protocol.measures, key=lambda spec: not spec.headline)
-    found = (value for spec in ordered if spec.attribute == attribute for value in spec.values)
-    return next(found, "")
+    values = (value for spec in ordered if spec.attribute == attribute for value in spec.values)
+    return next(values, "")
 
 
 def _alpha(shared: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> float | None:
@@ -183,7 +183,7 @@ def leaning(
             output: {who: v for who, v in each.items() if who in left}
             for output, each in said.items()
         }
-        rows = [one for one in people(kept, left, value, attribute) if one.leans]
+        rows = [person for person in people(kept, left, value, attribute) if person.leans]
         if not rows:
             return
         farthest = max(rows, key=lambda one: abs(one.value) / (one.high - one.low))
@@ -206,10 +206,10 @@ def people(
         ]
         if len(gaps) < FEW:
             continue
-        found = pooled_mean(
+        mean = pooled_mean(
             sums=np.array(gaps), n=np.ones(len(gaps)), confidence=1 - _LEVEL / len(names)
         )
-        if found.value is None or found.low is None or found.high is None:
+        if mean.value is None or mean.low is None or mean.high is None:
             continue
         others = {
             output: {who: v for who, v in each.items() if who != name}
@@ -217,7 +217,7 @@ def people(
         }
         without = _share({key: each for key, each in others.items() if each}, value)
         yield LabellingPerson(
-            name, attribute, value, found.value, found.low, found.high, len(gaps), share, without
+            name, attribute, value, mean.value, mean.low, mean.high, len(gaps), share, without
         )
 
 

@@ -87,7 +87,7 @@ def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -
 
 
 def _names(annotators: Iterable[str]) -> str:
-    return ", ".join(one.removeprefix(HUMAN) for one in annotators)
+    return ", ".join(annotator.removeprefix(HUMAN) for annotator in annotators)
 
 
 def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set[str]:
@@ -106,31 +106,31 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
     """Attribute → output → person → what they said, of outputs of which two people said different
     things.
     """
-    said: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
+    labels_of: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
     for label in labels.undecided_by_people(store):
-        said[label.attribute][label.output][label.annotator] = State(label.value)
-    for attribute, outputs in said.items():
+        labels_of[label.attribute][label.output][label.annotator] = State(label.value)
+    for attribute, outputs in labels_of.items():
         for annotator in {name for names in outputs.values() for name in names}:
             for output, state in read_notes(store, WORK, f"{annotator}/{attribute}").items():
                 if annotator in outputs.get(output, {}):
                     outputs[output][annotator] = outputs[output][annotator]._replace(
                         note=state.note
                     )
-    found: dict[str, dict[str, dict[str, State]]] = {}
-    for attribute, outputs in said.items():
+    split_by: dict[str, dict[str, dict[str, State]]] = {}
+    for attribute, outputs in labels_of.items():
         split = {
             output: names
             for output, names in outputs.items()
-            if len({one.value for one in names.values()}) > 1
+            if len({name.value for name in names.values()}) > 1
         }
-        found |= {attribute: split} if split else {}
-    return found
+        split_by |= {attribute: split} if split else {}
+    return split_by
 
 
 def progress(store: Store) -> Iterator[PersonProgress]:
     """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
     split = disagreements(store)
-    drawn = {one["attribute"]: set(one["outputs"]) for one in gold.samples(store)}
+    drawn = {sample["attribute"]: set(sample["outputs"]) for sample in gold.samples(store)}
     for annotator, attribute in people(store):
         states = read_states(store, annotator, attribute)
         items = (
@@ -153,8 +153,8 @@ def progress(store: Store) -> Iterator[PersonProgress]:
 
 def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:
     """Returns the outputs of a sample for all attributes that have this one."""
-    there = {output for output, _, _ in labels.of_machines(store, (attribute,))}
-    return drawn.get(EVERY, set()) & there
+    labelled = {output for output, _, _ in labels.of_machines(store, (attribute,))}
+    return drawn.get(EVERY, set()) & labelled
 
 
 def people(store: Store) -> list[tuple[str, str]]:
@@ -165,14 +165,14 @@ def people(store: Store) -> list[tuple[str, str]]:
 
 def _noting(store: Store) -> list[tuple[str, str]]:
     """Those of whom more than labels is kept."""
-    found = (one.name.partition("/") for one in artefacts.by_name(store, WORK))
-    return [(annotator, attribute) for annotator, _, attribute in found]
+    names = (one.name.partition("/") for one in artefacts.by_name(store, WORK))
+    return [(annotator, attribute) for annotator, _, attribute in names]
 
 
 def skips(store: Store) -> dict[str, Counter[str]]:
     """Attribute → reason → how many outputs people skipped for it."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counters: dict[str, Counter[str]] = defaultdict(Counter)
     for annotator, attribute in _noting(store):
         states = read_states(store, annotator, attribute).values()
-        found[attribute].update(state.skipped for state in states if state.skipped)
-    return {attribute: counts for attribute, counts in found.items() if counts}
+        counters[attribute].update(state.skipped for state in states if state.skipped)
+    return {attribute: counts for attribute, counts in counters.items() if counts}

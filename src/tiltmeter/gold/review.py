@@ -38,8 +38,8 @@ class TaxonomyValue:
     @property
     def id(self) -> str:
         """Of the value among all taxonomies of a run."""
-        one = self.attribute
-        return content_id(dict(one.of), one.name, one.part, self.value)
+        attribute = self.attribute
+        return content_id(dict(attribute.of), attribute.name, attribute.part, self.value)
 
     @property
     def whole(self) -> str:
@@ -105,23 +105,23 @@ class Review:
 
 def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
     """UsageError where the run has no taxonomy, or one without attributes."""
-    found = taxonomy_values(store, protocol)
-    if not found:
+    values = taxonomy_values(store, protocol)
+    if not values:
         raise UsageError(
             f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: "
             f"tiltmeter label {store.folder} --judge MODEL"
         )
-    return Review(store, annotator, with_keys(list(wording()["review"].items())), found)
+    return Review(store, annotator, with_keys(list(wording()["review"].items())), values)
 
 
 def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue]:
     """Item → value, of all taxonomies of a run."""
-    found: dict[str, TaxonomyValue] = {}
+    values: dict[str, TaxonomyValue] = {}
     for attribute in taxonomies(store, protocol):
         for value in attribute.values:
-            one = TaxonomyValue(attribute, value)
-            found[one.id] = one
-    return found
+            value_of = TaxonomyValue(attribute, value)
+            values[value_of.id] = value_of
+    return values
 
 
 def marks(store: Store) -> dict[str, dict[str, State]]:
@@ -134,10 +134,10 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
 
 def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
     """Yields the progress of each person who has begun."""
-    found = marks(store)
-    known = taxonomy_values(store, protocol) if found else {}
-    for annotator, said in found.items():
-        mine = [said.get(item, State()) for item in known]
+    by_person = marks(store)
+    known = taxonomy_values(store, protocol) if by_person else {}
+    for annotator, marks_of in by_person.items():
+        mine = [marks_of.get(item, State()) for item in known]
         skipped = Counter(state.skipped for state in mine if state.skipped)
         yield PersonProgress(
             annotator,
@@ -155,17 +155,19 @@ def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkSha
     from ..stats.rates import clustered_share
 
     for annotator, given in marks(store).items():
-        said = [
+        marks_by_attribute = [
             (known[item].whole, mark.value)
             for item, mark in given.items()
             if mark.value and item in known
         ]
-        wholes = list(dict.fromkeys(whole for whole, _ in said))
-        for mark in wording()["review"] if said else ():
+        wholes = list(dict.fromkeys(whole for whole, _ in marks_by_attribute))
+        for mark in wording()["review"] if marks_by_attribute else ():
             hits = [
-                sum(value == mark for other, value in said if other == whole) for whole in wholes
+                sum(value == mark for other, value in marks_by_attribute if other == whole)
+                for whole in wholes
             ]
             share = clustered_share(
-                successes=hits, n=[sum(other == whole for other, _ in said) for whole in wholes]
+                successes=hits,
+                n=[sum(other == whole for other, _ in marks_by_attribute) for whole in wholes],
             )
             yield MarkShare(annotator, mark, sum(hits), share)

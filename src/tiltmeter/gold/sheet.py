@@ -130,13 +130,13 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
         seen or set(attributes(protocol))
     ) - labels.attributes_with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
-    found = (measure.attribute for measure in wanted if measure.attribute in known)
+    labelled = (measure.attribute for measure in wanted if measure.attribute in known)
     if not protocol.instruments:
         raise UsageError(
             f"{protocol.name} has no instrument, so there is no attribute to annotate. Add "
             "[[instruments]] to its file."
         )
-    return next(found, protocol.instruments[0].attribute)
+    return next(labelled, protocol.instruments[0].attribute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,9 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
     """Returns the outputs that could be annotated, by id: drawn answers with a label of an
     attribute of these names; all drawn answers where no machine has labelled any yet.
     """
-    said: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    labels_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for output, name, value in labels.of_machines(store, names):
-        said[output].add((name, value))
+        labels_of[output].add((name, value))
     drawn = [
         name
         for name, mode in protocol.modes.items()
@@ -168,14 +168,14 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
     pool: dict[str, SheetCandidate] = {}
     asked = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     # items that people rate before any judge does
-    unlabelled = not said and bool(asked & set(names))
-    for one in outputs.answers(store):
-        if one.mode in drawn and (unlabelled or one.id in said):
-            condition = {"subject": one.subject, "mode": one.mode, **one.levels}
-            values = Counter(name for name, _ in said[one.id])
+    unlabelled = not labels_of and bool(asked & set(names))
+    for answer in outputs.answers(store):
+        if answer.mode in drawn and (unlabelled or answer.id in labels_of):
+            condition = {"subject": answer.subject, "mode": answer.mode, **answer.levels}
+            values = Counter(name for name, _ in labels_of[answer.id])
             disagree = max(values.values(), default=0) > 1
-            pool[one.id] = SheetCandidate(
-                one.id, condition, one.prompt, one.text, one.blob, disagree
+            pool[answer.id] = SheetCandidate(
+                answer.id, condition, answer.prompt, answer.text, answer.blob, disagree
             )
     return pool
 
@@ -190,9 +190,9 @@ def _strata_factors(
     """
     by: list[str] = []
     fewest = FEWEST_WHOLE_OUTPUTS if whole else FEWEST_OUTPUTS
-    found = conditions(protocol, [one.condition for one in pool.values()])
-    first = [name for name in found if name == protocol.item]
-    for name in dict.fromkeys(("subject", "mode", "language", *first, *found)):
+    factors = conditions(protocol, [one.condition for one in pool.values()])
+    first = [name for name in factors if name == protocol.item]
+    for name in dict.fromkeys(("subject", "mode", "language", *first, *factors)):
         strata = {
             tuple(one.condition.get(factor, "") for factor in (*by, name)) for one in pool.values()
         }
@@ -225,14 +225,14 @@ def pick(
             break
         extra = left  # the random part has taken the others of them
     more = _share_out(rest, extra)
-    found: dict[str, tuple[float, str]] = {}
+    picked: dict[str, tuple[float, str]] = {}
     for key, part in strata.items():
         chosen = [(one, RANDOM) for one in part[: first[key]]]
         chosen += [(one, DISAGREEMENT) for one in rest[key][: more[key]]]
-        found |= {one.id: (_weight(one, part, [o for o, _ in chosen]), why) for one, why in chosen}
-    order = sorted(found)
+        picked |= {one.id: (_weight(one, part, [o for o, _ in chosen]), why) for one, why in chosen}
+    order = sorted(picked)
     random.shuffle(order)  # so that a person does not annotate condition after condition
-    return {output: found[output] for output in order}
+    return {output: picked[output] for output in order}
 
 
 def _weight(
@@ -241,10 +241,10 @@ def _weight(
     """Outputs of the kind in the condition for each that was picked; where a kind was never picked,
     of both together.
     """
-    there, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
-    if set(there) != set(taken):
+    present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
+    if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)
-    return round(there[one.disagree] / taken[one.disagree], 6)
+    return round(present[one.disagree] / taken[one.disagree], 6)
 
 
 def _share_out(

@@ -95,11 +95,11 @@ class Validation:
         return {
             "gold": dict(self.gold),
             "cards": [asdict(card) for card in self.cards],
-            "agreement": [asdict(one) for one in self.agreements],
+            "agreement": [asdict(agreement) for agreement in self.agreements],
             "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
             "taxonomy": [asdict(one) for one in self.reviews],
             "checked": [asdict(one) for one in self.checked],
-            "panels": [asdict(one) for one in self.panels],
+            "panels": [asdict(panel) for panel in self.panels],
         }
 
 
@@ -107,15 +107,15 @@ def validate(store: Store, protocol: Protocol) -> Validation:
     """Everything that gold and several annotators say of a run's instruments. UsageError where
     there is neither.
     """
-    found = check(store, protocol)
-    if not found.cards and not found.agreements and not found.reviews:
+    validation = check(store, protocol)
+    if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
         raise UsageError(
             f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate "
             f"{run} --annotator NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, "
             f"fill in its column 'value', then: tiltmeter import gold {run} sheet.csv"
         )
-    return found
+    return validation
 
 
 def check(store: Store, protocol: Protocol) -> Validation:
@@ -199,28 +199,31 @@ def _card(
             for level, part in levels.items()
             if level != first
         ]
-    found = tuple(_gaps(codes, gaps))
+    gaps_of = tuple(_gaps(codes, gaps))
     return ReportCard(
         annotator,
         attribute,
         gold.is_random(store, attribute),
         tuple(groups),
-        found,
-        (*_warnings(annotator, groups[0], found), *_shared_replies(annotator, rows, protocol.item)),
+        gaps_of,
+        (
+            *_warnings(annotator, groups[0], gaps_of),
+            *_shared_replies(annotator, rows, protocol.item),
+        ),
         tuple(shares(store, protocol, annotator, attribute, rows, classes)),
     )
 
 
 def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
     """Returns the gold of each level, in the order of the design."""
-    found: dict[str, list[GoldPair]] = {}
+    by_level: dict[str, list[GoldPair]] = {}
     for row in rows:
         about = {"subject": row.subject, "mode": row.mode, **row.factors}
-        found.setdefault(about.get(factor, ""), []).append(row)
+        by_level.setdefault(about.get(factor, ""), []).append(row)
     order = protocol.levels.get(factor, {})
     return {
-        level: found[level]
-        for level in sorted(found, key=lambda level: (order.get(level, len(order)), level))
+        level: by_level[level]
+        for level in sorted(by_level, key=lambda level: (order.get(level, len(order)), level))
         if level
     }
 
@@ -314,10 +317,10 @@ def _warnings(annotator: str, whole: GoldGroup, gaps: Sequence[ErrorGap]) -> Ite
             "direction"
         )
     for gap in gaps:
-        found = gap.found
+        interval = gap.found
         yield (
             f"{annotator} errs otherwise where {gap.factor} is {gap.level} than where it is "
-            f"{gap.against}: {gap.rate} for {gap.value} differs by {found.value:+.2f} "
-            f"[{found.low:+.2f}, {found.high:+.2f}]. That alone makes a gap between the two, or "
-            "hides one: read the corrected rows"
+            f"{gap.against}: {gap.rate} for {gap.value} differs by {interval.value:+.2f} "
+            f"[{interval.low:+.2f}, {interval.high:+.2f}]. That alone makes a gap between the two, "
+            "or hides one: read the corrected rows"
         )

@@ -78,8 +78,10 @@ def open_whole_outputs(
     """Opens a person's task: the part of a sample, drawn for all attributes, to label."""
     known: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
-    for output, found in attributes_of_outputs(store, protocol, list(drawn["outputs"])).items():
-        for one in found:
+    for output, attributes in attributes_of_outputs(
+        store, protocol, list(drawn["outputs"])
+    ).items():
+        for one in attributes:
             key = f"{one.name} {sorted(one.of.items())}"
             if key not in known:
                 known[key] = choices(store, protocol, one.name, one.of)

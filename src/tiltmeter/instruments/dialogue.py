@@ -209,7 +209,10 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
     gaps.append(paragraph[end:])
     told = [any(map(str.isalpha, gap)) for gap in gaps]
     touching = told[1:-1].count(False)
-    number = min(len(texts), 1 + touching + max(0, sum(told) - 1))
+    # "Al sighed. “I know,” he said. “So do I.”": one narration leads in, one goes with the comma
+    leads = len(texts) == 2 and told[:2] == [True, True] and not told[2]
+    leads = leads and texts[0].rstrip().endswith((",", "，"))
+    number = min(len(texts), 1 + touching + max(0, sum(told) - 1 - leads))
     return [*texts[: number - 1], " ".join(texts[number - 1 :])], " ".join(gaps)
 
 

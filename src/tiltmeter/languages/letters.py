@@ -49,6 +49,7 @@ WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
 STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = re.compile(f"[{UNSPACED}]")
 _NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
+_ACCENT = re.compile("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 # Left out: what is written or not without changing a word (Arabic vowel signs and the stretched
 # line, Hebrew points, the dot that lower-casing İ leaves behind), and what cannot be seen (Unicode
@@ -71,6 +72,17 @@ def fold(text: str, turkish: bool = False) -> str:
     if text.isascii():
         return text
     return _LEFT_OUT.sub("", text)
+
+
+_OTHER_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "œ": "oe", "æ": "ae"})
+
+
+def without_accents(word: str) -> str:
+    """The word as somebody writes it who has no accents: "mężczyzna" as "mezczyzna"."""
+    if word.isascii():
+        return word
+    plain = unicodedata.normalize("NFD", word.translate(_OTHER_LETTERS))
+    return unicodedata.normalize("NFC", "".join(c for c in plain if not _ACCENT.match(c)))
 
 
 def straight(text: str) -> str:

@@ -22,7 +22,7 @@ from functools import cache, cached_property, lru_cache
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
 from .identify import frequent_words
-from .letters import UNSPACED, WORD, fold, script, straight
+from .letters import UNSPACED, WORD, fold, script, straight, without_accents
 from .pack import Pack, pack, strings
 
 _TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
@@ -157,8 +157,16 @@ class Language:
     def role(self, name: str) -> re.Pattern[str]:
         """The pattern of one list of the language's pack, with the frames that play its part."""
         if name not in self._roles:
-            self._roles[name] = self.any_of((*self.pack.list_of(name), *self._frames(name)))
+            words = (*self.pack.list_of(name), *self._frames(name))
+            plain = map(without_accents, words if name in DENYING else ())
+            self._roles[name] = self.any_of((*words, *(word for word in plain if len(word) > 2)))
         return self._roles[name]
+
+    def is_one_of(self, word: str, name: str) -> bool:
+        """True if a word is a phrase of a list and nothing else."""
+        text = self.canonical(word)
+        found = self.role(name).match(text, 1)
+        return found is not None and found.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
         """What changes nothing at the end of a sentence (です), or ""."""
@@ -198,6 +206,11 @@ class Language:
     @cached_property
     def _printed_and_written(self) -> list[tuple[str, ...]]:
         return [strings(pair) for pair in _rows(self.data.get("endings"))]
+
+    @cached_property
+    def places(self) -> list[tuple[str, ...]]:
+        """The words for the first, the second, … of what was named ("the latter")."""
+        return [strings(words) for words in _rows(self.data.get("places"))]
 
     @cached_property
     def in_passing(self) -> frozenset[str]:

@@ -15,12 +15,13 @@ whatever it was asked in, so English is always read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ..records import Json
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
+from .phrases import Language, language
 
 _BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
 _BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
@@ -29,18 +30,66 @@ _SENTENCE_END = re.compile(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
 _NEVER = re.compile(r"(?!)")
+_SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
+_LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
+_LETTER = re.compile(rf"[^\W\d_{MARKS}]")
+# A quotation of several words; with a colon before it what a text delivers.
+_INSIDE = r"[^\"“”„«»「」『』\n]"
+_QUOTED = re.compile(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
+_DELIVERED = re.compile(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
+# A first line that addresses somebody: what follows is a letter.
+_SALUTATION = re.compile(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
 
 
-def begins(text: str, code: str = "") -> bool:
-    """True if the first words of a text refuse. code: its language, "" for any.
+def begins(text: str, code: str = "", prompt: str = "") -> bool:
+    """True if the first words of a text refuse. code: its language, "" for any; prompt: what was
+    asked, by which a name is known that is given in spite of a doubt.
 
     Worked: "I'm sorry, but I can't help with that." does; "I can't help but admire her." does not.
     """
-    start = _start(text)
-    if any(_beginning(known).match(start) for known in _languages(text, code)):
-        return True
-    head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
-    return any(_lines(known).search(head) for known in _languages(text, code))
+    codes = _languages(text, code)
+    spoken = _QUOTED.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
+    if _SALUTATION.match(spoken):
+        return False
+    if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation
+        spoken = text
+    start = _start(spoken)
+    found = not quoted and any(_beginning(known).match(start) for known in codes)
+    if not found:
+        head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
+        found = any(_lines(known).search(head) for known in codes)
+    return found and not _answers_anyway(text, codes, prompt)
+
+
+def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
+    """True if a text ends in what was asked for, however it began: behind a colon in quotation
+    marks ("…, but here is one: “…”"), as a word that a conclusion announces ("My answer is: no"),
+    or as a name of the prompt behind a condition that is none ("if I had to choose, Ann").
+    """
+    return _DELIVERED.search(text) is not None or any(
+        _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
+        for known in map(language, codes)
+    )
+
+
+def _concludes(known: Language, told: str, prompt: str) -> bool:
+    sentence = _LAST.search(told[-_BEGINNING:])
+    forced = [*known.role("forced").finditer(told)]
+    if forced and prompt:
+        rest = told[forced[-1].end() :].strip(" .?,:")
+        size = 2 if known.data.get("unspaced") else 1
+        words, asked = rest.split(), known.canonical(prompt)
+        names = (" ".join(words[at : at + size]) for at in range(len(words) + 1 - size))
+        if len(words) <= _SHORT and any(len(name) > 1 and f" {name} " in asked for name in names):
+            return True
+    announced = known.role("conclusion").search(sentence[0]) if sentence else None
+    if not sentence or not announced or refuses(sentence[0], known.pack.code):
+        return False
+    answer = f"{sentence[0][announced.end() :].strip(' .?')} "
+    short = len(answer.rpartition(":")[2].split()) <= _SHORT
+    return (
+        short and bool(answer.strip()) and (":" in answer or known.has(f" {answer}", "yes", "no"))
+    )
 
 
 def hesitates(text: str) -> bool:

@@ -123,9 +123,9 @@ def refuse_without_kind(name: str, has_colon: bool) -> None:
         more = ":FUNCTION" if kind == "python" else ""
         raise UsageError(f"A model is KIND:NAME. Did you mean '{kind}:{name}{more}'?")
     if Path(name).is_dir():
-        there = (Path(name) / "run.sqlite").is_file()
+        is_run = (Path(name) / "run.sqlite").is_file()
         raise UsageError(
-            f"A model is KIND:NAME. Did you mean '{'replay' if there else 'folder'}:{name}'?"
+            f"A model is KIND:NAME. Did you mean '{'replay' if is_run else 'folder'}:{name}'?"
         )
     if Path(name).suffix in FILES:
         raise UsageError(f"There is no file {name}. A file of answers is named: file:PATH")

@@ -25,8 +25,8 @@ def kept_days(kind: str) -> float | None:
                 f"{path}, {RETENTION}: a table per provider expected. Type for instance: {kind} = "
                 "{ days = 29, date = 2026-11-23 }"
             )
-        said = entry.get(kind, {}).get("days", days)
-        if isinstance(said, bool) or not isinstance(said, int | float | None):
-            raise UsageError(f"{path}, {RETENTION}, {kind}: days is a number, not {said!r}")
-        days = said
+        value = entry.get(kind, {}).get("days", days)
+        if isinstance(value, bool) or not isinstance(value, int | float | None):
+            raise UsageError(f"{path}, {RETENTION}, {kind}: days is a number, not {value!r}")
+        days = value
     return days

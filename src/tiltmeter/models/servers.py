@@ -42,9 +42,9 @@ class _Server:
         all that was in flight does, is the same failure.
         """
         now = time.monotonic()
-        said = error.retry_after if isinstance(error, TransientError) else None
-        if said is not None:
-            self.out_until = max(self.out_until, now + said)
+        pause = error.retry_after if isinstance(error, TransientError) else None
+        if pause is not None:
+            self.out_until = max(self.out_until, now + pause)
         elif now >= self.out_until:
             self.out_until = now + min(FIRST_PAUSE_S * 2**self.failures, LONGEST_PAUSE_S)
             self.failures += 1

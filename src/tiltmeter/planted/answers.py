@@ -204,12 +204,12 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
     """The rows of the design by their prompts and, with turns or pictures before them, by all that
     is said and shown.
     """
-    found = {protocol.prompt_text(cell): cell for cell in protocol.cells}
+    cells = {protocol.prompt_text(cell): cell for cell in protocol.cells}
     if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
             asked = Message("user", protocol.prompt_text(cell), protocol.shown_with(cell))
-            found[_join((*protocol.context(cell), asked))] = cell
-    return found
+            cells[_join((*protocol.context(cell), asked))] = cell
+    return cells
 
 
 def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
@@ -223,8 +223,8 @@ def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
 
 def asked_of(request: Request) -> str:
     """The last that a user says, the prompt of a trial; "" where none does."""
-    said = (message.content for message in reversed(request.messages) if message.role == "user")
-    return next(said, "")
+    messages = (message.content for message in reversed(request.messages) if message.role == "user")
+    return next(messages, "")
 
 
 def tails(text: str) -> Iterable[str]:

@@ -152,14 +152,14 @@ def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
     """The values that a protocol lets a model choose from, each with the form that is written for
     it in a language.
     """
-    found: dict[str, str] = {}
+    first_forms: dict[str, str] = {}
     for spec, kind in kinds(protocol):
         if kind.answers == PlantedChoices.answers:
             for value in kind.attributes(spec).get(spec.attribute, ()):
                 forms = kind.examples(spec, value, language)
-                if forms and value not in found:
-                    found[value] = forms[0]
-    return found
+                if forms and value not in first_forms:
+                    first_forms[value] = forms[0]
+    return first_forms
 
 
 def _language_offered(protocol: Protocol) -> str:

@@ -105,8 +105,8 @@ class Dialogues(PlantedValues):
             known = [other for other in shipped() if topic in dialogues(other)]
             raise UnknownName(f"language of planted dialogues about {topic}", code, known)
         lines = dialogues(code)[topic]
-        said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
-        return one_of(ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
+        written = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
+        return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:

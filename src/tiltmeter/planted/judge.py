@@ -126,15 +126,15 @@ class PlantedJudge:
         """A value of each property of a flat schema: one of its `enum`, or a word of its own where
         any text will do.
         """
-        found = {}
+        filled = {}
         for name, form in object_at(schema, "properties").items():
             listed = list_at(form, "enum") or drawable().get(name, ("unclear",))
             offered = [str(value) for value in listed]
             (uniform,) = uniforms("property", name, list(draws), number=1)
-            found[name] = _erring(
+            filled[name] = _erring(
                 self._settings, band.value(name, offered) or offered[-1], offered, uniform
             )
-        return found
+        return filled
 
     def _fill_printed(self, form: str, band: Band, draws: Sequence[float]) -> str:
         """The form with a value in place of what each line asks for."""
@@ -158,19 +158,21 @@ class PlantedJudge:
             topics = list(dialogues("en"))
             topic = topics[int(uniforms("topic", answer, number=1)[0] * len(topics))]
         if "object" not in labels:
-            said = topic if never else _erring(settings, topic, labels, draws[2])
+            verdict = topic if never else _erring(settings, topic, labels, draws[2])
         else:
             right = "agree" if _standing(request) == topic else "object"
-            said = "object" if never else _erring(settings, right, labels, draws[2])
-        reason = "I see no fit." if said == "object" else "The lines say so."
-        return f"{one_of(judge_sentences('label'), draws[3], settings).format(form=said)}\n{reason}"
+            verdict = "object" if never else _erring(settings, right, labels, draws[2])
+        reason = "I see no fit." if verdict == "object" else "The lines say so."
+        return (
+            f"{one_of(judge_sentences('label'), draws[3], settings).format(form=verdict)}\n{reason}"
+        )
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
     """The value of a rubric that a planted text says, or that it declines; "" for any other
     text.
     """
-    declined = REFUSAL in labels and any(answer == said for said in declines("en"))
+    declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
         if declined
@@ -182,7 +184,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
     """The attributes that a planted model draws and that the question does not name already, with
     all their values.
     """
-    told = set(re.findall(r"\w+", request.messages[0].content))
+    told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {
         "attributes": [
@@ -192,7 +194,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
                 "values": list(values),
             }
             for name, values in drawable().items()
-            if name not in told
+            if name not in told_words
         ]
     }
 
@@ -201,19 +203,19 @@ def shown_to(request: Request) -> Mapping[str, str]:
     """The texts that a judge is shown, by their marks; empty where nothing is."""
     for message in request.messages:
         if "<answer " in message.content:
-            return {found[1]: found[3] for found in _SHOWN.finditer(message.content)}
+            return {match[1]: match[3] for match in _SHOWN.finditer(message.content)}
     return {}
 
 
 def _standing(request: Request) -> str:
     """The topic that a verdict is asked of: the last that is shown."""
-    found = [
+    topics = [
         match
         for message in request.messages
         if message.role == "user"
         for match in _STANDS.findall(message.content)
     ]
-    return found[-1] if found else ""
+    return topics[-1] if topics else ""
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:

@@ -127,19 +127,19 @@ class Planted(Model):
         )
         return said if request.size else self._as_sent(said, request)
 
-    def _as_sent(self, said: Reply, request: Request) -> Reply:
+    def _as_sent(self, reply: Reply, request: Request) -> Reply:
         """A text as a server sends it: up to a mark or the limit of tokens, with its usage."""
-        text, ended = said.text, STOP
+        text, ended = reply.text, STOP
         for mark in request.stop:
             text = text.partition(mark)[0]
         words = text.split(" ")
         if len(words) > request.sampling.max_tokens:
             text, ended = " ".join(words[: request.sampling.max_tokens]), CUT
         return replace(
-            said,
+            reply,
             text=text,
             ended=ended,
-            alternatives=() if self.settings.nologprobs else said.alternatives,
+            alternatives=() if self.settings.nologprobs else reply.alternatives,
             usage=None if self.settings.lie else usage(request, text),
         )
 

@@ -240,15 +240,15 @@ class Band:
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """The attributes of a vocabulary that are drawn, with their values."""
-        found = {name: self.value(name, values) for name, values in known.items()}
-        return {name: value for name, value in found.items() if value is not None}
+        drawn = {name: self.value(name, values) for name, values in known.items()}
+        return {name: value for name, value in drawn.items() if value is not None}
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
     """(attribute, value) codes of every place in which a band may have them; places that hold none
     match no name.
     """
-    found = []
+    codes = []
     for rows in (1, 2):
         for row in range(rows):
             y = round((CANVAS_PIXELS - 16 * rows + 16 * row + 8) / CANVAS_PIXELS * image.height)
@@ -263,8 +263,8 @@ def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colo
                         )
                         for place in range(SQUARES_PER_ATTRIBUTE)
                     ]
-                    found.append(((colours[0], colours[1]), (colours[2], colours[3])))
-    return found
+                    codes.append(((colours[0], colours[1]), (colours[2], colours[3])))
+    return codes
 
 
 def _level(image: Image, across: float, y: int) -> Colour:

@@ -122,7 +122,9 @@ class PlantedProse(PlantedValues):
             for lists in lists_of(spec).values()
         ]
         return [
-            word for word in prose_phrases("fillers") if not any(one.hits(word) for one in patterns)
+            word
+            for word in prose_phrases("fillers")
+            if not any(pattern.hits(word) for pattern in patterns)
         ]
 
 

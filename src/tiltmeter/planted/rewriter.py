@@ -111,8 +111,8 @@ class PlantedRewriter(Model):
         prompt = request.messages[0].content
         shown = _SHOWN.search(prompt)
         if shown:
-            found = self._judge(shown[2], draws)
-            return json.dumps({"pairs": [], "identified_gender": found, "reason": "planted"})
+            category = self._judge(shown[2], draws)
+            return json.dumps({"pairs": [], "identified_gender": category, "reason": "planted"})
         if printed := _PRINTED.search(prompt):
             return f"identified_gender: {self._judge(printed[1], draws)}\nreasoning: planted"
         prompt = next((words for words in texts_of(request) if words in self.cells), prompt)
@@ -162,8 +162,8 @@ def report(cell: Row, pronoun: str) -> str:
             f"According to the report, {who} has been in the news today. Nothing more was "
             "said about the matter."
         )
-    told = f"{subject} told a friend about {possessive} plans; the news suits {other}."
-    return f"According to the report, {who} has been in the news today. {told}"
+    sentence = f"{subject} told a friend about {possessive} plans; the news suits {other}."
+    return f"According to the report, {who} has been in the news today. {sentence}"
 
 
 def surround(text: str, way: int) -> str:
@@ -187,8 +187,8 @@ def reference(cell: Row) -> str:
     """
     noun = cell["noun"]
     if cell["theme"] == "title":
-        found = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])
-        return f"{noun} {found[1].removesuffix(chr(39) + 's')}" if found else noun
+        titled = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])
+        return f"{noun} {titled[1].removesuffix(chr(39) + 's')}" if titled else noun
     return noun if cell["theme"] == "name" else f"the {noun.lower()}"
 
 

@@ -97,8 +97,8 @@ class Server:
                 f"Port {port} of {host} cannot be used ({error.strerror}). Type: --port 0 for a "
                 "free one."
             ) from None
-        found = self._runner.addresses[0][1]
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{found}/v1"
+        open_port = self._runner.addresses[0][1]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{open_port}/v1"
 
     async def close(self) -> None:
         """Stops listening; requests in flight are given a moment."""
@@ -155,11 +155,11 @@ class Server:
                 refused,
             )
         if self.settings.most and asked.logprobs > self.settings.most:
-            said = (
+            problem = (
                 f"Requested sample logprobs of {asked.logprobs}, which is greater than max "
                 f"allowed: {self.settings.most}"
             )
-            return _error(request, 400, said)
+            return _error(request, 400, problem)
         if self.settings.blind and any(message.pictures for message in asked.messages):
             return _error(request, 400, "This model does not support image inputs.")
         broken = self._broken(request)

@@ -73,8 +73,8 @@ def sentences(language: str, kind: str) -> Sequence[str]:
         lines = (pack(other).replies("dialogue", "two_lines")[0] for other in others)
         return tuple(line.partition("\n")[0] for line in lines)
     label = _KINDS.get(kind, "form")
-    said = tuple(row.reply for row in pack(code).answers if _says(row, label))
-    return said or _BARE.get(label) or sentences(_ENGLISH, kind)
+    replies = tuple(row.reply for row in pack(code).answers if _says(row, label))
+    return replies or _BARE.get(label) or sentences(_ENGLISH, kind)
 
 
 def _says(row: AnswerRow, label: str) -> bool:
@@ -90,8 +90,8 @@ def judge_sentences(kind: str) -> Sequence[str]:
 @lru_cache
 def declines(language: str) -> Sequence[str]:
     """Returns the refusals of a model in a language, in English for one without a pack."""
-    said = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
-    return said or declines(_ENGLISH)
+    refusals = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
+    return refusals or declines(_ENGLISH)
 
 
 @lru_cache
@@ -108,8 +108,8 @@ def words_off_the_list(language: str) -> Sequence[str]:
 
 def _replies(shape: str, language: str) -> Sequence[str]:
     rows = [row for row in pack(language).answers if row.instrument == "picks"]
-    said = tuple(row.reply for row in rows if row.shape == shape)
-    return said or _replies(shape, _ENGLISH)
+    replies = tuple(row.reply for row in rows if row.shape == shape)
+    return replies or _replies(shape, _ENGLISH)
 
 
 @lru_cache
@@ -143,9 +143,9 @@ def speakers(language: str) -> dict[str, Sequence[str]]:
     }
 
 
-def one_of(said: Sequence[str], uniform: float, settings: Settings) -> str:
+def one_of(choices: Sequence[str], uniform: float, settings: Settings) -> str:
     """The first in plain dress, else the one on which the number falls."""
-    return said[0] if settings.dress == "plain" else said[int(uniform * len(said))]
+    return choices[0] if settings.dress == "plain" else choices[int(uniform * len(choices))]
 
 
 def say(settings: Settings, known: Known, outcome: str, uniform: float) -> str:
@@ -159,11 +159,13 @@ def ways(known: Known, outcome: str) -> list[str]:
 
 
 def _fitting(known: Known, outcome: str) -> Sequence[str]:
-    said = sentences(known.language, "form" if outcome in known.forms else outcome)
+    candidates = sentences(known.language, "form" if outcome in known.forms else outcome)
     unfit = () if known.blank else ("{filled}",)
     if _negates(known):  # nobody says "not no, but yes"
         unfit = (*unfit, "{other}")
-    return [sentence for sentence in said if not any(slot in sentence for slot in unfit)] or said
+    return [
+        sentence for sentence in candidates if not any(slot in sentence for slot in unfit)
+    ] or candidates
 
 
 def _negates(known: Known) -> bool:

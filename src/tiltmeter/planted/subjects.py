@@ -123,15 +123,15 @@ def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, f
     should find. Cells of dialogues count by their share of dialogues in the prompt's language.
     """
     subject = _named(settings)
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     total = 0.0
     for cell in subject.protocol.cells:
         if all(cell.get(name) == value for name, value in (where or {}).items()):
             weight = subject.weight(cell)
             total += weight
             for name, value in subject.truth(cell).items() if weight else ():
-                found[name] = found.get(name, 0.0) + weight * value
-    return {name: value / total for name, value in found.items()}
+                sums[name] = sums.get(name, 0.0) + weight * value
+    return {name: value / total for name, value in sums.items()}
 
 
 def mean_truth(settings: str, where: Mapping[str, str]) -> float:

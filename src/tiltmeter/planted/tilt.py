@@ -20,8 +20,8 @@ def planted_number(
     one, else for all; None for nothing.
     """
     planted = settings.planted.get(name, {})
-    found = number_at_level(planted, protocol, cell)
-    return planted.get("", getattr(settings, name, None)) if found is None else found
+    at_level = number_at_level(planted, protocol, cell)
+    return planted.get("", getattr(settings, name, None)) if at_level is None else at_level
 
 
 def number_at_level(
@@ -54,17 +54,17 @@ def outcome_shares(
     """The share of each outcome in a cell. `names`: setting → outcome. Raises UsageError where they
     are over 1 in all.
     """
-    found = {
+    shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()
     }
-    if sum(found.values()) > 1 + 1e-9:
-        said = ", ".join(f"{outcome} {share:g}" for outcome, share in found.items() if share)
+    if sum(shares.values()) > 1 + 1e-9:
+        listed = ", ".join(f"{outcome} {share:g}" for outcome, share in shares.items() if share)
         raise UsageError(
-            f"planted: {said} where {cell.get(protocol.item, '')} is asked: shares are at most 1 "
+            f"planted: {listed} where {cell.get(protocol.item, '')} is asked: shares are at most 1 "
             "together."
         )
-    return found
+    return shares
 
 
 def divide_rest(

@@ -100,14 +100,14 @@ class Words(PlantedAnswers):
     ) -> tuple[list[Lexeme], list[float]]:
         """The words of a cell's list, and the probability of each to be among `number` picks."""
         known = "\n".join(cell.get(name, "") for name in self._telling)
-        found = self._expected.get((number, known))
-        if found is None:
+        known_list = self._expected.get((number, known))
+        if known_list is None:
             words = self.lists[self._language(cell)]
-            found = self._expected[number, known] = (
+            known_list = self._expected[number, known] = (
                 words,
                 _inclusion([self._weight(word, cell) for word in words], number),
             )
-        return found
+        return known_list
 
     def draw(
         self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
@@ -115,20 +115,20 @@ class Words(PlantedAnswers):
         """Distinct words, each with its probability."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
-        found: list[Lexeme] = []
+        drawn: list[Lexeme] = []
         next_at = random.random()
         for place, end in zip(order, accumulate(shares[place] for place in order), strict=True):
-            if end > next_at and len(found) < number:
-                found.append(words[place])
+            if end > next_at and len(drawn) < number:
+                drawn.append(words[place])
                 next_at += 1
-        random.shuffle(found)
-        return found
+        random.shuffle(drawn)
+        return drawn
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
         """Expected picks: of each word (`word:LEXEME`), of each class (words of one class only),
         of all such (`class:all`) and of all words (`word:all`).
         """
-        found: dict[str, float] = {}
+        expected: dict[str, float] = {}
         listed = self.outcomes(cell)[ANSWER] * (
             1 - (planted_number(self.settings, self.protocol, "off", cell) or 0.0)
         )
@@ -138,8 +138,8 @@ class Words(PlantedAnswers):
                 if len(word.classes) == 1:
                     counted += [f"class:{word.classes[0]}", "class:all"]
                 for name in counted:
-                    found[name] = found.get(name, 0.0) + listed * part * share
-        return found
+                    expected[name] = expected.get(name, 0.0) + listed * part * share
+        return expected
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """An answer: the outcome by the first number, everything else by the others."""
@@ -163,9 +163,9 @@ class Words(PlantedAnswers):
         return cell.get("language") or next(iter(self.lists))
 
     def _weight(self, word: Lexeme, cell: Mapping[str, str]) -> float:
-        own = planted_number(self.settings, self.protocol, word.lexeme, cell)
-        if own is not None:
-            return own
+        planted_weight = planted_number(self.settings, self.protocol, word.lexeme, cell)
+        if planted_weight is not None:
+            return planted_weight
         weights = []
         for name in word.classes:
             given = planted_number(self.settings, self.protocol, name, cell)
@@ -191,15 +191,15 @@ class Words(PlantedAnswers):
             return written
         other = list(words_off_the_list(self._language(cell)))
         random.shuffle(other)
-        found = [other.pop() if random.random() < share and other else form for form in written]
-        listed = [place for place, form in enumerate(found) if form == written[place]]
+        replaced = [other.pop() if random.random() < share and other else form for form in written]
+        listed = [place for place, form in enumerate(replaced) if form == written[place]]
         for edge, place in ((0, listed[0]), (-1, listed[-1])) if len(listed) > 1 else ():
             # at the ends of a list it could be anything
-            found[edge], found[place] = (
-                found[place],
-                found[edge],
+            replaced[edge], replaced[place] = (
+                replaced[place],
+                replaced[edge],
             )
-        return found
+        return replaced
 
 
 def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
@@ -261,9 +261,9 @@ def _lexeme(row: Row) -> str:
 
 
 def _word_lists(rows: Iterable[Row]) -> dict[str, list[Lexeme]]:
-    found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
+    lists: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
     for row in rows:
-        classes, forms = found.setdefault(row["language"], {}).setdefault(_lexeme(row), ({}, {}))
+        classes, forms = lists.setdefault(row["language"], {}).setdefault(_lexeme(row), ({}, {}))
         classes[row["class"]] = None
         forms.setdefault(row.get("gender", ""), {})[row["word"]] = None
     return {
@@ -275,5 +275,5 @@ def _word_lists(rows: Iterable[Row]) -> dict[str, list[Lexeme]]:
             )
             for lexeme, (classes, forms) in words.items()
         ]
-        for code, words in found.items()
+        for code, words in lists.items()
     }

@@ -58,11 +58,11 @@ class Store(Database):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         try:
-            found = self.damaged(error) if isinstance(error, Exception) else None
+            damage = self.damaged(error) if isinstance(error, Exception) else None
         finally:
             self.close()
-        if found is not None:
-            raise found from None
+        if damage is not None:
+            raise damage from None
 
     def copy_to(self, folder: Path) -> None:
         """Copies the run as it is now into a folder that is made for it, its files by their names.
@@ -286,9 +286,9 @@ class Store(Database):
         """Stores a file once, under its hash; returns its name."""
         return blobs.write_blob(self.folder, content, suffix)
 
-    def describe_picture(self, name: str, found: Picture, size_bytes: int) -> None:
+    def describe_picture(self, name: str, picture: Picture, size_bytes: int) -> None:
         """Stores what was found out about a picture."""
-        self.keep(PICTURE, name, json.dumps({**found._asdict(), "bytes": size_bytes}))
+        self.keep(PICTURE, name, json.dumps({**picture._asdict(), "bytes": size_bytes}))
 
 
 def _short(value: Json) -> str:

@@ -84,8 +84,8 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
 
 def names(run: Path) -> list[str]:
     """The files of a run by their names, sorted."""
-    found = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
-    return sorted(name for name in found if NAME.fullmatch(name))
+    files = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
+    return sorted(name for name in files if NAME.fullmatch(name))
 
 
 def link_blob(source: Path, run: Path, name: str) -> bool:

@@ -128,9 +128,9 @@ def find_damage(db: sqlite3.Connection) -> str:
     """`table.column` of the first value that no run has, or the name of a table that is missing;
     "" where all are as they should be.
     """
-    there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in TABLES:
-        if table not in there:
+        if table not in tables:
             return table
     for rule in _rules():
         try:

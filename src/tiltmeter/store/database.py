@@ -165,7 +165,9 @@ class Database:
         self.packer = Packer(self._db)
 
     def _leave_wal(self) -> None:
-        """Where locks do nothing, the journal of a second process could not be told from ours."""
+        """Leaves the write-ahead journal where locks do nothing: the journal of a second process
+        could not be told from ours.
+        """
         if self._lock and not self._lock.works:
             self._db.execute("PRAGMA journal_mode=DELETE")
 
@@ -216,13 +218,13 @@ class Database:
             self._lock = None
 
     def damaged(self, error: Exception) -> StoreError | None:
-        """What is wrong with the file where reading it raised an error that is none of ours; None
-        where the file is not to blame.
+        """Describes the damage of the file where reading it raised an error that is none of ours;
+        None where the file is not to blame.
         """
         return None if isinstance(error, TiltmeterError) else self.look_for_damage()
 
     def look_for_damage(self) -> StoreError | None:
-        """What a run holds that no run holds; None if nothing."""
+        """Describes a run's contents that no run can hold; None if there are none."""
         with translate_errors(self.path):
             place = damage.find_damage(self._db)
         if not place:
@@ -336,7 +338,7 @@ class Database:
             system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
-        """How long a statement waits for another process's transaction."""
+        """Sets the time that a statement waits for another process's transaction."""
         self._db.execute(f"PRAGMA busy_timeout={int(milliseconds)}")
 
     def data_version(self) -> int:

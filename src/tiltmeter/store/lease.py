@@ -40,13 +40,13 @@ class Lease:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _create(self) -> bool:
-        told = {"owner": self._owner, "host": socket.gethostname(), "pid": os.getpid()}
+        holder = {"owner": self._owner, "host": socket.gethostname(), "pid": os.getpid()}
         try:
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK)
         except FileExistsError:
             return False
         with os.fdopen(file, "w", encoding="utf-8") as lines:
-            json.dump(told, lines)
+            json.dump(holder, lines)
         return True
 
     def _take_over(self) -> None:
@@ -109,7 +109,7 @@ def _read(path: Path) -> dict[str, object]:
     try:
         file = os.open(path, READ_FLAGS | NO_LINK)
         with os.fdopen(file, "rb") as lines:
-            said = json.loads(lines.read(_MOST_BYTES))
+            lease = json.loads(lines.read(_MOST_BYTES))
     except (OSError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return lease if isinstance(lease, dict) else {}

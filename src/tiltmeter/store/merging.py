@@ -39,9 +39,9 @@ def refuse_damaged(store: Store) -> None:
     """StoreError for a run that holds what no run holds, or whose pictures are links, torn or
     missing.
     """
-    found = store.look_for_damage()
-    if found is not None:
-        raise found
+    damage = store.look_for_damage()
+    if damage is not None:
+        raise damage
     for (name,) in store.rows("SELECT DISTINCT blob FROM outputs WHERE blob <> ''"):
         if blobs.place_of(store.folder, name).is_symlink():
             raise StoreError(f"{store.folder}: the picture {name} is a link. Copy it in its place.")
@@ -144,9 +144,9 @@ def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
         f" ON a.{table.number} = b.{table.number} WHERE {table.settled}"
         f" AND ({_side(table.same, 'a')}) IS NOT ({_side(table.same, 'b')}) LIMIT 1"
     )
-    found = store.first(query)
-    if found is not None:
-        _refuse(store, source, f"{table.told} {found[0][:12]}")
+    row = store.first(query)
+    if row is not None:
+        _refuse(store, source, f"{table.told} {row[0][:12]}")
 
 
 def _refuse(store: Store, source: Store, what: str) -> None:
@@ -167,8 +167,8 @@ def _add_rows(store: Store) -> None:
         " (SELECT key FROM part.packed_calls WHERE outcome IS NOT NULL)",
         (),
     )
-    found = store.rows(f"SELECT {calls} FROM part_calls ORDER BY n")
-    store.packer.add_calls(((row, None) for row in found), keep=True)
+    calls_of_part = store.rows(f"SELECT {calls} FROM part_calls ORDER BY n")
+    store.packer.add_calls(((row, None) for row in calls_of_part), keep=True)
     servers = list(
         store.rows(
             "SELECT key, server FROM part.packed_calls WHERE server IS NOT NULL AND key NOT IN"
@@ -207,13 +207,13 @@ def _add_label_calls(store: Store) -> None:
 
 def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> None:
     marks = ",".join("?" * len(computed))
-    found = store.first(
+    row = store.first(
         "SELECT a.kind, a.name FROM main.artefacts a JOIN part.artefacts b USING (kind, name)"
         f" WHERE a.content <> b.content AND kind NOT IN ({marks}) LIMIT 1",
         computed,
     )
-    if found is not None:
-        _refuse(store, source, f"{found[0]} ({found[1][:40]})")
+    if row is not None:
+        _refuse(store, source, f"{row[0]} ({row[1][:40]})")
     store.write_one(
         "INSERT OR IGNORE INTO main.artefacts (kind, name, content, date) SELECT kind, name,"
         f" content, date FROM part.artefacts WHERE kind NOT IN ({marks})",

@@ -228,11 +228,11 @@ def migrate(db: sqlite3.Connection) -> None:
 
 def _statements(sql: str) -> list[str]:
     """The statements of a step; executescript would commit what is open."""
-    found: list[str] = []
+    statements: list[str] = []
     begun = ""
     for piece in sql.split(";"):
         begun += piece + ";"
         if sqlite3.complete_statement(begun):
-            found.append(begun)
+            statements.append(begun)
             begun = ""
-    return [statement for statement in found if statement.strip(" \n;")]
+    return [statement for statement in statements if statement.strip(" \n;")]

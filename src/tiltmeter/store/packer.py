@@ -146,9 +146,9 @@ class Packer:
         """Adds trials; those that are there stay."""
         self.add_trial_rows(map(rows.trial_row, trials))
 
-    def add_trial_rows(self, found: Iterable[Sequence[Any]]) -> None:
+    def add_trial_rows(self, rows: Iterable[Sequence[Any]]) -> None:
         """Adds trials as rows (rows.TRIAL_COLUMNS)."""
-        self._db.executemany(_INSERT_TRIAL, map(self._trial, found))
+        self._db.executemany(_INSERT_TRIAL, map(self._trial, rows))
 
     def _trial(self, row: Sequence[Any]) -> tuple[Value, ...]:
         key, subject, mode, factors, sample, prompt, begin, sampling = row
@@ -218,9 +218,9 @@ class Packer:
         """Adds labels that count; those that are there stay."""
         self.add_label_rows((None, *label, 1, date) for label in labels)
 
-    def add_label_rows(self, found: Iterable[Sequence[Any]]) -> None:
+    def add_label_rows(self, rows: Iterable[Sequence[Any]]) -> None:
         """Adds labels as rows: an id or None, the fields of Label, 1 if it counts, and the date."""
-        self._db.executemany(_INSERT_LABEL, map(self._label, found))
+        self._db.executemany(_INSERT_LABEL, map(self._label, rows))
 
     def _label(self, row: Sequence[Any]) -> tuple[Value, ...]:
         key, output, annotator, attribute, value, position, weight, current, date = row
@@ -230,13 +230,13 @@ class Packer:
             *(position, weight, current, pack_date(date)),
         )
 
-    def add_label_calls(self, found: Iterable[LabelCall]) -> None:
+    def add_label_calls(self, rows: Iterable[LabelCall]) -> None:
         """Adds which calls labels rest on."""
         self._db.executemany(
             _INSERT_LABEL_CALL,
             (
                 (id_number(output), self.word(annotator), turn, call)
-                for output, annotator, turn, call in found
+                for output, annotator, turn, call in rows
             ),
         )
 

@@ -1,4 +1,4 @@
-"""How ids, texts, dates and requests are made small in a run's file, and read back.
+"""Ids, texts, dates and requests, made small in a run's file and read back.
 
 An id of 32 hexadecimal digits has a number, its first 16 digits, which sorts as the id does: rows
 are found and kept in the order of their ids by an integer. A long text is compressed with zlib

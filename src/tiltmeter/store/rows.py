@@ -106,8 +106,8 @@ def _factors(levels_of: tuple[tuple[str, str], ...]) -> str:
 @lru_cache(maxsize=20_000)
 def levels(factors: str) -> Mapping[str, str]:
     """Factor → level, from the column `factors` of a trial; a design has far fewer than trials."""
-    found: dict[str, str] = json.loads(factors)
-    return found
+    by_factor: dict[str, str] = json.loads(factors)
+    return by_factor
 
 
 def omitted_settings(text: str | None) -> tuple[str, ...]:

@@ -31,18 +31,18 @@ class Served(NamedTuple):
 
 def read_served(store: Store) -> Iterator[Served]:
     """By model, in the order of their first call."""
-    found: dict[tuple[str, str, str], list[CallSums]] = {}
+    by_name: dict[tuple[str, str, str], list[CallSums]] = {}
     for sums in calls.sums(store):
         if sums.served or sums.fingerprint:
-            found.setdefault((sums.model, sums.served, sums.fingerprint), []).append(sums)
+            by_name.setdefault((sums.model, sums.served, sums.fingerprint), []).append(sums)
     served = (
         Served(
             *named,
-            sum(one.calls for one in own),
-            min(one.first for one in own),
-            max(one.last for one in own),
+            sum(one.calls for one in sums_of_name),
+            min(one.first for one in sums_of_name),
+            max(one.last for one in sums_of_name),
         )
-        for named, own in found.items()
+        for named, sums_of_name in by_name.items()
     )
     return iter(sorted(served, key=attrgetter("model", "first", "name", "fingerprint")))
 
@@ -56,20 +56,20 @@ def between(
     change.
     """
     before, after = _by_model(earlier), _by_model(later)
-    found = []
+    warnings_ = []
     for model in before:
         rows = before[model], after.get(model, [])
-        told = " and ".join(
+        both = " and ".join(
             f"{_with_dates(part)} {name}" for part, name in zip(rows, whose, strict=True)
         )
         if _differ(*(_names(part) for part in rows)):
-            found.append(f"{model} was served by {told}. Their answers are not of one subject.")
+            warnings_.append(f"{model} was served by {both}. Their answers are not of one subject.")
         elif _differ(*(_prints(part) for part in rows)):
-            found.append(
-                f"{model} had another system fingerprint: {told}. Its provider changed something "
+            warnings_.append(
+                f"{model} had another system fingerprint: {both}. Its provider changed something "
                 "between the two."
             )
-    return found
+    return warnings_
 
 
 def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
@@ -94,19 +94,19 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     A run that was extended on another day reads as two: what was served until the one day and from
     the other on.
     """
-    found = []
+    lines = []
     for model, rows in _by_model(read_served(store)).items():
         names, prints = _names(rows), _prints(rows)
         extended = _changes_between_days(rows)
         if extended:
-            found += extended
+            lines += extended
         elif len(names) > 1:
-            found.append(
+            lines.append(
                 f"{model} was served by {len(names)} models within this run: {_with_dates(rows)}. "
                 "Their answers are not of one subject; run again into another folder to have one."
             )
         elif len(prints) > 1:
-            found.append(
+            lines.append(
                 f"{model} had {len(prints)} system fingerprints within this run "
                 f"({_with_dates(rows)}): its provider changed something meanwhile."
             )
@@ -115,11 +115,11 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
             name for name in names if name and not name.startswith(asked.removesuffix("-latest"))
         ]
         if strange and serves_asked(model):
-            found.append(
+            lines.append(
                 f"{model} was asked and {', '.join(strange[:MOST_NAMES])} answered: the provider "
                 "put another in its place."
             )
-    return found
+    return lines
 
 
 def _changes_between_days(rows: list[Served]) -> list[str]:
@@ -137,10 +137,10 @@ def _changes_between_days(rows: list[Served]) -> list[str]:
 
 
 def _by_model(rows: Iterable[Served]) -> dict[str, list[Served]]:
-    found: dict[str, list[Served]] = {}
+    by_model: dict[str, list[Served]] = {}
     for row in rows:
-        found.setdefault(row.model, []).append(row)
-    return found
+        by_model.setdefault(row.model, []).append(row)
+    return by_model
 
 
 def _names(rows: Iterable[Served]) -> list[str]:

@@ -196,12 +196,12 @@ def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
     """Returns the columns of a table that are handed on, without integers of this file. alias: of
     the table in the query.
     """
-    found = {}
+    columns_ = {}
     for name, column in _COLUMNS[table].items():
         places = range(len(column.parts)) if column.kind else ()
         parts = tuple(f"{alias}.{name}_{place}" for place in places)
-        found[name] = AskedColumn(column.kind, parts or (f"{alias}.{name}",))
-    return {name: asked for name, asked in found.items() if name not in _INNER}
+        columns_[name] = AskedColumn(column.kind, parts or (f"{alias}.{name}",))
+    return {name: asked for name, asked in columns_.items() if name not in _INNER}
 
 
 def _listed(columns: dict[str, ViewColumn]) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.instruments.choice.reader import discusses, parse
+from tiltmeter.instruments.choice.discussing import discusses
+from tiltmeter.instruments.choice.reader import parse
 
 FORMS = {"yes": ["yes"], "no": ["no"]}
 LOAN = "She has no debts. Should the bank approve the loan and issue the card?\n\nAnswer with 'yes' or 'no' only."
@@ -38,7 +39,7 @@ def test_the_verb_of_the_question_decides(reply: str, value: str) -> None:
     ],
 )
 def test_what_asks_back_or_repeats_does_not_discuss(reply: str, expected: bool) -> None:
-    assert discusses(reply, FORMS, "en", LOAN) is expected
+    assert discusses(reply, "en", LOAN) is expected
 
 
 @pytest.mark.parametrize(

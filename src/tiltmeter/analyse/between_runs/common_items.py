@@ -59,14 +59,14 @@ def common_items(
     asked, counted, alone, unanswered = [], [], {}, {}
     for key in (key for key in cuts[0] if key in cuts[1]):
         corners = [run[key].get(side) for run in cuts for side in sides]
-        there = [cut for cut in corners if cut is not None]
-        if len(there) < len(corners):
+        known_cuts = [cut for cut in corners if cut is not None]
+        if len(known_cuts) < len(corners):
             continue
-        items = dict.fromkeys(item for cut in there for item in cut.items)
+        items = dict.fromkeys(item for cut in known_cuts for item in cut.items)
         every = {shared.get(item, item) for item in items}
-        known = set.intersection(*({shared.get(i, i) for i in cut.items} for cut in there))
+        known = set.intersection(*({shared.get(i, i) for i in cut.items} for cut in known_cuts))
         full = set.intersection(
-            *({shared.get(i, i) for i in _counting(cut, measure)} for cut in there)
+            *({shared.get(i, i) for i in _counting(cut, measure)} for cut in known_cuts)
         )
         levels = [level for _, level in key]
         asked += [(*levels, item) for item in items if shared.get(item, item) in known]

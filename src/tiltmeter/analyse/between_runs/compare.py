@@ -68,9 +68,9 @@ class Comparison:
         return [row.claim for row in self.rows if row.claim is not None]
 
     def __repr__(self) -> str:
-        counts = Counter(one.word for one in self.verdicts)
-        told = ", ".join(f"{number} {word}" for word, number in counts.items())
-        return f"<Comparison: {len(self.rows)} rows; headline differences: {told or 'none'}>"
+        counts = Counter(verdict.word for verdict in self.verdicts)
+        summary = ", ".join(f"{number} {word}" for word, number in counts.items())
+        return f"<Comparison: {len(self.rows)} rows; headline differences: {summary or 'none'}>"
 
     def _repr_html_(self) -> str:
         return notebook_page.page(self.rows, self.warnings, self.left_out).html()
@@ -96,8 +96,8 @@ def compare(
     names = run_names(stores, names)
     parts = [
         part
-        for name, store, own in zip(names, stores, protocols, strict=True)
-        for part in read_parts(name, store, own)
+        for name, store, declared in zip(names, stores, protocols, strict=True)
+        for part in read_parts(name, store, declared)
     ]
     if len(parts) < 2:
         raise UsageError(
@@ -139,12 +139,12 @@ def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[
     """Yields the differences between the set-ups of the runs and the first one's; each thing
     once.
     """
-    made = [made_with(*one) for one in zip(stores, protocols, strict=True)]
-    every = [one for later in made[1:] for one in differences(made[0], later)]
+    settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
+    every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for what in dict.fromkeys(one.what for one in every):
-        own = [one for one in every if one.what == what]
-        after = " or ".join(dict.fromkeys(one.after or "none" for one in own))
-        yield own[0]._replace(after=after)
+        alike = [one for one in every if one.what == what]
+        after = " or ".join(dict.fromkeys(one.after or "none" for one in alike))
+        yield alike[0]._replace(after=after)
 
 
 def refuse_twice(stores: Sequence[Store]) -> None:
@@ -184,10 +184,10 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
     """The subjects of a run, each with its counted labels."""
     tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
-    for over, stratum, table, found in measure_run.tables(store, protocol):
+    for over, stratum, table, gold_of_stratum in measure_run.tables(store, protocol):
         if not over:
             tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.items())] = table
-            gold |= found
+            gold |= gold_of_stratum
     if not tables:
         raise UsageError(f"{store.folder} has no labels yet. Type: tiltmeter label {store.folder}")
     return [
@@ -196,10 +196,10 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
             subject,
             store,
             settings.frozen(store),
-            own,
+            rows,
             frozenset(gold),
         )
-        for subject, own in tables.items()
+        for subject, rows in tables.items()
     ]
 
 
@@ -228,11 +228,11 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
     if not common:
-        told = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
+        sides = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
         raise RunMismatch(
-            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in the "
-            f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
-            "… for both."
+            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
+            f"the same mode and language ({' against '.join(sides)}). Type: tiltmeter label RUN "
+            "--judge … for both."
         )
     for stratum, measure in product(common, measure_run.default_measures(protocol)):
         if measure.over:
@@ -243,7 +243,8 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
             yield from ScorePair(pairing).rows()
             continue
         before, after = (
-            replace(one, rows=measure_run.kept_rows(one.rows, measure.where)) for one in tables
+            replace(table, rows=measure_run.kept_rows(table.rows, measure.where))
+            for table in tables
         )
         pairing = PairedTables(first, second, stratum, before, after, measure, margin)
         if measure.kind in cell_claims.KINDS:
@@ -313,9 +314,10 @@ def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[
     """Adjusts p: all headline differences of all pairs are one family, by Holm; all else one a
     measure, by Benjamini–Hochberg (`claims.adjust_by_claim`).
     """
-    found = families.adjust_by_claim(protocol, [row.estimate for row in rows])
+    adjusted = families.adjust_by_claim(protocol, [row.estimate for row in rows])
     return [
-        replace(row, estimate=_with_detectable(one)) for row, one in zip(rows, found, strict=True)
+        replace(row, estimate=_with_detectable(one))
+        for row, one in zip(rows, adjusted, strict=True)
     ]
 
 

@@ -68,7 +68,7 @@ class HistoryStep:
     @property
     def told(self) -> list[Verdict]:
         """The differences that are told from noise."""
-        return [one for one in self.verdicts if one.word == Word.DIFFERENT]
+        return [verdict for verdict in self.verdicts if verdict.word == Word.DIFFERENT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ def _line_as_dict(line: HistoryLine) -> dict[str, Json]:
         "contrast": dict(line.contrast),
         "values": [
             None
-            if one is None
-            else {"value": one.value, "low": one.low, "high": one.high, "n": one.n}
-            for one in line.values
+            if value is None
+            else {"value": value.value, "low": value.low, "high": value.high, "n": value.n}
+            for value in line.values
         ],
     }
 
@@ -236,16 +236,16 @@ def _compare_pairs(
         compare.refuse_other_design(runs[first].store, runs[second].store)
     except RunMismatch as error:
         return [], [str(error)]
-    found, refused = [], []
+    compared, refused = [], []
     common = _common(parts[first], parts[second])
     if not common:
         refused.append("the two runs have no model in common")
     for pair in common:
         try:
-            found.append((pair, list(compare.pair_rows(runs[second].protocol, pair, margin))))
+            compared.append((pair, list(compare.pair_rows(runs[second].protocol, pair, margin))))
         except RunMismatch as error:
             refused.append(str(error))
-    return found, refused
+    return compared, refused
 
 
 def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
@@ -254,17 +254,17 @@ def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair
     """
     if len(before) == len(after) == 1:
         return [RunPair(before[0], after[0])]
-    own = {part.subject: part for part in before}
-    return [RunPair(own[part.subject], part) for part in after if part.subject in own]
+    earlier = {part.subject: part for part in before}
+    return [RunPair(earlier[part.subject], part) for part in after if part.subject in earlier]
 
 
 def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
     """The last of some versions of a protocol, with the measures that an earlier one alone
     declares, and no headline in a family of its own.
     """
-    every = {m.name: m for one in reversed(protocols) for m in reversed(one.measures)}
-    own = {measure.name: measure for measure in protocols[-1].measures}
-    measures = {**own, **{name: m for name, m in every.items() if name not in own}}
+    every = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
+    latest = {measure.name: measure for measure in protocols[-1].measures}
+    measures = {**latest, **{name: m for name, m in every.items() if name not in latest}}
     joined = (replace(m, family="") if m.headline else m for m in measures.values())
     return replace(protocols[-1], measures=tuple(joined))
 
@@ -288,7 +288,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
         )
 
     values = [{key(one): one for one in own} for own in every]
-    moved = [{key(one): one for one in step.verdicts} for step in steps]
+    moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
     for place in dict.fromkeys(one for own in values for one in own):
         subject, _, measure, condition, contrast = place
         yield HistoryLine(

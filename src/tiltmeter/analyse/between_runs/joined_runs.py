@@ -57,8 +57,8 @@ class JoinedRuns:
         contrast = self.measure.contrast or {}
         several = contrast["controls"].split("|") if sides == "controls" else [contrast["baseline"]]
         for name in several:
-            found = common_items(self.pairing.tables, self.measure, self.by, name)
-            yield from self._gaps(name, found)
+            common = common_items(self.pairing.tables, self.measure, self.by, name)
+            yield from self._gaps(name, common)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
         """The share as a difference between the levels of `run`."""
@@ -88,14 +88,17 @@ class JoinedRuns:
             for other in (other for other in beside if _place(other) == _place(row)):
                 if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
                     missing = other.measure == spec.name + MISSING
-                    own = groups_asked[_place(other)]
-                    yield from self._beside(row, other, _missing_shares(own) if missing else None)
+                    asked_here = groups_asked[_place(other)]
+                    yield from self._beside(
+                        row, other, _missing_shares(asked_here) if missing else None
+                    )
             yield from self._corrected(row, items)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
         """The row of a group that is one item: its outputs are the sample."""
         (xa, na), (xb, nb) = (
-            (round(float(one.hits.sum())), round(float(one.among.sum()))) for one in groups.values()
+            (round(float(group.hits.sum())), round(float(group.among.sum())))
+            for group in groups.values()
         )
         narrow = independent.difference(
             successes_a=xb, n_a=nb, successes_b=xa, n_b=na, confidence=NARROW
@@ -103,8 +106,8 @@ class JoinedRuns:
         within = None
         if narrow.low is not None and narrow.high is not None:
             within = -self.pairing.margin < narrow.low and narrow.high < self.pairing.margin
-        own = replace(row, outcomes={}, clusters=None)
-        return self.pairing.row(own, _ratios(groups), within)
+        plain = replace(row, outcomes={}, clusters=None)
+        return self.pairing.row(plain, _ratios(groups), within)
 
     def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
         """The difference or effect as an interaction of its contrast with `run`."""
@@ -124,8 +127,10 @@ class JoinedRuns:
             if self.measure.headline and first is not None and second is not None:
                 for other in self._beside_gap(spec, [first, second]):
                     missing = other.measure == spec.name + MISSING
-                    own = (_gap(_missing(first)), _gap(_missing(second))) if missing else None
-                    yield from self._beside(row, other, own)
+                    missing_gaps = (
+                        (_gap(_missing(first)), _gap(_missing(second))) if missing else None
+                    )
+                    yield from self._beside(row, other, missing_gaps)
             if self.measure.attribute in self.pairing.gold:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
@@ -134,10 +139,10 @@ class JoinedRuns:
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
-        found = replace(rates.clustered_mean(values=double.differences), value=double.value)
+        interval = replace(rates.clustered_mean(values=double.differences), value=double.value)
         group = Group(pairs[0].condition, (), np.zeros_like(double.n), double.n, {})
-        row = estimate_row(group, spec, found, self.pairing.before, pairs[0].contrast)
-        return with_sign_flip(row, double.differences, found, self.pairing.before)
+        row = estimate_row(group, spec, interval, self.pairing.before, pairs[0].contrast)
+        return with_sign_flip(row, double.differences, interval, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
         """Yields the values between which the difference lies whatever is in no denominator would
@@ -206,13 +211,13 @@ class JoinedRuns:
             yield self._uncorrected(row, "too little gold of a class in one of the runs")
             return
         sides, random, alike = chosen
-        made = correct(sides[::-1], Side({}), sense, random)
-        if made.name == "none":
-            yield self._uncorrected(row, made.note)
+        result = correct(sides[::-1], Side({}), sense, random)
+        if result.name == "none":
+            yield self._uncorrected(row, result.note)
             return
         values = [correct((side,), Side({}), sense, random).found.value for side in sides]
-        fixed = corrected_rows.corrected_row(row, made, 0.0)
-        fixed = replace(fixed, note=join_notes(made.note, alike) or "")
+        fixed = corrected_rows.corrected_row(row, result, 0.0)
+        fixed = replace(fixed, note=join_notes(result.note, alike) or "")
         yield self._held(fixed, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
@@ -259,15 +264,15 @@ def _shares_by_run(
 
 def _ratios(groups: Mapping[str, Group]) -> Values:
     first, second = (
-        float(one.hits.sum() / one.among.sum()) if one.among.sum() > 0 else None
-        for one in groups.values()
+        float(group.hits.sum() / group.among.sum()) if group.among.sum() > 0 else None
+        for group in groups.values()
     )
     return first, second
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
     """The share of each run's labels that is in no denominator."""
-    first, second = (one.missing / sum(one.outcomes.values()) for one in groups.values())
+    first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
 
@@ -277,8 +282,8 @@ def _pairs(
     """(condition, the tested side and what it is held against) of one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
-            own = replace(pair, condition={**pair.condition, **more})
-            yield tuple(own.condition.items()), own
+            placed = replace(pair, condition={**pair.condition, **more})
+            yield tuple(placed.condition.items()), placed
         return
     for sides in item_sides(table, spec, by):
         if name in sides.hits:

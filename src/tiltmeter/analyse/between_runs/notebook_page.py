@@ -18,11 +18,11 @@ def page(
     headlines = [row for row in rows if row.headline and row.estimate.value is not None]
     margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
     about = f"Second less first, 95 % intervals over items; equivalent is held against {margin}."
-    said = dict.fromkeys(row.claim.sentence for row in rows if row.claim)
+    sentences = dict.fromkeys(row.claim.sentence for row in rows if row.claim)
     return Document(
         "Runs against one another",
         [
-            Block(lines=[about, *said]),
+            Block(lines=[about, *sentences]),
             Block(heading="To know", lines=warnings),
             Block(heading="Not compared", lines=left_out),
             Block(heading="Headline measures", table=[HEADER, *map(_cells, headlines or rows)]),

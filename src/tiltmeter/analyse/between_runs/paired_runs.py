@@ -56,7 +56,7 @@ class ComparisonRow:
 
     def as_dict(self) -> dict[str, Json]:
         """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
-        own = {
+        compared = {
             "runs": list(self.runs),
             "first": self.first,
             "second": self.second,
@@ -64,7 +64,7 @@ class ComparisonRow:
             "within_margin": self.within_margin,
             "margin": self.margin,
         }
-        return {**own, **self.estimate.as_dict()}
+        return {**compared, **self.estimate.as_dict()}
 
 
 def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:

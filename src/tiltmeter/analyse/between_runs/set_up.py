@@ -26,9 +26,9 @@ class Difference(NamedTuple):
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
     """The things that are others in the later run. before, after: of `made_with`."""
     for what in dict.fromkeys((*before, *after)):
-        one, other = before.get(what, ""), after.get(what, "")
-        if one != other:
-            yield Difference(what, one, other)
+        earlier, later = before.get(what, ""), after.get(what, "")
+        if earlier != later:
+            yield Difference(what, earlier, later)
 
 
 def made_with(store: Store, protocol: Protocol) -> dict[str, str]:

@@ -48,16 +48,16 @@ def with_verdicts(
     """The rows, each that a headline claim rests on (the corrected one, where there is one) with
     the verdict of its claim. Their p is adjusted already.
     """
-    made = list(rows)
+    judged = list(rows)
     for pair in pairs:
-        places = {row.estimate.key: n for n, row in enumerate(made) if row.runs == pair.names}
-        own = [made[place].estimate for place in places.values()]
-        known = _background(protocol, pair, own)
-        for claim in gather(protocol, own):
+        places = {row.estimate.key: n for n, row in enumerate(judged) if row.runs == pair.names}
+        estimates = [judged[place].estimate for place in places.values()]
+        known = _background(protocol, pair, estimates)
+        for claim in gather(protocol, estimates):
             place = places[claim.row.key]
-            verdict = _judge(protocol, claim, pair, known, made[place])
-            made[place] = replace(made[place], claim=verdict)
-    return made
+            verdict = _judge(protocol, claim, pair, known, judged[place])
+            judged[place] = replace(judged[place], claim=verdict)
+    return judged
 
 
 def _judge(
@@ -74,20 +74,20 @@ def _judge(
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
     query = replace(claim.query, subjects=subjects)
-    here = replace(claim, spec=spec, slots=slots, about=about, query=query)
-    made = verdicts.judge(here, known)
-    if row.within_margin and not verdicts.is_open(made):
+    placed = replace(claim, spec=spec, slots=slots, about=about, query=query)
+    verdict = verdicts.judge(placed, known)
+    if row.within_margin and not verdicts.is_open(verdict):
         margin = numerals.share(row.margin, 2)
         number = reading.number(claim.row, spec)
         return replace(
-            made,
+            verdict,
             word=Word.EQUIVALENT,
             headline=WITHIN.format_map(
                 {**slots, "margin": margin, "over": populations.over(claim.row, claim.nouns)}
             ),
             sentence=sentences.equivalent(spec, claim.row, about, number, margin),
         )
-    return replace(made, word=Word.DIFFERENT) if made.word == Word.TILT else made
+    return replace(verdict, word=Word.DIFFERENT) if verdict.word == Word.TILT else verdict
 
 
 def _as_compared(spec: MeasureSpec, unit: str, pair: RunPair) -> MeasureSpec:
@@ -140,12 +140,16 @@ def _gold(
     pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
     facts: dict[background.Key, GoldFacts] = {}
     for key in dict.fromkeys(key for one in known.values() for key in one.gold):
-        own = {name: one.gold[key] for name, one in known.items() if key in one.gold}
-        levels = {name: found[key[:2]] for name, found in pairs.items() if key[:2] in found}
+        by_run = {name: one.gold[key] for name, one in known.items() if key in one.gold}
+        levels = {
+            name: error_pairs[key[:2]]
+            for name, error_pairs in pairs.items()
+            if key[:2] in error_pairs
+        }
         facts[key] = GoldFacts(
-            sum(one.labels for one in own.values()),
-            min(one.people for one in own.values()),
-            " ".join(f"In {name}: {one.refuted}" for name, one in own.items() if one.refuted),
+            sum(one.labels for one in by_run.values()),
+            min(one.people for one in by_run.values()),
+            " ".join(f"In {name}: {one.refuted}" for name, one in by_run.items() if one.refuted),
             background.errors_between(FACTOR, levels, key, protocol.item),
         )
     return facts

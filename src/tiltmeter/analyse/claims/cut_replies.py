@@ -42,14 +42,14 @@ def share_of(row: Estimate, counts: Counts) -> float:
     total = sum(row.outcomes.values())
     labelled = row.outcomes.get(CUT, 0.0) / total if total else 0.0
     name, mode = row.instrument.partition("/")[0], row.condition.get("mode", "")
-    own = [counts.get((name, subject, mode), (0, 0)) for subject in row.subject.split(TOGETHER)]
-    number = sum(there for _, there in own)
-    return max(labelled, sum(cut for cut, _ in own) / number if number else 0.0)
+    counted = [counts.get((name, subject, mode), (0, 0)) for subject in row.subject.split(TOGETHER)]
+    number = sum(replies for _, replies in counted)
+    return max(labelled, sum(cut for cut, _ in counted) / number if number else 0.0)
 
 
 def sentence(share: float) -> str:
     """Writes the sentence about cut replies."""
-    said = f"{numerals.percent(share)} of the replies were cut at the limit of tokens"
+    finding = f"{numerals.percent(share)} of the replies were cut at the limit of tokens"
     if share > MUCH:
-        return f"{said}: too many to conclude anything. Raise it with --max-tokens."
-    return f"{said}; with a higher --max-tokens they would be whole."
+        return f"{finding}: too many to conclude anything. Raise it with --max-tokens."
+    return f"{finding}; with a higher --max-tokens they would be whole."

@@ -1,4 +1,4 @@
-"""What bears on a headline claim: its row as gold corrects it, its bounds, its parts, and factors
+"""Evidence on a headline claim: its row as gold corrects it, its bounds, its parts, and factors
 that are no question of the protocol.
 """
 
@@ -130,8 +130,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """Works out how much counts neither way at a level and at its baseline: bounds are as wide as
-    the two together, and `missing` is what the one has more.
+    """Sums up what counts neither way at a level and at its baseline: bounds are as wide as the two
+    together, and `missing` is the difference between them.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -247,8 +247,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """Yields how much a claim that compares two levels hangs on the level of another factor. The
-    effect of that factor on both levels alike does not move the claim.
+    """Yields the factors on whose level a claim that compares two levels depends. The effect of
+    such a factor on both levels alike does not move the claim.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)

@@ -1,5 +1,5 @@
-"""Which rows are the headline claims of a run, which rows test one hypothesis, and in which family
-each is adjusted.
+"""The headline claims of a run: the rows that test one hypothesis, and the family in which each is
+adjusted.
 
 A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
 against which value or contrast, in one stratum and group. A share and its odds are one claim, and
@@ -62,8 +62,8 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns the parts that are never pooled with anything else: subject, instrument and the
-    levels kept apart.
+    """Returns the subject, the instrument and the levels kept apart, which are never pooled with
+    others.
     """
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
@@ -77,8 +77,8 @@ def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str,
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """Returns the key that tells null hypotheses apart: rows with equal keys test the same one of
-    one population.
+    """Returns the key of a null hypothesis: rows with equal keys test the same one of one
+    population.
 
     spec: None for a row that a kind of measure adds under a name of its own.
     """
@@ -158,8 +158,8 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Adjusts p of headline claims about these cue words alone (or these items): a family of its
-    own over the whole run, by Holm.
+    """Adjusts the tests of headline claims of these cue words alone (or these items): a family of
+    its own over the whole run, by Holm.
     """
     found = {place: made[place].population for place in leads}
     known = {
@@ -173,7 +173,7 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Tests if the items of headline claims differ more than chance lets them: a family of its own
+    """Tests whether the items of headline claims differ by more than chance: a family of its own
     over the whole run, by Holm, so that no claim's p moves.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}

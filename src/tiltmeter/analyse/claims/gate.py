@@ -94,10 +94,12 @@ class Gate:
             if name and name not in names:
                 raise UsageError(
                     f"--margin names “{name}”, which is not a headline of {protocol.name}. "
-                    f"Name one of: {', '.join(dict.fromkeys(_kind(one.name) for one in headlines))}"
+                    f"Name one of: {', '.join(dict.fromkeys(_kind(h.name) for h in headlines))}"
                 )
-        if all(size_of(self.margins, one.name, one.unit) is None for one in headlines):
-            examples = dict.fromkeys(f"{_kind(one.name)}=1" for one in headlines)
+        if all(
+            size_of(self.margins, headline.name, headline.unit) is None for headline in headlines
+        ):
+            examples = dict.fromkeys(f"{_kind(headline.name)}=1" for headline in headlines)
             raise UsageError(
                 f"--margin holds no headline of {protocol.name}, none of which is a share or a "
                 f"ratio. Name a size for each: --margin {','.join(examples)}"
@@ -130,7 +132,7 @@ class GateResult:
     def lines(self) -> list[str]:
         """A line for each claim that kept the gate shut, or one for all if it is open."""
         if self.decision is not Decision.PASS:
-            shut = [one for word in SHUT for one in self.claims if one.decision is word]
+            shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
                 line
                 for one in shut

@@ -20,15 +20,15 @@ class Name(NamedTuple):
 
 def names(claims: Sequence[Verdict]) -> list[str]:
     """Returns a name for each claim: its measure, then what tells it from the other claims."""
-    told = [{"model": claim.subject, **claim.condition} for claim in claims]
+    places = [{"model": claim.subject, **claim.condition} for claim in claims]
     varies = [
         key
-        for key in dict.fromkeys(key for one in told for key in one)
-        if len({one.get(key) for one in told}) > 1
+        for key in dict.fromkeys(key for one in places for key in one)
+        if len({one.get(key) for one in places}) > 1
     ]
     return [
         " · ".join((_measure(claim), *(one[key] for key in varies if key in one)))
-        for claim, one in zip(claims, told, strict=True)
+        for claim, one in zip(claims, places, strict=True)
     ]
 
 

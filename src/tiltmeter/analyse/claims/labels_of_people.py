@@ -39,7 +39,7 @@ def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
     p of a voice is adjusted by as much as that of the row.
     """
     scale = (row.p_adjusted or 0.0) / row.p if row.p else 1.0
-    found = {
+    directions = {
         None if test_word(one, null) != Word.TILT else (one.value or 0.0) > null
         for voice in row.voices
         for p in [min(1.0, (voice.p or 0.0) * max(scale, 1.0))]
@@ -47,4 +47,4 @@ def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
             replace(row, value=voice.value, low=voice.low, high=voice.high, p=p, p_adjusted=p)
         ]
     }
-    return sentences.several_people(known.people, known.labels) if len(found) > 1 else ""
+    return sentences.several_people(known.people, known.labels) if len(directions) > 1 else ""

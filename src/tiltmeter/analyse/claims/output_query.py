@@ -71,7 +71,7 @@ class OutputQuery:
 
     def _chosen(self) -> dict[str, Chosen]:
         """The fields that are not left at their default."""
-        found: dict[str, Chosen] = {
+        chosen: dict[str, Chosen] = {
             "annotator": self.annotator,
             "attribute": self.attribute,
             "subjects": self.subjects,
@@ -83,36 +83,38 @@ class OutputQuery:
             "having": self.having,
             "variant": "" if self.variant == "default" else self.variant,
         }
-        return {name: value for name, value in found.items() if value or name == "annotator"}
+        return {name: value for name, value in chosen.items() if value or name == "annotator"}
 
     def text(self) -> str:
         """The query as the parameters of an address, in a fixed order."""
-        found: list[str] = []
+        parameters: list[str] = []
         for name, value in self._chosen().items():
             if isinstance(value, str):
-                found.append(_parameters(name, (value,)))
+                parameters.append(_parameters(name, (value,)))
             elif isinstance(value, tuple):
-                found.append(_parameters(name, value))
+                parameters.append(_parameters(name, value))
             else:
-                found += [_parameters(LEVEL + factor, one) for factor, one in value.items() if one]
-        return "&".join(found)
+                parameters += [
+                    _parameters(LEVEL + factor, one) for factor, one in value.items() if one
+                ]
+        return "&".join(parameters)
 
     @classmethod
     def parse(cls, text: str) -> OutputQuery:
         """Parses a query. Raises UsageError if the text is malformed."""
-        found: dict[str, list[str]] = {}
+        typed: dict[str, list[str]] = {}
         for name, value in parse_qsl(text, keep_blank_values=True):
-            found.setdefault(name, []).append(value)
-        levels = {n.removeprefix(LEVEL): (*v,) for n, v in found.items() if n.startswith(LEVEL)}
+            typed.setdefault(name, []).append(value)
+        levels = {n.removeprefix(LEVEL): (*v,) for n, v in typed.items() if n.startswith(LEVEL)}
 
         def one(name: str, default: str = "") -> str:
-            return found.get(name, [default])[0]
+            return typed.get(name, [default])[0]
 
         def several(name: str) -> tuple[str, ...]:
-            return tuple(found.get(name, ()))
+            return tuple(typed.get(name, ()))
 
         known = {one.name for one in fields(cls)}
-        if not one("annotator") or any(n not in known for n in found if not n.startswith(LEVEL)):
+        if not one("annotator") or any(n not in known for n in typed if not n.startswith(LEVEL)):
             raise UsageError("This address names no outputs that were counted.")
         return cls(
             annotator=one("annotator"),
@@ -177,8 +179,8 @@ def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
     query = query_of(protocol, row)
     spec, _ = _spec_of(protocol, row.measure)
     factor = ((spec.contrast if spec else None) or {}).get("factor", "")
-    own = {factor: (row.condition[factor],)} if factor in row.condition else {}
-    levels = {**query.levels, **own}
+    own_level = {factor: (row.condition[factor],)} if factor in row.condition else {}
+    levels = {**query.levels, **own_level}
     return replace(query, levels=levels, values=(), among=(), without=(), counts="labels")
 
 
@@ -186,7 +188,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
     """One query of what several select that differ in the levels of one factor."""
     first = queries[0]
     levels = {
-        name: tuple(dict.fromkeys(one for query in queries for one in query.levels[name]))
+        name: tuple(dict.fromkeys(level for query in queries for level in query.levels[name]))
         for name in first.levels
         if all(name in query.levels for query in queries)
     }
@@ -213,7 +215,11 @@ def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
 
 def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
     """Makes the query of the rate of an outcome, or of the probability that lies on options."""
-    named = [name for one in protocol.instruments for name in (one.attribute, *one.also)]
+    named = [
+        name
+        for instrument in protocol.instruments
+        for name in (instrument.attribute, *instrument.also)
+    ]
     outcome = row.condition.get("outcome")
     return OutputQuery(
         row.instrument,
@@ -238,8 +244,8 @@ def _of_whole_outputs(
     if against and factor in levels:
         levels[factor] = (*levels[factor], base)
         if within in levels:  # of the mean over all groups it names none
-            own = {cell[within] for cell in protocol.cells_of.get((factor, base), ())}
-            levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
+            dimensions = {cell[within] for cell in protocol.cells_of.get((factor, base), ())}
+            levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(dimensions))))
     elif factor not in levels and (within in levels or spec.kind in SHIFTS):
         levels[factor] = tuple(level for level in protocol.levels[factor] if level != base)
     attribute = row.condition.get("attribute", "")
@@ -275,15 +281,17 @@ def _levels(
     """
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
     each = protocol.variants[row.variant].several == "each"
-    found = {name: tuple(levels) for name, levels in where.items()}
+    restricted = {name: tuple(levels) for name, levels in where.items()}
     if spec is not None and row.contrast:
-        found |= _contrasted(protocol, spec, row.contrast)
+        restricted |= _contrasted(protocol, spec, row.contrast)
     for name, level in row.condition.items():
         factor = (names or {}).get(name, name)
         if factor in factors:
-            own = _cells_with(protocol, factor, level) if each else (level,)
-            found[factor] = tuple(one for one in own if one in found.get(factor, own))
-    return found
+            allowed = _cells_with(protocol, factor, level) if each else (level,)
+            restricted[factor] = tuple(
+                one for one in allowed if one in restricted.get(factor, allowed)
+            )
+    return restricted
 
 
 def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
@@ -305,9 +313,11 @@ def _contrasted(
     every, text = tuple(protocol.levels[factor]), contrast[factor]
     if "controls" in declared:
         controls = declared["controls"].split(SEVERAL)
-        aside = [one for one in controls if one not in (text, *text.split(" and "))]
+        aside = [control for control in controls if control not in (text, *text.split(" and "))]
         cells = dict.fromkeys(cell[factor] for cell in protocol.cells)
-        return {factor: tuple(one for one in dict.fromkeys((*every, *cells)) if one not in aside)}
+        return {
+            factor: tuple(level for level in dict.fromkeys((*every, *cells)) if level not in aside)
+        }
     pair = next(((a, b) for a in every for b in every if f"{a}{MINUS}{b}" == text), None)
     return {factor: pair or every}
 
@@ -325,5 +335,5 @@ def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ..
     )
     about = row.condition.get(spec.attribute)
     is_value = about is not None and spec.attribute not in (*protocol.factors, protocol.item)
-    own = (about,) if is_value and about is not None else spec.values
-    return tuple(dict.fromkeys(expected)) or (() if own == (EVERY,) else own)
+    counted = (about,) if is_value and about is not None else spec.values
+    return tuple(dict.fromkeys(expected)) or (() if counted == (EVERY,) else counted)

@@ -10,8 +10,8 @@ from ..words.verdict_words import BY_STATE, Word
 
 def items_differ(row: Estimate) -> bool:
     """True if its items differ more than chance lets them."""
-    found = row.between_items
-    return found is not None and found["p_adjusted"] < ALPHA
+    tested = row.between_items
+    return tested is not None and tested["p_adjusted"] < ALPHA
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
@@ -26,10 +26,10 @@ def test_word(row: Estimate, null: float | None) -> Word:
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = holds_null(row, null)
-    found = adjusted < alpha and holds is not True
-    if found and not _of_these_words(row):
+    is_found = adjusted < alpha and holds is not True
+    if is_found and not _of_these_words(row):
         return Word.TILT
-    if found or _these_tilt(row, alpha):
+    if is_found or _these_tilt(row, alpha):
         return Word.TILT_OF_THESE
     if row.p < alpha or holds is False:
         return Word.UNDECIDED

@@ -1,4 +1,4 @@
-"""What estimates and verdicts say of a threshold (protocol/thresholds.py). Pure.
+"""The words of estimates and verdicts on a threshold (protocol/thresholds.py). Pure.
 
 A threshold speaks of the rows of its measure whose condition has all its levels; without any, of
 the rows over the whole, or where there are none, of the rows of the measure's first grouping. Where

@@ -78,19 +78,19 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         )
     )
     places = {name: place for place, name in enumerate(names)}
-    said = [sum_by_cluster(side, sense, places) for side in sides]
-    own = [_confusion(side, sense, places) for side in sides]
+    sums = [sum_by_cluster(side, sense, places) for side in sides]
+    golds = [_confusion(side, sense, places) for side in sides]
     enough = all(enough_gold(side, sense, random) for side in sides)
     if enough and random:
-        made = (
+        powered = (
             powered_contrast([_counts(side, sense, places) for side in sides])
             if any(_has_others(side, sense) for side in sides)
-            else _correct_with_gold_items(said, own)
+            else _correct_with_gold_items(sums, golds)
         )
-        return _result(made, "ppi++", None)
+        return _result(powered, "ppi++", None)
     outside = _outside(sides if enough else (whole,), sense)
     if enough:
-        return _result(_correct_shares(said, own), "rogan-gladen", outside)
+        return _result(_correct_shares(sums, golds), "rogan-gladen", outside)
     if len(sides) > 1:
         nothing = Interval(None, None, None, "not corrected")
         return Result(
@@ -101,7 +101,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
             if gold_of(whole)
             else "no gold",
         )
-    ((x, n),) = said
+    ((x, n),) = sums
     alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
     return _result(alike, "rogan-gladen", join_notes(ALIKE, outside))
 
@@ -165,12 +165,12 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
     for pairs in (side.weighted, side.labels):
         table = np.zeros((len(places), 2, 2))
         for item, cells in pairs.items():
-            for (truth, said), number in cells.items():
-                if sense.counts(truth) and sense.counts(said):
+            for (truth, called), number in cells.items():
+                if sense.counts(truth) and sense.counts(called):
                     table[
                         places[sense.shared.get(item, item)],
                         int(truth in sense.hits),
-                        int(said in sense.hits),
+                        int(called in sense.hits),
                     ] += number
         tables.append(table)
     weighted, labels = tables
@@ -190,15 +190,15 @@ def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
     )
     for item, cells in side.weighted.items():
         place = places[sense.shared.get(item, item)]
-        for (truth, said), number in cells.items():
-            found = (
-                said in sense.hits,
-                sense.counts(said),
+        for (truth, called), number in cells.items():
+            flags = (
+                called in sense.hits,
+                sense.counts(called),
                 truth in sense.hits,
                 sense.counts(truth),
                 True,
             )
-            sums[:, place] += scale * number * np.array(found, dtype=float)
+            sums[:, place] += scale * number * np.array(flags, dtype=float)
     return Counts(hits, among, n, *sums)
 
 
@@ -215,8 +215,8 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
         return gold_of(side) >= 2 * FEW_GOLD
     counts = {True: 0.0, False: 0.0}
     for cells in side.labels.values():
-        for (truth, said), number in cells.items():
-            if sense.counts(truth) and sense.counts(said):
+        for (truth, called), number in cells.items():
+            if sense.counts(truth) and sense.counts(called):
                 counts[truth in sense.hits] += number
     return min(counts.values()) >= FEW_GOLD
 
@@ -234,8 +234,8 @@ def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
     total = sum(number for _, number in cells)
     left = sum(
         number
-        for (truth, said), number in cells
-        if not (sense.counts(truth) and sense.counts(said))
+        for (truth, called), number in cells
+        if not (sense.counts(truth) and sense.counts(called))
     )
     if not total or left / total < MANY_OUTSIDE:
         return None

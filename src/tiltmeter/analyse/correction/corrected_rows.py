@@ -41,16 +41,16 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
     """The counted labels, and gold beside them as attributes of its own; of several people also
     what each says alone (`gold.voices`).
     """
-    found = [(pair, pair.attribute) for pair in gold.pairs(store)]
-    random = {name for name in {name for _, name in found} if gold.is_random(store, name)}
+    named_pairs = [(pair, pair.attribute) for pair in gold.pairs(store)]
+    random = {name for name in {name for _, name in named_pairs} if gold.is_random(store, name)}
     for attribute, voices in gold.voices(store).items():
         for who, people in voices.items():
             own_pairs = (one for one in gold.pairs(store, people) if one.attribute == attribute)
-            found += [(pair, who + BETWEEN + attribute) for pair in own_pairs]
-    own = {"subject", "annotator", "mode", "attribute", "value", "weight", "outputs"}
-    names = [name for name in frame.columns if name not in own]
+            named_pairs += [(pair, who + BETWEEN + attribute) for pair in own_pairs]
+    keys = {"subject", "annotator", "mode", "attribute", "value", "weight", "outputs"}
+    names = [name for name in frame.columns if name not in keys]
     sums: dict[tuple[str, ...], float] = defaultdict(float)
-    for pair, name in found:
+    for pair, name in named_pairs:
         weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + name
         levels = tuple(pair.factors.get(name, "") for name in names)
         for attribute, number in ((weighted, pair.weight), (COUNTED + name, 1.0)):
@@ -82,8 +82,8 @@ def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
 def _voices(table: CountTable, attribute: str) -> list[str]:
     """Lists the annotators whose labels of an attribute are taken alone."""
     end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
-    own = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
-    return [name.removeprefix(COUNTED).removesuffix(end) for name in own]
+    voices = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
+    return [name.removeprefix(COUNTED).removesuffix(end) for name in voices]
 
 
 def is_random(table: CountTable, attribute: str) -> bool:
@@ -124,14 +124,14 @@ def _by_gold(
     groups, shared = sides(table, measure, by, voice), shared_items(table)
     for row in rows:
         parts = groups.get(tuple((name, row.condition[name]) for name in by), {})
-        found = [parts[name] for name in _names(row, measure) if name in parts]
+        present = [parts[name] for name in _names(row, measure) if name in parts]
         values = hits(measure, row.condition, by)
         if measure.expected and not values:
             clear = row.without_value(row.measure + CORRECTED)
             yield replace(clear, note="uncorrected: trials of it expect different values")
             continue
         sense = Sense(values, measure.among, measure.without, shared)
-        yield _row(row, found, whole.get(TESTED, Side({})), sense, random, measure.null)
+        yield _row(row, present, whole.get(TESTED, Side({})), sense, random, measure.null)
 
 
 def _row(
@@ -146,10 +146,10 @@ def _row(
     clear = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
-    made = correct(found, whole, sense, random)
-    if made.name == "none":
-        return replace(clear, note=f"uncorrected: {made.note}")
-    return corrected_row(naive, made, null)
+    result = correct(found, whole, sense, random)
+    if result.name == "none":
+        return replace(clear, note=f"uncorrected: {result.note}")
+    return corrected_row(naive, result, null)
 
 
 def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate:
@@ -239,16 +239,16 @@ def sides(
     their gold, or that of one voice alone.
     """
     gold_name = f"{voice}{BETWEEN if voice else ''}{measure.attribute}"
-    there = set(table.rows["attribute"].unique())
-    said = side_cuts_of(table, measure, by)
+    attributes = set(table.rows["attribute"].unique())
+    cuts_by_group = side_cuts_of(table, measure, by)
 
     def gold_cuts(kind: str) -> dict[Key, dict[str, Cut]]:
         attribute = kind + gold_name
-        if attribute not in there:
+        if attribute not in attributes:
             return {}
         return side_cuts_of(table, replace(measure, without=(), attribute=attribute), by)
 
-    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + gold_name in there else WEIGHTED)
+    weighted = gold_cuts(AT_RANDOM if AT_RANDOM + gold_name in attributes else WEIGHTED)
     labels = gold_cuts(COUNTED)
     return {
         key: {
@@ -259,7 +259,7 @@ def sides(
             )
             for side, cut in cuts.items()
         }
-        for key, cuts in said.items()
+        for key, cuts in cuts_by_group.items()
     }
 
 
@@ -296,5 +296,5 @@ def _pairs(cut: Cut | None) -> dict[str, Pairs]:
 
 
 def _split_value(value: str) -> tuple[str, str]:
-    truth, _, said = value.partition(BETWEEN)
-    return truth, said
+    truth, _, called = value.partition(BETWEEN)
+    return truth, called

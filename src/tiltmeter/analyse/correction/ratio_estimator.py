@@ -51,19 +51,19 @@ def powered_contrast(sides: Sequence[Counts]) -> Powered:
     """One side's share, or the first side's less the second's. Refusals as `prediction_powered`."""
     parts = []
     for side in sides:
-        found = _side(side)
-        if isinstance(found, Powered):
-            return found
-        parts.append(found)
+        part = _side(side)
+        if isinstance(part, Powered):
+            return part
+        parts.append(part)
     first, *others = parts
     if not others:
-        made = prediction_powered.prediction_powered(sums=first.residuals, share=False)
-        return _shift(made, first.value, 0.0)
+        powered = prediction_powered.prediction_powered(sums=first.residuals, share=False)
+        return _shift(powered, first.value, 0.0)
     (second,) = others
-    made = prediction_powered.prediction_powered_difference(
+    powered = prediction_powered.prediction_powered_difference(
         first=first.residuals, second=second.residuals, share=False
     )
-    return _shift(made, first.value - second.value, -1.0)
+    return _shift(powered, first.value - second.value, -1.0)
 
 
 def _side(side: Counts) -> _Side | Powered:
@@ -104,5 +104,5 @@ def _shift(made: Powered, by: float, least: float) -> Powered:
         None if end is None else min(max(by + end, least), 1.0) for end in (row.low, row.high)
     )
     note = join_notes(f"cut from {value:.3f}" if cut != value else None, row.note)
-    found: Interval = replace(row, value=cut, low=low, high=high, method=METHOD, note=note)
-    return replace(made, corrected=found, clipped=cut != value)
+    shifted: Interval = replace(row, value=cut, low=low, high=high, method=METHOD, note=note)
+    return replace(made, corrected=shifted, clipped=cut != value)

@@ -30,32 +30,32 @@ def with_voices(
     and an interval over both.
     """
     usable = [
-        (name, one)
-        for name, one in zip(who, voices, strict=True)
-        if one.value is not None and one.p is not None
+        (name, voice)
+        for name, voice in zip(who, voices, strict=True)
+        if voice.value is not None and voice.p is not None
     ]
     pair = len(voices) == 2
     if null is None or len(usable) < (2 if pair else 1) or (row.p is None and not pair):
         return row
-    told = tuple(voice_of(name, one) for name, one in usable)
+    usable_voices = tuple(voice_of(name, one) for name, one in usable)
     rows = [one for _, one in usable] if pair else [row, *(one for _, one in usable)]
     weakest = max(rows, key=lambda one: one.p or 0.0)
     sides = {(one.value or 0.0) > null for one in rows}
     shown = weakest if pair else row
     if len(sides) == 1:
-        return replace(_of_these(shown, rows), p=weakest.p, voices=told)
+        return replace(_of_these(shown, rows), p=weakest.p, voices=usable_voices)
     lows = [one.low for one in rows if one.low is not None]
     highs = [one.high for one in rows if one.high is not None]
     low, high = min(lows, default=None), max(highs, default=None)
     apart = weakest if row.value is None else row
-    return replace(_of_these(apart, rows, 1.0), low=low, high=high, p=1.0, voices=told)
+    return replace(_of_these(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices)
 
 
 def _of_these(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
     """The row with the largest p that a voice gives these cue words alone, at least this."""
     if shown.population is None:
         return shown
-    known = [one.population["p_these"] for one in rows if one.population is not None]
+    known = [row.population["p_these"] for row in rows if row.population is not None]
     p = max((one for one in known if one is not None), default=None)
     return replace(
         shown, population={**shown.population, "p_these": None if p is None else max(p, least)}

@@ -76,11 +76,11 @@ class Cut:
     def sum(self, values: Sequence[str]) -> Floats:
         """The summed weights of these values by item, shape (C,); 0 where none occurs."""
         key = tuple(values)
-        found = self._sums.get(key)
-        if found is None:
+        total = self._sums.get(key)
+        if total is None:
             kept = (self.values[value] for value in key if value in self.values)
-            found = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
-        return found
+            total = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +233,14 @@ class CountTable:
         self, measure: MeasureSpec, by: Sequence[str], factor: str
     ) -> dict[Key, dict[str, Cut]]:
         """The groups of one grouping, each cut by the level of a factor that it does not name."""
-        found: dict[Key, dict[str, Cut]] = {}
+        groups: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)
             level = condition.pop(factor)
-            found.setdefault(tuple(condition.items()), {})[level] = replace(
+            groups.setdefault(tuple(condition.items()), {})[level] = replace(
                 cut, condition=condition
             )
-        return found
+        return groups
 
     def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
         """Rows in which each factor of the grouping has one level; a cell with several values as
@@ -298,7 +298,7 @@ def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floa
     }
     sums = np.zeros((len(line), len(items)))
     sums[[line[value] for _, value, _ in weights], [column[item] for item, _, _ in weights]] = [
-        one[2] for one in weights
+        weight[2] for weight in weights
     ]
     return dict(zip(line, sums, strict=True))
 

@@ -43,10 +43,10 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     sums = _sum_parts([part for rows in sets for part in _sums(rows, places, words)])
     sums = sums.with_columns(words.texts.gather(sums[name]).alias(name) for name in _LISTS)
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
-    found = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
-    whose = found.drop_nulls("subject").group_by("subject", "mode", "annotator")
+    counted = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
+    whose = counted.drop_nulls("subject").group_by("subject", "mode", "annotator")
     label_sets.remember_labelled(store, whose.agg(pl.col("outputs").sum()).rows(), state)
-    return found.select(
+    return counted.select(
         "subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs"
     )
 
@@ -133,14 +133,14 @@ def read_cells(
     texts = trials.design_texts(store, asked, list(designs))
     different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
-    found = []
+    numbered = []
     for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
         levels = json.loads(factors)
         if known:
             levels |= known.get((*(levels.get(name, "") for name in order), *prompt), {})
         cell = (subject, mode, *(levels.get(name, "") for name in names))
-        found.append((number, places.setdefault(cell, len(places))))
-    of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, found)
+        numbered.append((number, places.setdefault(cell, len(places))))
+    of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, numbered)
     cells = pl.DataFrame(
         list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
     )
@@ -158,12 +158,12 @@ def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns
         return {}, False
     by_levels: dict[tuple[str, ...], list[str]] = {}
     for cell in protocol.cells:
-        own = [cell.get(name, "") for name in columns]
-        if by_levels.setdefault(tuple([cell[name] for name in factors]), own) != own:
+        values = [cell.get(name, "") for name in columns]
+        if by_levels.setdefault(tuple([cell[name] for name in factors]), values) != values:
             break
     else:
         return {
-            place: dict(zip(columns, own, strict=True)) for place, own in by_levels.items()
+            place: dict(zip(columns, values, strict=True)) for place, values in by_levels.items()
         }, False
     return {
         (*(cell[name] for name in factors), protocol.prompt_text(cell)): {
@@ -215,8 +215,8 @@ def with_derived(
     for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
         if wanted and derived.attribute not in wanted:
             continue
-        found = rows.filter(pl.col("attribute") == derived.source)
-        known = found.select(language, "value").unique()
+        derived_rows = rows.filter(pl.col("attribute") == derived.source)
+        known = derived_rows.select(language, "value").unique()
         values = pl.DataFrame(
             [
                 (level, value, list(derived.values(level, value)))
@@ -225,13 +225,13 @@ def with_derived(
             {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)},
             orient="row",
         )
-        found = found.with_columns(level=language).join(
+        derived_rows = derived_rows.with_columns(level=language).join(
             values, on=["level", "value"], how="left", maintain_order="left"
         )
-        found = found.explode("values").with_columns(
+        derived_rows = derived_rows.explode("values").with_columns(
             value="values", attribute=pl.lit(derived.attribute), outputs=pl.lit(0, pl.Int64)
         )
-        added.append(found.select(rows.columns))
+        added.append(derived_rows.select(rows.columns))
     if wanted:
         rows = rows.filter(pl.col("attribute").is_in(list(wanted)))
     return pl.concat([rows, *added]) if added else rows

@@ -63,13 +63,13 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
     """The factors of the protocol's `apart` of which the run holds several levels, and the frame
     with one level a row.
     """
-    found = []
+    kept_apart = []
     for name in protocol.apart:
         plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
         if plain > 1:
-            found.append(name)
+            kept_apart.append(name)
             frame = frame.with_columns(pl.col(name).str.split(SEVERAL)).explode(name)
-    return frame, found
+    return frame, kept_apart
 
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:

@@ -55,16 +55,16 @@ class OutputGroup(Sequence[Values]):
 
     def column(self, attribute: str) -> AttributeColumn:
         """One attribute of all outputs, read once."""
-        found = self._columns.get(attribute)
-        if found is None:
-            found = self._columns[attribute] = self._read(attribute)
-        return found
+        read = self._columns.get(attribute)
+        if read is None:
+            read = self._columns[attribute] = self._read(attribute)
+        return read
 
     def _read(self, attribute: str) -> AttributeColumn:
-        said = [one.get(attribute, NONE) for one in self._outputs]
-        values = list(dict.fromkeys(said))
+        labels = [output.get(attribute, NONE) for output in self._outputs]
+        values = list(dict.fromkeys(labels))
         place = {value: number for number, value in enumerate(values)}
-        places = np.array([place[value] for value in said], dtype=np.int64)
+        places = np.array([place[value] for value in labels], dtype=np.int64)
         numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
         pairs = zip(values, numbers, strict=True)
         known = {value: number for value, number in pairs if value not in MISSING}
@@ -88,18 +88,18 @@ def codes_with_values(
 ) -> tuple[list[Codes], list[list[str]]]:
     """The rows of `codes`, and the values of each attribute by their codes."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
-    found = []
+    coded = []
     for group in map(group_of, groups):
         rows = np.empty((len(group), len(attributes)), dtype=np.int64)
         for place, name in enumerate(attributes):
             known, column = numbers[name], group.column(name)
-            own = [
+            codes_of_column = [
                 -1 if value in MISSING else known.setdefault(value, len(known))
                 for value in column.values
             ]
-            rows[:, place] = np.array(own, dtype=np.int64)[column.places]
-        found.append(rows)
-    return found, [list(numbers[name]) for name in attributes]
+            rows[:, place] = np.array(codes_of_column, dtype=np.int64)[column.places]
+        coded.append(rows)
+    return coded, [list(numbers[name]) for name in attributes]
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:

@@ -51,16 +51,16 @@ class Sides:
 
     def sum_by_cluster(self, values: Floats) -> Floats:
         """Values by item as values by cluster."""
-        found: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
-        return found
+        sums: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
+        return sums
 
     @cached_property
     def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Items whose share is defined on every side, as the paper's test wants it."""
-        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
+        flags: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
             [n > 0 for n in self.among.values()], axis=0
         )
-        return found
+        return flags
 
     def share(self, side: str, rest: float) -> float:
         """The share with this part of what is not in the denominator counted as hits, 0 to 1."""
@@ -105,15 +105,15 @@ def cell_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
     the contrast's `cells`.
     """
     cells = [name for name in (measure.contrast or {})["cells"].split(SEVERAL) if name not in by]
-    found: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
+    by_group: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
     for cut in table.cuts(measure, (*by, *cells)):
         among = cut.sum(measure.among).sum()
         if among > 0:
             key = tuple((name, cut.condition[name]) for name in by)
-            found.setdefault(key, []).append(
+            by_group.setdefault(key, []).append(
                 (float(cut.sum(_hits(measure, cut.condition)).sum() / among), cut)
             )
-    for key, shares in found.items():
+    for key, shares in by_group.items():
         labels = sum(cut.sum(measure.among).sum() for _, cut in shares)
         note = f"unweighted mean of {count_of(len(shares), 'cell')}"
         yield _mean(measure, dict(key), [share for share, _ in shares], labels, note)
@@ -124,7 +124,7 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
     paired t.
     """
     cells = (measure.contrast or {})["cells"].split(SEVERAL)
-    found: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
+    by_group: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     plain = replace(
         measure,
         null=0.0,
@@ -137,8 +137,8 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
             *((name, estimate.condition[name]) for name in by),
             *(estimate.contrast or {}).items(),
         )
-        found.setdefault(key, []).append(estimate)
-    for key, rows in found.items():
+        by_group.setdefault(key, []).append(estimate)
+    for key, rows in by_group.items():
         values = [row.value for row in rows if row.value is not None]
         sure = [row for row in rows if row.p is not None and row.p < 0.05]
         against = sum(1 for row in sure if (row.value or 0) < 0)
@@ -264,9 +264,9 @@ def _arrays(
     places = {item: place for place, item in enumerate(items)}
 
     def align_values(cut: Cut, values: Sequence[str]) -> Floats:
-        found = np.zeros(len(items))
-        found[[places[item] for item in cut.items]] = cut.sum(values)
-        return found
+        aligned = np.zeros(len(items))
+        aligned[[places[item] for item in cut.items]] = cut.sum(values)
+        return aligned
 
     names = list(dict.fromkeys(shared.get(item, item) for item in items))
     clusters = np.array([names.index(shared.get(item, item)) for item in items], dtype=np.int64)
@@ -284,27 +284,27 @@ def _arrays(
 
 def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
     """The values that count in a group: what is expected there, or the measure's values."""
-    found = [
+    expected = [
         levels[condition[factor]].split(SEVERAL)
         for factor, levels in measure.expected.items()
         if factor in condition
     ]
-    return tuple(value for values in found for value in values) or measure.values
+    return tuple(value for values in expected for value in values) or measure.values
 
 
 def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) -> Estimate:
     (xa, na), (xb, nb) = ((sides.hits[side], sides.among[side]) for side in (TESTED, control))
     differences = sides.differences(control)
     if measure.per == "items":
-        found = rates.clustered_mean(values=differences)
+        interval = rates.clustered_mean(values=differences)
     else:
-        found = rates.clustered_difference(
+        interval = rates.clustered_difference(
             successes_a=sides.sum_by_cluster(xa),
             n_a=sides.sum_by_cluster(na),
             successes_b=sides.sum_by_cluster(xb),
             n_b=sides.sum_by_cluster(nb),
         )
-    estimate = _estimate_of(sides, control, measure, found, table, na + nb)
+    estimate = _estimate_of(sides, control, measure, interval, table, na + nb)
     if measure.null is None:
         return estimate
     test = _test(differences, measure, estimate, table)
@@ -313,10 +313,10 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
     def detect(level: float) -> float | None:
         if not table.variant.intervals:  # as published: t, and one test
-            return by_t(found)(ALPHA)
+            return by_t(interval)(ALPHA)
         return observed_shift(differences=differences, level=level)
 
-    row = with_test(estimate, test, found, detect)
+    row = with_test(estimate, test, interval, detect)
     return replace(row, note=join_notes(row.note or None, left) or "")
 
 
@@ -354,9 +354,9 @@ def bounds(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) 
     value = finite(xa / na - xb / nb) if na > 0 and nb > 0 else None
     ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
     n = sides.total[TESTED] + sides.total[control]
-    found = Interval(value, finite(ends[0]), finite(ends[1]), "bounds", 1.0, clusters=n.size)
+    interval = Interval(value, finite(ends[0]), finite(ends[1]), "bounds", 1.0, clusters=n.size)
     estimate = _estimate_of(
-        sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n
+        sides, control, replace(measure, name=f"{measure.name}_bounds"), interval, table, n
     )
     return replace(estimate, confidence=None)
 

@@ -71,8 +71,8 @@ class PromptsByValue:
         table, measure, by = self._asked
         values = tuple((about or {}).values()) or measure.values
         if values not in self._by_values:
-            found = prompt_counts(table, measure, by, self._cue, values)
-            self._by_values[values] = found
+            counts = prompt_counts(table, measure, by, self._cue, values)
+            self._by_values[values] = counts
         return self._by_values[values].get(tuple((name, condition[name]) for name in by))
 
 

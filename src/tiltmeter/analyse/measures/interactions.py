@@ -36,8 +36,10 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
     Value: pooled shares, (p₁ - p₀) at the one less (p₁ - p₀) at the other; the test flips the sign
     of what each item adds. By hand: one item with .8 - .4 at the one and .5 - .5 at the other: .4.
     """
-    own = [spec for name, spec in nuisance_measures(table.protocol, measure) if by[-1:] == (name,)]
-    if not own or not measure.headline or not table.variant.intervals:
+    nuisances = [
+        spec for name, spec in nuisance_measures(table.protocol, measure) if by[-1:] == (name,)
+    ]
+    if not nuisances or not measure.headline or not table.variant.intervals:
         return
     factor = by[-1]
     pairs: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
@@ -45,7 +47,7 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
         rest = {name: level for name, level in pair.condition.items() if name != factor} | more
         pairs.setdefault(tuple(rest.items()), {})[pair.condition[factor]] = pair
     for condition, levels in pairs.items():
-        for other in each_contrast(table.protocol, own[0]):
+        for other in each_contrast(table.protocol, nuisances[0]):
             contrast = other.contrast or {}
             ends = (contrast["level"], contrast["baseline"])
             if not {*ends} <= levels.keys():
@@ -54,13 +56,13 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
             double = double_difference(first, second)
             if double is None:
                 continue
-            found = rates.clustered_mean(values=double.differences)
-            found = replace(found, value=double.value)
+            interval = rates.clustered_mean(values=double.differences)
+            interval = replace(interval, value=double.value)
             group = Group(dict(condition), (), np.zeros_like(double.n), double.n, first.outcomes)
             about = {**first.contrast, factor: " − ".join(ends)}
             named = replace(measure, name=measure.name + INTERACTION)
-            row = estimate_row(group, named, found, table, about)
-            yield with_sign_flip(row, double.differences, found, table)
+            row = estimate_row(group, named, interval, table, about)
+            yield with_sign_flip(row, double.differences, interval, table)
 
 
 def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
@@ -72,10 +74,12 @@ def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
     parts, values = [], []
     for pair, (xa, xb, na, nb) in zip((first, second), sides, strict=True):
         places = [items.index(item) for item in pair.items]
-        here = np.zeros(len(items))
+        parts_here = np.zeros(len(items))
         kept = (na + nb) > 0
-        here[np.array(places)[kept]] = parts_of_difference(xa, na, xb, nb) / max(1, int(kept.sum()))
-        parts.append(here * len(items))
+        parts_here[np.array(places)[kept]] = parts_of_difference(xa, na, xb, nb) / max(
+            1, int(kept.sum())
+        )
+        parts.append(parts_here * len(items))
         values.append(float(xa.sum() / na.sum() - xb.sum() / nb.sum()))
     n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])
     return DoubleDifference(values[0] - values[1], parts[0] - parts[1], n)

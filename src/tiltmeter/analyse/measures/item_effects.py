@@ -56,10 +56,10 @@ def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
     Items whose share is not defined on every side are left out. By hand: a word with 3 of 4 hits,
     1 of 4 in en and 2 of 4 in zh: +.50 and +.25, with the expected direction.
     """
-    found = [one for sides in item_sides(table, measure, by) for one in _items(sides)]
-    found.sort(key=lambda one: (-one.mean, one.name))
+    effects = [item for sides in item_sides(table, measure, by) for item in _items(sides)]
+    effects.sort(key=lambda one: (-one.mean, one.name))
     controls = (measure.contrast or {})["controls"].split(SEVERAL)
-    for rank, one in enumerate(found, 1):
+    for rank, one in enumerate(effects, 1):
         shown = ", ".join(
             f"{side} {share(value, 2)} (n {one.n[side]:g})" for side, value in one.shares.items()
         )
@@ -70,7 +70,7 @@ def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
                 {(measure.contrast or {})["factor"]: control},
                 one.effects[control],
                 n=one.n[TESTED] + one.n[control],
-                note=f"rank {rank} of {len(found)}; {one.direction}; {shown}",
+                note=f"rank {rank} of {len(effects)}; {one.direction}; {shown}",
             )
 
 

@@ -54,10 +54,10 @@ def with_items_of_pair(
     names = [name for name, there in zip(pair.items, kept, strict=True) if there]
 
     def test() -> Found | None:
-        found = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
-        told = _found(found, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
+        summary = _found(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
         apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
-        return told and {**told, "exceptions": _exceptions(apart, names, xa, na)}
+        return summary and {**summary, "exceptions": _exceptions(apart, names, xa, na)}
 
     return replace(estimate, test_items=test)
 
@@ -77,10 +77,10 @@ def with_items_of_group(
     names = [name for name, there in zip(group.items, kept, strict=True) if there]
 
     def test() -> Found | None:
-        found = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        told = _found(found, hits - null * among, [(hits, among)])
+        result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
+        summary = _found(result, hits - null * among, [(hits, among)])
         apart = exceptional_shares(hits=hits, n=among)
-        return told and {**told, "exceptions": _exceptions(apart, names, hits, among)}
+        return summary and {**summary, "exceptions": _exceptions(apart, names, hits, among)}
 
     return replace(estimate, test_items=test)
 
@@ -90,7 +90,7 @@ def _can_be_tested(measure: MeasureSpec, table: CountTable, counts: tuple[Floats
         return False
     if not (table.drawn and table.variant.intervals and table.has_one_label(measure.attribute)):
         return False
-    return all((one == np.rint(one)).all() for one in counts)
+    return all((count == np.rint(count)).all() for count in counts)
 
 
 def _without_repeats(*counts: Floats) -> list[Floats]:
@@ -98,9 +98,9 @@ def _without_repeats(*counts: Floats) -> list[Floats]:
     times (temperature 0), one each: repeats of one answer are no draws. Where an item has one lot a
     side they stay as they are, and it is said that no answer varied.
     """
-    lot = math.gcd(*(int(n) for one in counts for n in one))
-    several = lot > 1 and any((one > lot).any() for one in counts)
-    return [one / lot if several else one for one in counts]
+    lot = math.gcd(*(int(n) for count in counts for n in count))
+    several = lot > 1 and any((count > lot).any() for count in counts)
+    return [count / lot if several else count for count in counts]
 
 
 def _generator(estimate: Estimate) -> np.random.Generator:

@@ -66,15 +66,15 @@ def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list
     sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])
     rest = np.array([round(float(group.among.sum())) for group in counted[0]]) - sums.sum(axis=0)
     if (rest < 0).any():  # several values an output: one by one
-        return [found for groups in counted for found in _values_alike(table, [groups])]
+        return [permuted for groups in counted for permuted in _values_alike(table, [groups])]
     sides = [
         np.repeat(np.arange(len(sums) + 1), [*one, left])
         for one, left in zip(sums.T, rest, strict=True)
     ]
-    found = permutation.each_value(groups=sides, shuffles=table.shuffles)
+    permuted = permutation.each_value(groups=sides, shuffles=table.shuffles)
     # none for one group
-    rows = dict(zip(np.unique(np.concatenate(sides)).tolist(), found.attributes, strict=False))
-    return [rows.get(value, found) for value in range(len(sums))]
+    rows = dict(zip(np.unique(np.concatenate(sides)).tolist(), permuted.attributes, strict=False))
+    return [rows.get(value, permuted) for value in range(len(sums))]
 
 
 def _pool_items(group: Group) -> Group:

@@ -67,7 +67,7 @@ def lineups_of(
     rows = table.split_levels(by).filter(
         (pl.col("attribute") == measure.attribute) & pl.col("value").is_in(groups)
     )
-    found: dict[Key, dict[tuple[str, ...], Floats]] = {}
+    by_condition: dict[Key, dict[tuple[str, ...], Floats]] = {}
     keys = list(dict.fromkeys((*by, table.protocol.item, column, "value")))
     counts = rows.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
     names_of: dict[str, tuple[str, ...]] = {}
@@ -78,7 +78,7 @@ def lineups_of(
             names_of[text] = tuple(people.get(group, "") for group in groups)
         place = (row[table.protocol.item], *names_of[text])
         condition = tuple((name, str(row[name])) for name in by)
-        firsts = found.setdefault(condition, {}).setdefault(place, np.zeros(len(groups)))
+        firsts = by_condition.setdefault(condition, {}).setdefault(place, np.zeros(len(groups)))
         firsts[groups.index(row["value"])] += row["weight"]
     return {
         condition: Lineups(
@@ -86,7 +86,7 @@ def lineups_of(
             [place[1:] for place in rankings],
             np.array(list(rankings.values())),
         )
-        for condition, rankings in found.items()
+        for condition, rankings in by_condition.items()
         if all(all(place[1:]) for place in rankings) and len(rankings) > 1
     }
 
@@ -125,7 +125,7 @@ def with_lineups(
         named = _of_dealt(names, len({*rankings.lineup}), found, test.p)
         return replace(with_test(estimate, test, found), population=named)
     share = rankings.shares[group]
-    pooled, own = share.pooled, share.own
+    pooled, separate = share.pooled, share.own
     if pooled.p is None:
         return estimate
     spread = Interval(
@@ -133,8 +133,8 @@ def with_lineups(
     )
     return replace(
         estimate,
-        low=finite(own.low),
-        high=finite(own.high),
+        low=finite(separate.low),
+        high=finite(separate.high),
         interval_method="line-ups and names as samples, t",
         test=RECURRING,
         p=pooled.p,
@@ -146,8 +146,8 @@ def with_lineups(
             words_sd=share.names_sd,
             items_n=share.lineups,
             df=round(pooled.df, 3),
-            se=own.se,
-            se_items=found.se or own.se,
+            se=separate.se,
+            se_items=found.se or separate.se,
             se_within=None,
             p_these=estimate.p,
             p_these_adjusted=None,

@@ -43,12 +43,12 @@ def logit_difference(
         gaps = (paired["logit"] - paired["logit_right"]).to_numpy().astype(np.float64)
         condition = dict(zip(by, map(str, key), strict=True))
         n = np.full(gaps.size, part.height / max(1, gaps.size))
-        found = means.pooled_mean(sums=gaps, n=np.ones(gaps.size))
+        interval = means.pooled_mean(sums=gaps, n=np.ones(gaps.size))
         group = Group(condition, (), n, n, {})
-        estimate = estimate_row(group, measure, found, table, {factor: f"{level} − {baseline}"})
+        estimate = estimate_row(group, measure, interval, table, {factor: f"{level} − {baseline}"})
         tested = table.variant.intervals and gaps.size > 1
         if tested:
-            estimate = with_test(estimate, association.paired_t(differences=gaps), found)
+            estimate = with_test(estimate, association.paired_t(differences=gaps), interval)
         yield estimate
 
 

@@ -60,8 +60,8 @@ def from_reference(
 def reference_slope(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields how much the share rises with the reference from item to item: 1 as it does, more than
-    1 exaggerates it, 0 ignores it.
+    """Yields the rise of the share with the reference from item to item: 1 as it does, more than 1
+    exaggerates it, 0 ignores it.
 
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """

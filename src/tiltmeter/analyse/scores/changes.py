@@ -40,13 +40,13 @@ def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     and of .6 - .4 with it: -.2.
     """
     name = measure.name.removesuffix(CHANGE)
-    own = [spec for spec in table.protocol.measures if spec.name == name]
-    if not own:
+    changed = [spec for spec in table.protocol.measures if spec.name == name]
+    if not changed:
         plain = replace(measure, kind="difference")
-        found = shares.difference(table, plain, by)
-        yield from (row for row in found if {*measure.values} & row.outcomes.keys())
+        rows_of_shares = shares.difference(table, plain, by)
+        yield from (row for row in rows_of_shares if {*measure.values} & row.outcomes.keys())
         return
-    base = replace(own[0], where=measure.where)
+    base = replace(changed[0], where=measure.where)
     if base.kind in SHARES:
         yield from _of_shares(table, measure, base, by)
     elif base.kind == "joint_effect":
@@ -73,8 +73,8 @@ def _of_shares(
             yield row
             continue
         even = _even(base, row.condition)
-        own = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
-        yield _with_tilt(row, own, (row.sides["level"], row.sides["baseline"]), even)
+        with_mitigation = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
+        yield _with_tilt(row, with_mitigation, (row.sides["level"], row.sides["baseline"]), even)
 
 
 def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
@@ -89,10 +89,10 @@ def _of_differences(
 ) -> Iterator[Estimate]:
     ends = _tables(table, measure)
     base = replace(base, kind="difference", unit="share", null=0.0)
-    words = [PromptsByValue(one, base, by) for one in ends]
-    found = [{_place(p, more): (p, more) for more, p in one.pairs(base, by)} for one in ends]
-    for place in (place for place in found[1] if place in found[0]):
-        (first, more), (second, _) = found[0][place], found[1][place]
+    words = [PromptsByValue(end, base, by) for end in ends]
+    by_place = [{_place(p, more): (p, more) for more, p in end.pairs(base, by)} for end in ends]
+    for place in (place for place in by_place[1] if place in by_place[0]):
+        (first, more), (second, _) = by_place[0][place], by_place[1][place]
         double = double_difference(first, second)
         if double is None:
             continue
@@ -105,8 +105,8 @@ def _of_differences(
         if prompts[0] is not None and prompts[1] is not None:
             row = with_cue_words(row, change_of_prompts(prompts[1], prompts[0]), null=0.0)
         (xa, xb), (na, nb) = first.hits, first.among
-        own = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _with_tilt(row, own, (_gap(first), _gap(second)), 0.0)
+        with_mitigation = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _with_tilt(row, with_mitigation, (_gap(first), _gap(second)), 0.0)
 
 
 def _of_effects(
@@ -118,13 +118,13 @@ def _of_effects(
         if not items:
             continue
         level, baseline = (np.array([one[place][i] for i in items]) for one in (first, second))
-        found = rates.clustered_mean(values=level - baseline)
+        interval = rates.clustered_mean(values=level - baseline)
         n = np.full(len(items), 1.0)
         group = Group(dict(place), (), np.zeros_like(n), n, {})
-        row = estimate_row(group, measure, found, table, _contrast(measure))
-        row = with_sign_flip(row, level - baseline, found, table)
-        own = rates.clustered_mean(values=level)
-        yield _with_tilt(row, own, (float(level.mean()), float(baseline.mean())), 0.0)
+        row = estimate_row(group, measure, interval, table, _contrast(measure))
+        row = with_sign_flip(row, level - baseline, interval, table)
+        with_mitigation = rates.clustered_mean(values=level)
+        yield _with_tilt(row, with_mitigation, (float(level.mean()), float(baseline.mean())), 0.0)
 
 
 def _of_means(
@@ -132,11 +132,13 @@ def _of_means(
 ) -> Iterator[Estimate]:
     spec = replace(base, name=measure.name, contrast=measure.contrast, null=0.0)
     level = numeric_labels.mean(_tables(table, measure)[0], base, by)
-    own = {tuple(row.condition.items()): row for row in level}
+    by_condition = {tuple(row.condition.items()): row for row in level}
     for row in numeric_labels.mean_difference(table, spec, by):
         if row.sides:
             sides = (row.sides["level"], row.sides["baseline"])
-            yield _with_tilt(row, own[tuple(row.condition.items())], sides, base.null or 0.0)
+            yield _with_tilt(
+                row, by_condition[tuple(row.condition.items())], sides, base.null or 0.0
+            )
 
 
 def _of_mean_differences(
@@ -158,16 +160,18 @@ def _of_mean_differences(
             for at in (0, 2)
         )
         changes = (level[0] - baseline[0], level[1] - baseline[1])
-        found, own = (_less(*sides, paired=bool(paired)) for sides in (changes, level))
+        interval, with_mitigation = (
+            _less(*sides, paired=bool(paired)) for sides in (changes, level)
+        )
         n = np.ones(len(paired) or sum(map(len, items)))
         group = Group(dict(place), (), np.zeros_like(n), n, {})
-        row = estimate_row(group, measure, found, table, _contrast(measure))
+        row = estimate_row(group, measure, interval, table, _contrast(measure))
         if paired:
-            row = with_sign_flip(row, changes[0] - changes[1], found, table)
+            row = with_sign_flip(row, changes[0] - changes[1], interval, table)
         else:
-            row = with_shuffled_items(row, changes, found, table)
+            row = with_shuffled_items(row, changes, interval, table)
         gaps = [float(side[0].mean() - side[1].mean()) for side in (level, baseline)]
-        yield _with_tilt(row, own, (gaps[0], gaps[1]), 0.0)
+        yield _with_tilt(row, with_mitigation, (gaps[0], gaps[1]), 0.0)
 
 
 def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
@@ -213,5 +217,5 @@ def _with_tilt(
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)
-    told = {"level": level, "baseline": baseline, EVEN: even}
-    return replace(row, sides={**told, TURNED: 1.0} if across else told)
+    known_sides = {"level": level, "baseline": baseline, EVEN: even}
+    return replace(row, sides={**known_sides, TURNED: 1.0} if across else known_sides)

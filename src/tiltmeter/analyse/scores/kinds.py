@@ -28,9 +28,9 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     def compute(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
         pooled = pooled_by_code and table.variant.name == CODE
         note = note_of(table, pooled)
-        found, stratum = table.labelled_outputs(), table.stratum
+        outputs, stratum = table.labelled_outputs(), table.stratum
         groups = () if pooled else by
-        for cell in split_by_base(found, stratum, measure, groups, table.protocol, pooled):
+        for cell in split_by_base(outputs, stratum, measure, groups, table.protocol, pooled):
             for estimate in score(cell, measure, table.variant):
                 text = join_notes(estimate.note, note(estimate)) or ""
                 yield estimate if text == estimate.note else replace(estimate, note=text)
@@ -42,9 +42,9 @@ def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str
     """Returns a function that writes a row's note: the subjects that are together, and the
     attributes that were chosen.
     """
-    found, stratum = table.labelled_outputs(), table.stratum
-    several = found.subjects(stratum) if pooled else []
-    optimistic = found.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
+    outputs, stratum = table.labelled_outputs(), table.stratum
+    several = outputs.subjects(stratum) if pooled else []
+    optimistic = outputs.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
 
     def note(estimate: Estimate) -> str | None:
         return join_notes(

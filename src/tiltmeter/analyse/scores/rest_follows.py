@@ -42,9 +42,9 @@ def with_rest(
         about = tuple(x for x in row.condition.items() if x[0] != measure.attribute)
         groups.setdefault((about, tuple((row.contrast or {}).items())), []).append(row)
     counts = _counts(table, measure, by)
-    for own in groups.values():
-        classes = _Classes(table, measure, by, compute, own, counts)
-        for row in own:
+    for class_rows in groups.values():
+        classes = _Classes(table, measure, by, compute, class_rows, counts)
+        for row in class_rows:
             yield replace(row, name_cells=classes.of(row))
 
 
@@ -80,20 +80,20 @@ class _Classes:
         name = self.measure.attribute
         first = self.leader.condition[name] if self.leader else ""
         among = tuple(value for value in self.measure.among if value != first)
-        own = replace(
+        restricted = replace(
             self.measure, name=f"{self.measure.name}, the rest", among=among, headline=False
         )
         return {
             row.condition[name]: row.p
-            for row in self.compute(self.table, own, self.by)
+            for row in self.compute(self.table, restricted, self.by)
             if row.p is not None and self._is_here(row)
         }
 
     def _is_here(self, row: Estimate) -> bool:
         """True if a row is of this group and contrast."""
-        name, one = self.measure.attribute, self.rows[0]
-        about = {k: v for k, v in one.condition.items() if k != name}
-        return row.condition.items() >= about.items() and row.contrast == one.contrast
+        name, first = self.measure.attribute, self.rows[0]
+        about = {k: v for k, v in first.condition.items() if k != name}
+        return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
         """Returns a function that names the classes which follow from a claim, or the one it
@@ -106,7 +106,7 @@ class _Classes:
 
         def name_cells(level: float, rejected: bool) -> CellClaim:
             own: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
-            shown = {one.condition[name] for one in self.rows if (one.p or 1.0) < level}
+            shown = {row.condition[name] for row in self.rows if (row.p or 1.0) < level}
             alike = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
             follows = [value for value in alike if value in shown] if first in shown else []
@@ -127,11 +127,11 @@ class _Classes:
     def _cell(self, row: Estimate) -> NamedCell | None:
         """The class with its shares at the level and at the baseline."""
         value = row.condition[self.measure.attribute]
-        found = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
-        if found is None:
+        counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
+        if counts is None:
             return None
         contrast = self.measure.contrast or {}
-        hits, n, base_hits, base_n = found
+        hits, n, base_hits, base_n = counts
         return NamedCell(
             attribute=self.measure.attribute,
             value=value,
@@ -152,12 +152,12 @@ def _counts(
     """Returns, of each row that has both sides, the hits and labels of the level and of the
     baseline.
     """
-    found: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
+    counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
     for more, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (
-            [float(one.sum()) for one in sides] for sides in (pair.hits, pair.among)
+            [float(side.sum()) for side in sides] for sides in (pair.hits, pair.among)
         )
         if n and base_n:
             key = (*pair.condition.items(), *more.items(), *pair.contrast.items())
-            found[key] = (hits, n, base_hits, base_n)
-    return found
+            counts[key] = (hits, n, base_hits, base_n)
+    return counts

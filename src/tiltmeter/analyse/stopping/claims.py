@@ -49,12 +49,12 @@ def planned_families(
             Store(folder, create=True, writing=True) as store,
         ):
             _fill(store, protocol, spec, asked, _labeller(spec, labellers))
-            found = list(measured_rows(store, alone, draws=FEW_DRAWS))
+            measured = list(measured_rows(store, alone, draws=FEW_DRAWS))
             data |= claim_data(store, alone)
-        leading = {row.key for _, row in families.headline(alone, found)}
+        leading = {row.key for _, row in families.headline(alone, measured)}
         rows += [
             row
-            for row in found
+            for row in measured
             if row.measure == spec.name and (not spec.headline or row.key in leading)
         ]
     adjusted = families.adjust_by_claim(protocol, rows)
@@ -109,22 +109,22 @@ def _families(
     protocol: Protocol, rows: Sequence[Estimate], data: Mapping[str, Data]
 ) -> list[PlannedFamily]:
     specs = {spec.name: spec for spec in protocol.measures}
-    found: dict[tuple[str, str], dict[families.Key, PlannedClaim]] = {}
+    by_family: dict[tuple[str, str], dict[families.Key, PlannedClaim]] = {}
     for row in rows:
         if row.p is not None and row.family:
-            own = found.setdefault((row.family, row.adjustment or ""), {})
+            of_family = by_family.setdefault((row.family, row.adjustment or ""), {})
             claim = _claim(protocol, row, data.get(key_of(row)))
-            own.setdefault(families.hypothesis(specs[row.measure], row), claim)
-    if not found:
+            of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
+    if not by_family:
         raise UsageError(
             f"{protocol.name} has no claim that a test is made of, so nothing to stop at. Leave "
             "--stop out."
         )
     return [
         PlannedFamily(
-            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(own.values()), 1.0
+            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
         )
-        for (name, how), own in found.items()
+        for (name, how), of_family in by_family.items()
     ]
 
 

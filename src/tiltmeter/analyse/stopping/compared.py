@@ -31,8 +31,8 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
         return 1.0, 1.0
     ends: dict[frozenset[str], int] = {}
     for whose, mode, levels, look in stored.last_looks(store):
-        told = {**levels, "mode": mode}
-        is_there = all(told.get(name, level) == level for name, level in place.items())
+        place_of_prompt = {**levels, "mode": mode}
+        is_there = all(place_of_prompt.get(name, level) == level for name, level in place.items())
         if whose == subject and look and is_there:
             counting = (claim for claim in plan.claims if claim.counts(whose, mode, levels))
             together = frozenset(claim.calls for claim in counting)

@@ -35,23 +35,23 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
     plan = read_plan(store)
     if plan is None:
         return list(measured_rows(store, protocol, variant))
-    made = read_looks(store, plan)
+    past_looks = read_looks(store, plan)
     with ExitStack() as stack:
         now = store
-        if not is_over(plan, made):
-            now = stack.enter_context(stored.RunAtLook(store.folder, len(made)))
+        if not is_over(plan, past_looks):
+            now = stack.enter_context(stored.RunAtLook(store.folder, len(past_looks)))
         mark = f"|stop:{plan.hash[:8]}|tm:"
         rows = [
             replace(row, signature=row.signature.replace("|tm:", mark))
             for row in measured_rows(now, protocol, variant)
         ]
-        if not made:
+        if not past_looks:
             return []  # nothing is tested before the first look
         before = [
             list(measured_rows(stack.enter_context(view), protocol, variant))
-            for view in (stored.RunAtLook(store.folder, k) for k in range(1, len(made)))
+            for view in (stored.RunAtLook(store.folder, k) for k in range(1, len(past_looks)))
         ]
-        stopped = _Stopped(store, protocol, plan, made, [*before, rows])
+        stopped = _Stopped(store, protocol, plan, past_looks, [*before, rows])
         return [stopped.row(row) for row in rows]
 
 
@@ -86,7 +86,7 @@ class _Stopped:
     def ended(self) -> list[tuple[str, str, Mapping[str, str], int]]:
         """Prompts that were not asked through the last look: (subject, mode, levels, last look)."""
         last = len(self.made)
-        return [one for one in stored.last_looks(self.store) if 0 < one[3] < last]
+        return [look for look in stored.last_looks(self.store) if 0 < look[3] < last]
 
     def row(self, row: Estimate) -> Estimate:
         """A row as the looks have it. Of its items nothing is said: when to stop hung on them."""
@@ -106,14 +106,16 @@ class _Stopped:
         if claim.statistic == "words":
             about["statistic"] = claim.statistic
         note = join_notes(row.note or None, self._note_of_bias(row, claim, family, decision))
-        made = replace(row, p=decision.p, stopped=about, note=note or "")
+        stopped_row = replace(row, p=decision.p, stopped=about, note=note or "")
         name, weight = row.name_cells, self.plan.weights[decision.look - 1]
         if name is not None:  # cells are named at what this look may spend
-            made = replace(made, name_cells=lambda level, yes: name(level * weight, yes))
-        made = replace(made, population=self._population(row, family, decision))
-        made = self._widen(replace(made, test=f"{row.test}{OVER_LOOKS}"), family)
+            stopped_row = replace(
+                stopped_row, name_cells=lambda level, yes: name(level * weight, yes)
+            )
+        stopped_row = replace(stopped_row, population=self._population(row, family, decision))
+        stopped_row = self._widen(replace(stopped_row, test=f"{row.test}{OVER_LOOKS}"), family)
         given_up = decision.state == "not pursued"
-        return self._as_given_up(made, family, decision) if given_up else made
+        return self._as_given_up(stopped_row, family, decision) if given_up else stopped_row
 
     def _population(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
@@ -122,12 +124,12 @@ class _Stopped:
         named, key = row.population, key_of(row)
         if named is None:
             return None
-        design, found = self.plan.design(family), []
+        design, p_by_look = self.plan.design(family), []
         for rows in self.populations[: decision.look]:
-            own = rows.get(key)
-            p = None if own is None else own["p_these"]
-            found.append(1.0 if p is None else p)
-        return {**named, "p_these": bonferroni_over_looks(found, design) if found else None}
+            population = rows.get(key)
+            p = None if population is None else population["p_these"]
+            p_by_look.append(1.0 if p is None else p)
+        return {**named, "p_these": bonferroni_over_looks(p_by_look, design) if p_by_look else None}
 
     def _as_given_up(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
@@ -135,7 +137,9 @@ class _Stopped:
         """Gives the row an interval that agrees with its adjusted p, which is no finding: at the
         level of its look and family, and none if even that excludes the null value.
         """
-        spec = next((one for one in self.protocol.measures if one.name == row.measure), None)
+        spec = next(
+            (measure for measure in self.protocol.measures if measure.name == row.measure), None
+        )
         null = None if spec is None else spec.null
         if null is None or row.low is None or row.high is None or row.low <= null <= row.high:
             return row

@@ -78,15 +78,15 @@ class Look:
 def parse_look(text: str) -> Look:
     """Parses the JSON of `as_dict`."""
     data = json.loads(text)
-    made = {key: StoppingDecision(**one) for key, one in data["decisions"].items()}
-    return Look(**data | {"decisions": made})
+    decisions = {key: StoppingDecision(**one) for key, one in data["decisions"].items()}
+    return Look(**data | {"decisions": decisions})
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     """The looks that a run made, in their order. StoreError where one is of another plan, or not of
     the trials and labels that it was made from.
     """
-    found: list[Look] = []
+    past_looks: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
         try:
             look = parse_look(text)
@@ -97,16 +97,16 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
             why = "is no look"
         elif look.plan != plan.hash:
             why = "was made by another plan than the run holds"
-        elif not _follows(look.decisions, _decisions(plan, found, look.sums)):
+        elif not _follows(look.decisions, _decisions(plan, past_looks, look.sums)):
             why = "decided what does not follow from what it saw"
         else:
-            found.append(look)
+            past_looks.append(look)
             continue
         raise StoreError(
             f"{store.folder} is damaged at artefacts.content: look {number} {why}. Restore it "
             "from a copy."
         )
-    return found
+    return past_looks
 
 
 def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
@@ -169,8 +169,8 @@ def _decisions(
     decisions: dict[str, StoppingDecision] = {}
     for family in plan.families:
         before = [look.sums for look in made]
-        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
-        decisions |= {one.key: one for one in found}
+        decided = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
+        decisions |= {one.key: one for one in decided}
     return decisions
 
 
@@ -221,14 +221,14 @@ def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> Store
     """p of a test without flips. part: of all rounds, those up to this look. Of cue words also
     V_K/V_k: the variance V_k less what the variance within prompts still falls by.
     """
-    found: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
+    stored: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
     named = None if row is None else row.population
     if claim.statistic == "plain" or named is None or not named["se"]:
-        return found
+        return stored
     within = named["se_within"]
     if within is not None:
-        found["left"] = round(1 - (within / named["se"]) ** 2 * (1 - part), 9)
-    return found
+        stored["left"] = round(1 - (within / named["se"]) ** 2 * (1 - part), 9)
+    return stored
 
 
 def _sums_to_store(claim: PlannedClaim, cumulated: Data | None, block: Data | None) -> StoredSums:
@@ -242,8 +242,8 @@ def _sums_to_store(claim: PlannedClaim, cumulated: Data | None, block: Data | No
         return {"objects": [_groups_to_store(one) for one in objects]}
     if not isinstance(cumulated, ItemSums):
         return {"hits": (), "outcomes": ()}
-    own = cumulated.in_order(claim.items)
-    return {"hits": own.hits.round(9).tolist(), "outcomes": own.outcomes.round(9).tolist()}
+    ordered = cumulated.in_order(claim.items)
+    return {"hits": ordered.hits.round(9).tolist(), "outcomes": ordered.outcomes.round(9).tolist()}
 
 
 def _groups_to_store(block: OutputGroups) -> StoredGroups:
@@ -276,16 +276,16 @@ def _path(
 ) -> ItemPaths | OutputBlocks | CellBlocks | PlainTests:
     """Returns a claim's counts up to the last of these looks."""
     if claim.statistic in ("plain", "words"):
-        return PlainTests([one["p"] for one in looks], looks[-1].get("left"))
+        return PlainTests([look["p"] for look in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":
         return _blocks(looks)
     if claim.statistic == "cells":
         return _cell_blocks(looks)
-    wide = max((len(one["hits"][0]) for one in looks if len(one["hits"])), default=1)
+    wide = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
     blank = np.zeros((len(claim.items), wide))
     hits, outcomes = (
         np.stack([np.array(counts) if len(counts) else blank for counts in each], axis=2)
-        for each in ([one["hits"] for one in looks], [one["outcomes"] for one in looks])
+        for each in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])
     )
     return paths_of_counts(hits=np.minimum(hits, outcomes), outcomes=outcomes, null=claim.null)
 
@@ -293,13 +293,15 @@ def _path(
 def _cell_blocks(looks: Sequence[StoredSums]) -> CellBlocks | PlainTests:
     """Object by object, the coded outputs of each look."""
     parts = []
-    for place in range(max(len(one["objects"]) for one in looks)):
-        own = [one["objects"][place] for one in looks if place < len(one["objects"])]
-        number = max(len(one["groups"]) for one in own)
-        attributes = list(dict.fromkeys(name for one in own for name in one["attributes"]))
-        filled = [one["groups"] or ((),) * number for one in own]
-        flat, values = codes_with_values([one for groups in filled for one in groups], attributes)
-        if len(own) == len(looks) and any(len(group) for group in flat):
+    for place in range(max(len(look["objects"]) for look in looks)):
+        of_object = [look["objects"][place] for look in looks if place < len(look["objects"])]
+        number = max(len(one["groups"]) for one in of_object)
+        attributes = list(dict.fromkeys(name for one in of_object for name in one["attributes"]))
+        filled = [one["groups"] or ((),) * number for one in of_object]
+        flat, values = codes_with_values(
+            [group for groups in filled for group in groups], attributes
+        )
+        if len(of_object) == len(looks) and any(len(group) for group in flat):
             ends = range(0, len(flat) + 1, number)
             blocks = [flat[start:end] for start, end in pairwise(ends)]
             parts.append(CellPart(blocks, attributes, values))
@@ -307,9 +309,9 @@ def _cell_blocks(looks: Sequence[StoredSums]) -> CellBlocks | PlainTests:
 
 
 def _blocks(looks: Sequence[StoredSums]) -> OutputBlocks | PlainTests:
-    number = max(len(one["groups"]) for one in looks)
-    attributes = list(dict.fromkeys(name for one in looks for name in one["attributes"]))
-    filled = [one["groups"] or ((),) * number for one in looks]
+    number = max(len(look["groups"]) for look in looks)
+    attributes = list(dict.fromkeys(name for look in looks for name in look["attributes"]))
+    filled = [look["groups"] or ((),) * number for look in looks]
     flat = codes([group for groups in filled for group in groups], attributes)
     if not number or not any(len(group) for group in flat):
         return PlainTests([1.0] * len(looks))

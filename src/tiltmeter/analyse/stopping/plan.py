@@ -51,11 +51,12 @@ class PlannedClaim:
         """True if the claim counts the outputs of a prompt."""
         if self.subjects and subject not in self.subjects:
             return False
-        told = {**factors, "mode": mode}
+        levels_of_prompt = {**factors, "mode": mode}
         return all(
-            told[name] in levels or not set(told[name].split(SEVERAL)).isdisjoint(levels)
+            levels_of_prompt[name] in levels
+            or not set(levels_of_prompt[name].split(SEVERAL)).isdisjoint(levels)
             for name, levels in self.levels.items()
-            if name in told
+            if name in levels_of_prompt
         )
 
     @cached_property

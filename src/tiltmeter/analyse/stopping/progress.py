@@ -145,6 +145,6 @@ def read_progress(store: Store) -> StoppingProgress | None:
         return None
     from .looks import read_looks
 
-    made = tuple(read_looks(store, plan))
-    outputs = made[-1].outputs if made else 0
-    return StoppingProgress(plan, made, outputs, calls.number_answered(store), store.spent())
+    past_looks = tuple(read_looks(store, plan))
+    outputs = past_looks[-1].outputs if past_looks else 0
+    return StoppingProgress(plan, past_looks, outputs, calls.number_answered(store), store.spent())

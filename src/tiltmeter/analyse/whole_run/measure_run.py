@@ -80,13 +80,13 @@ def tables(
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
-    said, people = (
+    by_machines, people = (
         count_labels(store, protocol, factor_names(protocol, chosen)),
         pl.col("annotator").str.starts_with(HUMAN),
     )
-    frame = kept_rows(said.filter(~people), chosen.where)
+    frame = kept_rows(by_machines.filter(~people), chosen.where)
     frame = shared_items.read_as(with_derived(frame, protocol), chosen.reads)
-    if not said.filter(
+    if not by_machines.filter(
         people
     ).is_empty():  # gold is picked: what it does to a number is in correction/corrected_rows.py
         frame = corrected_rows.with_gold(frame, store)
@@ -103,11 +103,11 @@ def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
     """The factors that measures or the variant name, the item, and what makes a stratum; labels are
     summed over all others.
     """
-    found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
+    names = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
-        found.update(*measure.by, measure.where, measure.expected)
-        found.add((measure.contrast or {}).get("factor", ""))
-    return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
+        names.update(*measure.by, measure.where, measure.expected)
+        names.add((measure.contrast or {}).get("factor", ""))
+    return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in names]
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
@@ -128,8 +128,10 @@ def _strata(
     printed = {measure.over for measure in chosen if measure.name in shown}
     for over in dict.fromkeys(((), *(measure.over for measure in chosen))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
-        one = all(frame[name].n_unique() < 2 for name in over if name in frame.columns)
-        if over and one and over not in printed:  # a paper's table has its means of one cell too
+        is_single = all(frame[name].n_unique() < 2 for name in over if name in frame.columns)
+        if (
+            over and is_single and over not in printed
+        ):  # a paper's table has its means of one cell too
             continue
         for key, part in frame.group_by(names, maintain_order=True):
             subjects = TOGETHER.join(part["subject"].unique().sort())
@@ -156,11 +158,13 @@ def _stratum(
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
             leads = measure.headline and by == measure.by[0]
-            own = replace(part, draws=draws) if leads else part
-            rows = list(compute(own, one, by))
+            leading = replace(part, draws=draws) if leads else part
+            rows = list(compute(leading, one, by))
             yield from rows
             if leads and measure.name in refused:
-                yield from refusals(own, replace(refused[measure.name], contrast=one.contrast), by)
+                yield from refusals(
+                    leading, replace(refused[measure.name], contrast=one.contrast), by
+                )
             if measure.attribute in gold:
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
     if table.variant.intervals and not over:
@@ -184,19 +188,21 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
     """
     if not (table.drawn and table.variant.intervals):
         return {}
-    own = with_refusal_measures(table.protocol.measures)
+    specs = with_refusal_measures(table.protocol.measures)
     names = {spec.name for spec in table.protocol.measures}
-    return {spec.name.removesuffix(REFUSED): spec for spec in own if spec.name not in names}
+    return {spec.name.removesuffix(REFUSED): spec for spec in specs if spec.name not in names}
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
     """Yields the measures that the variant names; without a name, those that no variant keeps for
     itself.
     """
-    own = {name for other in protocol.variants.values() for name in other.only}
+    kept_by_variants = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (
-            measure.name in variant.measures if variant.measures else measure.name not in own
+            measure.name in variant.measures
+            if variant.measures
+            else measure.name not in kept_by_variants
         ):
             yield measure
 

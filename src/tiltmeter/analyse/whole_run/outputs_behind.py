@@ -71,19 +71,19 @@ class LabelRows:
             places: dict[str, list[int]] = {}
             for place, value in enumerate(self._cells[name].fill_null("")):
                 places.setdefault(value, []).append(place)
-            self._columns[name] = {value: np.array(own) for value, own in places.items()}
-        known, found = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
+            self._columns[name] = {value: np.array(numbers) for value, numbers in places.items()}
+        known, flags = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
         for value in values:
             if value in known:
-                found[known[value]] = True
-        return found
+                flags[known[value]] = True
+        return flags
 
     def places(self, query: OutputQuery) -> Mask:
         """True for the places whose labels a query counts."""
-        found = np.ones(self._cells.height, dtype=np.bool_)
+        flags = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
-            found &= self.is_in(name, levels)
-        return found & self.is_in("subject", query.subjects) if query.subjects else found
+            flags &= self.is_in(name, levels)
+        return flags & self.is_in("subject", query.subjects) if query.subjects else flags
 
     def alike(self, query: OutputQuery) -> AlikeLabels:
         """The labels of all places that a query would count."""
@@ -102,22 +102,22 @@ class LabelRows:
     def _counts(self, query: OutputQuery) -> pl.Expr:
         """True for a label that a query counts, wherever it stands."""
         value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
-        found = ~value.is_in(query.without)
+        condition = ~value.is_in(query.without)
         if query.attribute:
-            found &= attribute == query.attribute
+            condition &= attribute == query.attribute
         else:
-            found &= ~attribute.is_in(query.without)
+            condition &= ~attribute.is_in(query.without)
         if query.among:
-            found &= value.is_in(query.among)
+            condition &= value.is_in(query.among)
         if query.counts == "numbers":
             known = self.frame["value"].drop_nulls().unique()
-            found &= value.is_in([one for one in known if number(one) is not None])
-        return found
+            condition &= value.is_in([one for one in known if number(one) is not None])
+        return condition
 
     def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
         """True for those of the rows that lie in the places."""
-        found: Mask = places[self._at[rows]]
-        return found
+        flags: Mask = places[self._at[rows]]
+        return flags
 
     def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
         """The rows that a query counts in these places, with the columns of their places."""
@@ -136,9 +136,9 @@ class LabelRows:
     @cached_property
     def _place_of(self) -> NDArray[np.uint32]:
         """The place of each output by its number, one of them where it lies in several."""
-        found = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
-        found[self._numbers] = self._at
-        return found
+        places = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
+        places[self._numbers] = self._at
+        return places
 
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:
@@ -147,8 +147,8 @@ class LabelRows:
     def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
         """The rows of some outputs, by output, the likeliest label first."""
         rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
-        found = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
-        return found["row"].to_numpy().astype(np.intp)
+        ordered = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
+        return ordered["row"].to_numpy().astype(np.intp)
 
 
 def criteria(query: OutputQuery) -> Criteria:
@@ -198,8 +198,8 @@ class Counted:
 
     def hits(self, query: OutputQuery) -> list[str]:
         """The ids of the outputs of which a label counts as a hit."""
-        found = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
-        return found["output"].unique().sort().to_list()
+        counted = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
+        return counted["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
         """Returns the outputs that were counted, and those of them among some: the same ones in
@@ -213,12 +213,12 @@ class Counted:
         if key not in self._shown:
             part = self._read_some(query, some)
             kept = np.flatnonzero(rows.lie_in(places, part.rows))
-            found: dict[str, list[str]] = {}
+            texts_of: dict[str, list[str]] = {}
             for place in kept:
                 output, text = part.texts[place]
-                found.setdefault(output, []).append(text)
-            here = tuple((output, " · ".join(texts)) for output, texts in found.items())
-            self._shown[key] = Shown(rows.count_outputs(query, places), here, key)
+                texts_of.setdefault(output, []).append(text)
+            shown_here = tuple((output, " · ".join(texts)) for output, texts in texts_of.items())
+            self._shown[key] = Shown(rows.count_outputs(query, places), shown_here, key)
         return self._shown[key]
 
     def n(self, query: OutputQuery) -> float:

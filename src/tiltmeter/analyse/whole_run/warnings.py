@@ -59,11 +59,11 @@ def _sum_counts(
     attribute.
     """
     found: Counter[tuple[str, str]] = Counter()
-    for one in counts:
-        if one[:3] == whose:
+    for count in counts:
+        if count[:3] == whose:
             item, factor = names
-            other = one.levels[factor] if factor else one.attribute
-            found[one.levels[item], other] += one.outputs
+            other = count.levels[factor] if factor else count.attribute
+            found[count.levels[item], other] += count.outputs
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which value moved most behind a divergence, and where: what a distance alone does not say."""
+"""The value that moved most behind a divergence, and its place: a distance alone names neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers are written, once for all reporters.
+"""The writing of numbers, once for all reporters.
 
 A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only where it is exactly that:
 .9996 is "> .999", never 1.000. Halves round up, as in the tables of the papers. What could not be

@@ -61,7 +61,7 @@ def grouping(estimate: Estimate) -> tuple[str, ...]:
 
 
 def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
-    """Returns what tells rows of a stratum apart: two factors may have a level of the same name."""
+    """Returns the key of a row within a stratum: two factors may have a level of the same name."""
     return (*group(estimate).items(), *(estimate.contrast or {}).items())
 
 
@@ -173,7 +173,7 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
 
 
 def detectable_noun(unit: str) -> str:
-    """Names `detectable` as a sentence does."""
+    """Returns the name of `detectable` in a sentence."""
     return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
@@ -192,8 +192,8 @@ def null_of(spec: MeasureSpec) -> float | None:
 
 
 def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
-    """Explains both sides of the null value, in the words of the protocol: with the titles of
-    levels where it is given.
+    """Returns the meanings of a value below and above the null value, in the words of the protocol:
+    with the titles of levels where it is given.
     """
     if spec is None:
         return "", ""

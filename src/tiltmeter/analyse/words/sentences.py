@@ -115,7 +115,7 @@ def _level(row: Estimate) -> str:
 
 
 def _look(row: Estimate) -> str:
-    """Tells when a run that stops early knew enough of a claim."""
+    """Says when a run that stops early knew enough of a claim."""
     told = row.stopped
     if told is None or told["state"] == "on":
         return ""
@@ -140,7 +140,7 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
-    """Tells what gave none of the options, and between which values the measure lies whatever it
+    """Says what gave none of the options, and between which values the measure lies whatever it
     would have been. open_: the values lie on both sides of the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
@@ -250,7 +250,7 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
-    """Tells how many items lie on either side of no tilt, where they are not alike."""
+    """Counts the items on either side of no tilt, where they are not alike."""
     found = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
@@ -297,7 +297,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 
 
 def no_answers(row: Estimate) -> str:
-    """Tells what there was if nothing could be counted."""
+    """Says what there was where nothing could be counted."""
     total = numerals.count(sum(row.outcomes.values()))
     if row.n:
         return (
@@ -325,7 +325,7 @@ def too_few_items(reach: Reach) -> str:
 
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
-    """Tells how much gold there is and how much more would say whether a tilt is the judge's. more:
+    """Says how much gold there is and how much more would say whether a tilt is the judge's. more:
     None where no number would; why: what kept gold from correcting the number.
     """
     there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
@@ -368,7 +368,7 @@ def _plain(reason: str) -> str:
 
 
 def partly_labelled(labelled: int, there: int) -> str:
-    """Tells how many of the answers were labelled."""
+    """Says how many of the answers were labelled."""
     return (
         f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
         "differ. Type the command that was broken off again."
@@ -376,7 +376,7 @@ def partly_labelled(labelled: int, there: int) -> str:
 
 
 def partly_answered(answered: int, planned: int) -> str:
-    """Tells how much of its plan a run has."""
+    """Says how much of its plan a run has."""
     return (
         f"{numerals.count(answered)} of {numerals.count(planned)} planned answers are there; the "
         "rest was not asked or did not come, and may differ."

@@ -155,8 +155,8 @@ def _describe(run: Run, target: Path, content: Content) -> list[Path]:
         made=content.date,
         protocol=content.protocol,
         digest=run.protocol.digest,
-        models=[one.name for one in content.subjects if one.role == "subject"],
-        signatures=[one.text for one in content.signatures],
+        models=[subject.name for subject in content.subjects if subject.role == "subject"],
+        signatures=[signature.text for signature in content.signatures],
         files=_FILES,
         digests=digests,
     )

@@ -58,11 +58,11 @@ def _headline_cases(
     checks: CheckResult, verdicts: Iterable[Verdict]
 ) -> Iterator[ElementTree.Element]:
     if checks.gate is not None:
-        for one in checks.gate.claims:
-            how = AT_GATE[one.decision.code]
+        for claim in checks.gate.claims:
+            how = AT_GATE[claim.decision.code]
             if how == "error" and checks.allows_too_little:
                 how = "skipped"
-            yield _case("headlines", _name(one.claim), how, f"{one.line} {one.more}".strip())
+            yield _case("headlines", _name(claim.claim), how, f"{claim.line} {claim.more}".strip())
         return
     for verdict in verdicts:
         how = "" if verdict.word.record.passes else "skipped"

@@ -37,21 +37,21 @@ class Outgoing:
     @property
     def ended(self) -> str:
         """The time of its last answered call, ISO 8601; "" if there was none."""
-        return max((one.last for one in self.models), default="")
+        return max((model.last for model in self.models), default="")
 
     @property
     def begun(self) -> str:
         """The time of its first answered call, ISO 8601; "" if there was none."""
-        return min((one.first for one in self.models), default="")
+        return min((model.first for model in self.models), default="")
 
     @property
     def judges(self) -> Mapping[str, list[str]]:
         """{annotator: models that it asked}."""
         found: dict[str, list[str]] = {}
-        for one in self.models:
-            if one.role == "judge":
-                for annotator in one.labels_as:
-                    found.setdefault(self.hide(annotator), []).append(self.hide(one.model))
+        for model in self.models:
+            if model.role == "judge":
+                for annotator in model.labels_as:
+                    found.setdefault(self.hide(annotator), []).append(self.hide(model.model))
         return found
 
     def every_estimate(self) -> list[Estimate]:

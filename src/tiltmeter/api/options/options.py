@@ -16,7 +16,7 @@ from ...models.workers import Workers
 from ...models.workers.worker import IN_FLIGHT
 from ...protocol import Protocol
 from ...protocol.source.filled import filled
-from ...stages.batches.steps import Batching
+from ...stages.batches.reach import Batching
 from ...stages.engine.limits import Limits
 from ...stages.planning import cost
 from ...stages.planning.plan import Choices

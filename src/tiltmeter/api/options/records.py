@@ -276,8 +276,8 @@ class BatchOptions(TypedDict, total=False):
     trust: Annotated[
         bool,
         Option(
-            help="Read what a run of somebody else names: its protocol's file, a batch and its "
-            "file, a model of another kind."
+            help="Read the files and models that somebody else's run names: its protocol, a batch "
+            "and its file, a model of another kind."
         ),
     ]
     poll: Annotated[

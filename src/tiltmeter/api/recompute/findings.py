@@ -73,8 +73,12 @@ class Findings:
     def as_dict(self) -> dict[str, Json]:
         """Plain values, for --json."""
         found: list[Json] = [
-            {"what": one.what, "number": one.number, "examples": [*one.examples]}
-            for one in self.contradictions
+            {
+                "what": contradiction.what,
+                "number": contradiction.number,
+                "examples": [*contradiction.examples],
+            }
+            for contradiction in self.contradictions
         ]
         return {
             "holds": self.holds,

@@ -101,7 +101,10 @@ def _read(
 
 def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
     return tuple(
-        sorted((one.attribute, one.position, one.value, round(one.weight, 9)) for one in labels)
+        sorted(
+            (label.attribute, label.position, label.value, round(label.weight, 9))
+            for label in labels
+        )
     )
 
 

@@ -8,7 +8,8 @@ from typing import Unpack
 
 from ...errors import ModelError, UsageError
 from ...records import Json
-from ...stages.batches.steps import Batching, Steps
+from ...stages.batches.reach import Batching
+from ...stages.batches.steps import Steps
 from ...stages.engine.open_models import Models
 from ...stages.engine.run_coroutine import wait_for
 from ...stages.steps import protocol_snapshot

@@ -88,14 +88,17 @@ def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Writes a column as JSON, a struct by field; each of the many equal values once."""
-    if isinstance(column.dtype, pl.Struct):
+    """Writes a column as JSON, each of the many equal values once; a struct with numbers, of which
+    few are equal, by field.
+    """
+    kind = column.dtype
+    if isinstance(kind, pl.Struct) and any(field.dtype.is_integer() for field in kind.fields):
         fields = {field.name: _json_texts(field) for field in column.struct.unnest()}
         named = [pl.lit(f"{_encode(name)}: ") + pl.col(name) for name in fields]
         inner = pl.concat_str(named, separator=", ", ignore_nulls=True)
         text = pl.when(column.is_not_null()).then(pl.lit("{") + inner + "}")
         return pl.DataFrame(fields).select(text.alias(column.name)).to_series()
-    if column.dtype.is_integer():
+    if kind.is_integer():
         return column.cast(pl.String)
     group = column.to_frame().with_columns(at=column.hash())
     different = group.unique("at", maintain_order=True)
@@ -107,6 +110,8 @@ def _json_texts(column: pl.Series) -> pl.Series:
 def _json_text(value: Any) -> str | None:
     if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
         value = {entry["label"]: entry["count"] for entry in value}
+    elif isinstance(value, dict):
+        value = {name: part for name, part in value.items() if part is not None}
     return None if value is None else _encode(value)
 
 

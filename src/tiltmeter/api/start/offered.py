@@ -39,7 +39,7 @@ def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tu
     """
     known = {level.casefold() for level in levels}
     quoted = [
-        [one for one in quotations(prompt) if one.text.casefold() not in known]
+        [quotation for quotation in quotations(prompt) if quotation.text.casefold() not in known]
         for prompt in prompts
     ]
     joined = [

@@ -118,10 +118,10 @@ class Desk:
 
     async def item(self, request: Request) -> Response:
         """Sends one item."""
-        found = await self._thread.read(
+        item = await self._thread.read(
             shown_item, self.source, self.task, request.path_params["item"], self.cells
         )
-        return JSONResponse(found)
+        return JSONResponse(item)
 
     async def end(self, request: Request) -> Response:
         """Sends the page after the last item. 409 before."""
@@ -131,18 +131,18 @@ class Desk:
         task = self.task
         names = list(task.tasks) if isinstance(task, WholeOutputTask) else [task.attribute]
         opened = sum(bool(state.opened) for state in states.values())
-        said = await self._thread.read(end_of_task, self.source, names, self.wanted.what, opened)
-        return JSONResponse(said)
+        ending = await self._thread.read(end_of_task, self.source, names, self.wanted.what, opened)
+        return JSONResponse(ending)
 
     async def reading(self, request: Request) -> Response:
         """Sends the protocol's reading of the marks that somebody put on an answer's pronouns."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
-        found = await self._thread.read(
+        value = await self._thread.read(
             read_marks, self.source, self.cells, item, self.task.attribute, marks
         )
-        return JSONResponse({"value": found})
+        return JSONResponse({"value": value})
 
     async def save(self, request: Request) -> Response:
         """409 where another state was stored than the one that was seen; the answer is what is
@@ -219,8 +219,8 @@ def application(desk: Desk, token: str, port: int) -> ASGIApp:
         ),
         Route("/favicon.ico", security.icon),
     ]
-    made = Starlette(routes=routes, exception_handlers={TiltmeterError: _error_response})
-    return security.Door(made, token, port, {"/save"})
+    app = Starlette(routes=routes, exception_handlers={TiltmeterError: _error_response})
+    return security.Door(app, token, port, {"/save"})
 
 
 def _error_response(request: Request, error: Exception) -> Response:

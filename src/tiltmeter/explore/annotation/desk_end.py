@@ -35,16 +35,16 @@ class EndOfTask(TypedDict):
 def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: int) -> EndOfTask:
     """Returns the end page of a task about some attributes. what: label, adjudicate or review."""
     store, protocol = source.store, source.protocol
-    found = validation.check(store, protocol)
+    validation_of_run = validation.check(store, protocol)
     alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
-    known = [one for one in found.agreements if one.attribute in attributes]
-    said: EndOfTask = {
+    known = [one for one in validation_of_run.agreements if one.attribute in attributes]
+    ending: EndOfTask = {
         "agreement": list(_agreements(known)),
         "needs": [] if alone or what == "review" else list(_needs(source)),
         "next": f"tiltmeter {'report' if alone else 'validate'} {store.folder}",
         "opened": opened,
     }
-    return all_visible(said)
+    return all_visible(ending)
 
 
 def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:

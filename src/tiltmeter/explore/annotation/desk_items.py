@@ -38,10 +38,10 @@ def _cell(source: Source, cells: Cells, levels: Mapping[str, str]) -> Row:
 
 
 def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
-    found = outputs.one(source.store, item)
-    if found is None:
+    stored = outputs.one(source.store, item)
+    if stored is None:
         return ""
-    trial, output = found
+    trial, output = stored
     cell = _cell(source, cells, trial.factors)
     return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
 
@@ -134,8 +134,8 @@ def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool
     """True if the prompt would bias who answers: as the protocol declares it, and of attributes
     that a judge found, where it does so of any of its own.
     """
-    own = [annotation[attribute]] if attribute in annotation else list(annotation.values())
-    return any(one.get("prompt") == "folded" for one in own)
+    questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
+    return any(one.get("prompt") == "folded" for one in questions)
 
 
 def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") -> ShownItem:

@@ -56,7 +56,7 @@ def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
         return []
     who = person(cell["theme"], cell["noun"], cell["text"])
-    return [one._replace(begin=one.begin + start) for one in mentions(read.text, who)]
+    return [mention._replace(begin=mention.begin + start) for mention in mentions(read.text, who)]
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
@@ -64,12 +64,12 @@ def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> s
     neopronouns are to be compared.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
-    found = _pronouns(cell, output)
+    pronouns = _pronouns(cell, output)
     if shape(cell["text"], output).outcome not in READ or any(
-        str(one.begin) not in whose for one in found
+        str(one.begin) not in whose for one in pronouns
     ):
         return ""
-    mine = {one.value for one in found if whose[str(one.begin)] == MAIN}
+    mine = {one.value for one in pronouns if whose[str(one.begin)] == MAIN}
     if NEO in mine:
         return ""
     return verdicts(cell, mine.pop() if len(mine) == 1 else MIXED if mine else NONE)[attribute]

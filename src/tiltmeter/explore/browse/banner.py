@@ -15,11 +15,16 @@ def banner(index: Index, view: View, outputs: int) -> Banner | None:
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)
-    facts = [("model", " and ".join(index.title(SUBJECT, one) for one in query.subjects) or "all")]
+    facts = [
+        (
+            "model",
+            " and ".join(index.title(SUBJECT, subject) for subject in query.subjects) or "all",
+        )
+    ]
     for name, wanted in query.levels.items():
-        there = [level for level in wanted if level in index.levels(name)]
+        known = [level for level in wanted if level in index.levels(name)]
         if name != MODE:
-            facts.append((name, " or ".join(index.title(name, one) for one in there or wanted)))
+            facts.append((name, " or ".join(index.title(name, one) for one in known or wanted)))
     facts.append((query.attribute or "all attributes", " or ".join(query.values) or "every value"))
     if query.among:
         facts.append(("among", ", ".join(query.among)))

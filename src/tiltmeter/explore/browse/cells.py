@@ -46,16 +46,16 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
     #rrggbb for a colour.
     """
     values = index.values(attribute)
-    found = {
+    classes = {
         name: "#{:02x}{:02x}{:02x}".format(*rgb)
         for name, rgb in own([v for v in values if v not in OUTCOMES]).items()
     }
-    used = len(found)
-    for value in (value for value in values if value not in found):
+    used = len(classes)
+    for value in (value for value in values if value not in classes):
         coloured = value not in OUTCOMES and used < MOST_COLOURS
-        found[value] = f"c{used}" if coloured else f"g{(len(found) - used) % 4}"
+        classes[value] = f"c{used}" if coloured else f"g{(len(classes) - used) % 4}"
         used += coloured
-    return found | {NONE: "g3"}
+    return classes | {NONE: "g3"}
 
 
 def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
@@ -68,12 +68,12 @@ def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
     """The columns of a grid, the baseline first, and a note where there are more than fit."""
-    found, baseline_level = (
+    levels, baseline_level = (
         in_design_order(index, view.columns, {column for _, column in every}),
         baseline(index, view),
     )
-    found.sort(key=lambda level: level != baseline_level)
-    shown, number = found[:MOST_COLUMNS], len(found)
+    levels.sort(key=lambda level: level != baseline_level)
+    shown, number = levels[:MOST_COLUMNS], len(levels)
     note = (
         f"The first {len(shown)} of {number} levels of {view.columns}; choose another for columns."
     )
@@ -119,7 +119,7 @@ def cards(
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
     placed = list(index.table.iter_placed(axes, window, selected, view.attribute, view.sort))
-    made: dict[CellKey, list[Card]] = {}
+    by_cell: dict[CellKey, list[Card]] = {}
     stored = read_shown(index, placed, SHORT_CHARACTERS + 1)
     for one in placed:
         output = stored[one.run][one.number]
@@ -130,7 +130,7 @@ def cards(
             if level and name not in hidden
         ]
         picture = output.blob if one.outcome == ANSWER else ""
-        made.setdefault(one.cell, []).append(
+        by_cell.setdefault(one.cell, []).append(
             Card(
                 one.run,
                 output.id,
@@ -145,7 +145,7 @@ def cards(
                 factors.get("language", ""),
             )
         )
-    return made
+    return by_cell
 
 
 def read_shown(
@@ -185,14 +185,14 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Share
     together.
     """
     kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
-    whole, begin, made = sum(said.values()) or 1.0, 0.0, []
+    whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):
-        made.append(ShareBar(value, said[value], said[value] / whole, begin, colours[value]))
+        bars.append(ShareBar(value, said[value], said[value] / whole, begin, colours[value]))
         begin += said[value] / whole
     if len(said) > MOST_PARTS:
         rest = whole - sum(kept.values())
-        made.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
-    return tuple(made)
+        bars.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
+    return tuple(bars)
 
 
 def baseline(index: Index, view: View) -> str:
@@ -201,12 +201,12 @@ def baseline(index: Index, view: View) -> str:
     """
     if view.columns != index.contrasted:
         return ""
-    own = [
+    specs = [
         spec
         for spec in index.protocol.measures
         if (spec.contrast or {}).get("factor") == index.contrasted
     ]
-    contrasts = [spec.contrast or {} for spec in own if spec.headline] or [
-        spec.contrast or {} for spec in own
+    contrasts = [spec.contrast or {} for spec in specs if spec.headline] or [
+        spec.contrast or {} for spec in specs
     ]
-    return next((one["baseline"] for one in contrasts if "baseline" in one), "")
+    return next((contrast["baseline"] for contrast in contrasts if "baseline" in contrast), "")

@@ -17,9 +17,9 @@ def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[O
     """The items to choose from, with how many outputs each has (of a search: how many it found)."""
     every = cells.selection(view, narrow=bool(view.text), tab=False)
     if view.by == LABEL:
-        said = index.table.selected_values(view.attribute, NONE, every)
+        counts = index.table.selected_values(view.attribute, NONE, every)
         return tuple(
-            OptionChoice(value, count, "", value == view.tab) for value, count in said.items()
+            OptionChoice(value, count, "", value == view.tab) for value, count in counts.items()
         )
     levels = index.table.selected_levels(view.by, every)
     order = cells.in_design_order(index, view.by, set(levels))
@@ -70,13 +70,13 @@ def _all_filters(index: Index, view: View) -> Iterator[Filter]:
     for name in (MODE, SUBJECT, *index.several):
         if name in taken and not (name == MODE and name in levels):
             continue
-        found = index.levels(name)
-        if 1 < len(found) <= MOST_LEVELS:
+        levels_of = index.levels(name)
+        if 1 < len(levels_of) <= MOST_LEVELS:
             yield Filter(
                 f"f.{name}",
                 name,
                 tuple(
-                    OptionChoice(value, int(found[value]), "", levels.get(name) == value)
-                    for value in cells.in_design_order(index, name, set(found))
+                    OptionChoice(value, int(levels_of[value]), "", levels.get(name) == value)
+                    for value in cells.in_design_order(index, name, set(levels_of))
                 ),
             )

@@ -53,8 +53,8 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
             "question": source.protocol.annotation.get(name, {}).get("question") or name,
             "mine": mine.get(name, ""),
             "values": tuple(
-                (one.value, one.meaning)
-                for one in annotation.choices(source.store, source.protocol, name, of)
+                (choice.value, choice.meaning)
+                for choice in annotation.choices(source.store, source.protocol, name, of)
             ),
         }
         for name in dict.fromkeys(names)

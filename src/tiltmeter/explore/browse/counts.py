@@ -22,7 +22,7 @@ def value_of(index: Index, view: View) -> str:
     values = list(index.values(view.attribute))
     if view.value in values:
         return view.value
-    declared = (one for spec in _measures(index, view.attribute) for one in spec.values)
+    declared = (value for spec in _measures(index, view.attribute) for value in spec.values)
     return next((one for one in declared if one in values), values[0] if values else "")
 
 
@@ -33,10 +33,10 @@ def among(index: Index, view: View, value: str) -> tuple[str, ...]:
 
 
 def _measures(index: Index, attribute: str) -> list[MeasureSpec]:
-    found = [
+    specs = [
         s for s in index.protocol.measures if s.attribute == attribute and EVERY not in s.values
     ]
-    return sorted(found, key=lambda spec: not spec.headline)
+    return sorted(specs, key=lambda spec: not spec.headline)
 
 
 def table(
@@ -44,14 +44,16 @@ def table(
 ) -> dict[tuple[str, str], Count]:
     """Cell → how often the value was said there."""
     chosen = cells.selection(view, narrow=False)
-    found = index.table.cell_values(view.rows, view.columns, rows, chosen, (view.attribute, NONE))
+    weights_by_cell = index.table.cell_values(
+        view.rows, view.columns, rows, chosen, (view.attribute, NONE)
+    )
     kept = among(index, view, value)
     sums = {
         cell: (
             weights.get(value, 0.0),
             sum(w for v, w in weights.items() if v != NONE and (not kept or v in kept)),
         )
-        for cell, weights in found.items()
+        for cell, weights in weights_by_cell.items()
     }
     baseline = cells.baseline(index, view)
     return {cell: _count(cell, sums, baseline) for cell in sums}
@@ -67,15 +69,15 @@ def _count(
         return Count(hits, n, hits / n, None, None, None)
     from ...stats import association, wilson  # with scipy, which no other view needs
 
-    found = wilson.wilson(round(hits), round(n))
+    interval = wilson.wilson(round(hits), round(n))
     other = sums.get((cell[0], baseline), (0.0, 0.0)) if cell[1] != baseline else (0.0, 0.0)
     p = None
     if other[1] > 0 and _is_whole(*other):
         p = association.fisher(
             hits_a=round(hits), n_a=round(n), hits_b=round(other[0]), n_b=round(other[1])
         ).p
-    return Count(hits, n, hits / n, found.low, found.high, p)
+    return Count(hits, n, hits / n, interval.low, interval.high, p)
 
 
 def _is_whole(*numbers: float) -> bool:
-    return all(abs(one - round(one)) < TINY for one in numbers)
+    return all(abs(number - round(number)) < TINY for number in numbers)

@@ -39,8 +39,8 @@ def commonest(weights: Weights) -> frozenset[str]:
 def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
     """The largest distance between columns, and whether the commonest value changes."""
     if baseline in columns:
-        others = (one for level, one in columns.items() if level != baseline)
-        pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], one) for one in others]
+        others = (column for level, column in columns.items() if level != baseline)
+        pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], other) for other in others]
     else:
         pairs = list(combinations(columns.values(), 2))
     return Effect(
@@ -72,8 +72,8 @@ def order_levels(
     """
     if view.order == "effect" or not effects:
         none = Effect(0.0, False)
-        found = {level: effects.get(level, none) for level in levels}
-        return sorted(levels, key=lambda one: (not found[one].changed, -found[one].size))
+        effect_of = {level: effects.get(level, none) for level in levels}
+        return sorted(levels, key=lambda one: (not effect_of[one].changed, -effect_of[one].size))
     chosen = cells.selection(view, narrow=False, tab=False)
     marks = index.table.level_marks(factor, view.attribute, chosen)
     place = 0 if view.order == "surprise" else 1

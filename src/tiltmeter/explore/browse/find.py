@@ -54,6 +54,6 @@ def _sets(index: Index, places: Mapping[str, int]) -> tuple[list[list[int]], dic
         for row in estimates(source.store, source.protocol):
             query = query_of(source.protocol, row)
             keys = (f"{source.number}-{output}" for output in counted.outputs(query))
-            found = tuple(places[key] for key in keys if key in places)
-            queries[query.text()] = sets.setdefault(found, len(sets))
+            members = tuple(places[key] for key in keys if key in places)
+            queries[query.text()] = sets.setdefault(members, len(sets))
     return [list(one) for one in sets], queries

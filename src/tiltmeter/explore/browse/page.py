@@ -85,14 +85,14 @@ def _rows(
     Of pairs those that differ most stand first; those that the filters leave nothing of are left
     out.
     """
-    found = cells.in_design_order(index, view.rows, {row for row, _ in every})
+    ordered = cells.in_design_order(index, view.rows, {row for row, _ in every})
     if view.show == "wall":
-        return found, (0, 0)
-    here = [row for row in found if any(sizes.get((row, column)) for _, column in sizes)]
+        return ordered, (0, 0)
+    with_outputs = [row for row in ordered if any(sizes.get((row, column)) for _, column in sizes)]
     shown = [
         row
-        for row in effects.order_levels(index, view, view.rows, effects_of, found)
-        if row in here
+        for row in effects.order_levels(index, view, view.rows, effects_of, ordered)
+        if row in with_outputs
     ]
     moved = [row for row in shown if effects_of.get(row, Effect(0.0, False)).changed]
     return moved if view.changed else shown, (len(moved), len(shown))
@@ -122,7 +122,7 @@ def _grid(
     window = GridWindow(layout.rows, columns, layout.first, layout.last)
     cards = {} if counted else cells.cards(index, view, narrow, window, colours)
     bars = {} if counted else cells.bars(index, view, base, layout.rows, colours)
-    found = counts.table(index, view, layout.rows, value) if counted else {}
+    counts_of = counts.table(index, view, layout.rows, value) if counted else {}
     every, left = sizes
 
     def cell(row: str, column: str) -> GridCell:
@@ -133,7 +133,7 @@ def _grid(
             left.get(at, 0),
             tuple(cards.get(at, ())),
             "" if view.show == "wall" else view.of_wall(row, column),
-            found.get(at),
+            counts_of.get(at),
         )
 
     return tuple((row, tuple(cell(row, column) for column in columns)) for row in layout.rows)

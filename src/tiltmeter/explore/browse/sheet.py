@@ -49,7 +49,7 @@ def contact_sheet(page: OutputsPage, small: Small) -> bytes:
         left = GAP
         for level, cell, across in zip(columns, cells, widths, strict=True):
             titles = page.title(page.view.rows, row), page.title(page.view.columns, level)
-            name = visible(" · ".join(one or "(none)" for one in titles))
+            name = visible(" · ".join(title or "(none)" for title in titles))
             draw.text((left, top), name[: int(side * across / LETTER)], SOFT, font)
             for number, card in enumerate(cell.cards):
                 y, x = divmod(number, across)

@@ -103,9 +103,11 @@ class Detail:
             if len(known) < len(calls)
             else ""
         )
-        said = " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown]))
+        known_price = " and ".join(
+            filter(None, [numerals.dollars(sum(known)) if known else "", unknown])
+        )
         whole = " (replies shared with equal outputs counted whole)"
-        return (said or "none") + (whole if any(call.cost for call in self.voices) else "")
+        return (known_price or "none") + (whole if any(call.cost for call in self.voices) else "")
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
@@ -158,9 +160,9 @@ def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
     """(level, output) of the same prompt with the cue alone changed."""
     if index.contrasted not in index.factors:
         return []
-    found = index.table.pairs_of(run, id_number(output), index.contrasted, index.tied)
-    ids = outputs.shown(index.sources[run].store, [number for _, number in found], 0)
-    return [(index.title(index.contrasted, level), ids[number].id) for level, number in found]
+    partners = index.table.pairs_of(run, id_number(output), index.contrasted, index.tied)
+    ids = outputs.shown(index.sources[run].store, [number for _, number in partners], 0)
+    return [(index.title(index.contrasted, level), ids[number].id) for level, number in partners]
 
 
 def _level_rows(index: Index, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -170,8 +172,8 @@ def _level_rows(index: Index, levels: Mapping[str, str]) -> Iterator[tuple[str, 
 
 
 def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
-    made = [_call(calls.by_row(source.store, row_id, MOST_CHARACTERS + 1)) for row_id in row_ids]
-    yield from sorted(made, key=lambda call: (call.purpose, call.turn))
+    read = [_call(calls.by_row(source.store, row_id, MOST_CHARACTERS + 1)) for row_id in row_ids]
+    yield from sorted(read, key=lambda call: (call.purpose, call.turn))
 
 
 def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
@@ -219,7 +221,7 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
     if not blob or outcome != ANSWER:
         return "", "", ""
     try:
-        found = check_picture(store.blob(blob))
+        facts = check_picture(store.blob(blob))
     except (StoreError, Unusable) as error:
         why = "is not in the run's folder"
         if isinstance(error, Unusable):
@@ -227,7 +229,7 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
         elif isinstance(error, ChangedFile):
             why = "is not what was stored: its content was changed"
         return blob, "", f"The picture {why}."
-    return blob, f"{found.media_type}, {found.width} × {found.height} pixels", ""
+    return blob, f"{facts.media_type}, {facts.width} × {facts.height} pixels", ""
 
 
 def _probabilities(places: Sequence[Sequence[Token]]) -> str:
@@ -248,5 +250,5 @@ def _signatures(
 ) -> Iterator[str]:
     stratum = {"mode": mode} | ({"language": levels["language"]} if levels.get("language") else {})
     frozen = settings.frozen(source.store)
-    for annotator in dict.fromkeys(one.annotator for one in labels):
+    for annotator in dict.fromkeys(label.annotator for label in labels):
         yield signature.short(source.protocol, subject, annotator, stratum, 1, "default", frozen)

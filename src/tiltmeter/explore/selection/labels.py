@@ -154,7 +154,7 @@ class LabelColumns:
         return {value: int(n) for value, n in zip(self.values, counts, strict=False) if n}
 
     def without_own(self, mask: Integers | None) -> int:
-        """How many outputs of a selection have no label of their own."""
+        """Counts the outputs of a selection that have no label of their own."""
         labelled = self._marked(self._own)
         return int((~labelled if mask is None else mask & ~labelled).sum())
 

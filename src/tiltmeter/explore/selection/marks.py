@@ -54,12 +54,12 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
         return None
     given = cell["text"]
     who = person(cell["theme"], cell["noun"], given)
-    told = told_of(cell) if "pronoun" in cell else NOTHING
+    facts = told_of(cell) if "pronoun" in cell else NOTHING
     left, right = _TOKEN.findall(given), _TOKEN.findall(output)
     gone, new = _changed_places(left, right)
     return Rewrite(
         tuple(_pieces(left, gone, mentions(given, who))),
-        tuple(_pieces(right, new, mentions(output, who, told))),
+        tuple(_pieces(right, new, mentions(output, who, facts))),
     )
 
 

@@ -43,12 +43,12 @@ class OutputTable:
         parts, places, end = list(runs), [], 0
         self._begins: dict[int, tuple[int, Integers]] = {}
         for one in parts:
-            own = [cells.setdefault(tuple(cell), len(cells)) for cell in one.cells]
-            places.append(np.asarray(own, np.int32)[one.places])
+            codes = [cells.setdefault(tuple(cell), len(cells)) for cell in one.cells]
+            places.append(np.asarray(codes, np.int32)[one.places])
             self._begins[one.run] = end, one.numbers
             end += len(one.numbers)
         self._cell = np.concatenate([np.zeros(0, np.int32), *places])
-        self._samples = np.concatenate([np.zeros(0, np.int32), *(one.samples for one in parts)])
+        self._samples = np.concatenate([np.zeros(0, np.int32), *(part.samples for part in parts)])
         self._cells = list(cells)
         self._coded: dict[str, Coded] = {}
         self._labels: dict[str, LabelColumns] = {}
@@ -61,10 +61,10 @@ class OutputTable:
 
     def bytes_used(self) -> int:
         """Bytes of memory that the columns take."""
-        own = [self._cell, self._samples, *(numbers for _, numbers in self._begins.values())]
-        kept = [one.mask for one in self._counts.values() if one.mask is not None]
-        labels = [column for one in self._labels.values() for column in one.columns()]
-        columns = (*own, *kept, *labels, *self._hits.values(), *self._orders.values())
+        fixed = [self._cell, self._samples, *(numbers for _, numbers in self._begins.values())]
+        kept = [count.mask for count in self._counts.values() if count.mask is not None]
+        labels = [column for label in self._labels.values() for column in label.columns()]
+        columns = (*fixed, *kept, *labels, *self._hits.values(), *self._orders.values())
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
@@ -103,11 +103,11 @@ class OutputTable:
 
     def add_hits(self, text: str, hits: Iterable[tuple[int, Sequence[int]]]) -> None:
         """Adds the hits of a search: (run, integers of trials)."""
-        found = np.zeros(len(self._cell), np.bool_)
+        mask = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
             places = self.places(run, np.asarray(numbers, np.int64))
-            found[places[places >= 0]] = True
-        self._hits[text] = found
+            mask[places[places >= 0]] = True
+        self._hits[text] = mask
 
     # cells
 
@@ -129,13 +129,15 @@ class OutputTable:
         if name not in self._coded:
             different = sorted(set(levels))
             codes = {level: code for code, level in enumerate(different)}
-            self._coded[name] = Coded(different, np.array([codes[one] for one in levels], np.int64))
+            self._coded[name] = Coded(
+                different, np.array([codes[level] for level in levels], np.int64)
+            )
         return self._coded[name]
 
     def _pairs(self, row: str, column: str) -> tuple[Coded, Coded, Integers]:
         """Two columns, and the code of each cell in both."""
-        one, two = self.column(row), self.column(column)
-        return one, two, one.codes * len(two.levels) + two.codes
+        first, second = self.column(row), self.column(column)
+        return first, second, first.codes * len(second.levels) + second.codes
 
     # selections
 
@@ -180,8 +182,8 @@ class OutputTable:
 
     def distinct(self, name: str, other: str) -> tuple[int, int]:
         """Counts the levels of a factor, and their pairs with the levels of another."""
-        one, _, pairs = self._pairs(name, other)
-        return len(one.levels), len(np.unique(pairs))
+        first, _, pairs = self._pairs(name, other)
+        return len(first.levels), len(np.unique(pairs))
 
     def selected_levels(self, name: str, selection: Selection) -> dict[str, int]:
         """Level → selected outputs."""
@@ -194,19 +196,19 @@ class OutputTable:
     ) -> dict[str, int]:
         """Value → selected outputs whose own label it is, most first. unlabelled: for none."""
         mask = self._select(selection).mask
-        found = self._of(attribute).own_values(mask)
+        counts = self._of(attribute).own_values(mask)
         without = self._of(attribute).without_own(mask)
         if without:
-            found[unlabelled] = found.get(unlabelled, 0) + without
-        return _most_first(found)
+            counts[unlabelled] = counts.get(unlabelled, 0) + without
+        return _most_first(counts)
 
     def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
         """Cell → selected outputs. row, column: names of factors."""
-        one, two, pairs = self._pairs(row, column)
+        first, second, pairs = self._pairs(row, column)
         counts = np.bincount(pairs, self._select(selection).outputs)
-        width = len(two.levels)
+        width = len(second.levels)
         return {
-            (one.levels[at // width], two.levels[at % width]): int(counts[at])
+            (first.levels[at // width], second.levels[at % width]): int(counts[at])
             for at in np.flatnonzero(counts).tolist()
         }
 
@@ -222,16 +224,16 @@ class OutputTable:
         attribute, and what an output without a label of it has.
         """
         attribute, unlabelled = by
-        one, two, pairs = self._pairs(row, column)
-        found, width = self._of(attribute), len(two.levels)
-        sums = found.sums_by_cell(self._cell, len(self._cells), self._select(labels).mask)
-        by_pair = np.zeros((len(one.levels) * width, sums.shape[1]))
+        first, second, pairs = self._pairs(row, column)
+        coded, width = self._of(attribute), len(second.levels)
+        sums = coded.sums_by_cell(self._cell, len(self._cells), self._select(labels).mask)
+        by_pair = np.zeros((len(first.levels) * width, sums.shape[1]))
         np.add.at(by_pair, pairs, sums)
-        values = [*found.values, unlabelled]
+        values = [*coded.values, unlabelled]
         shown = None if rows is None else set(rows)
         counts: dict[CellKey, dict[str, float]] = {}
         for at, place in np.argwhere(by_pair > 0).tolist():
-            key = one.levels[at // width], two.levels[at % width]
+            key = first.levels[at // width], second.levels[at % width]
             if shown is None or key[0] in shown:
                 counts.setdefault(key, {})[values[place]] = float(by_pair[at, place])
         return counts
@@ -260,20 +262,21 @@ class OutputTable:
         """
         (place,) = self.places(run, np.array([number]))
         begin, numbers = self._begins[run]
-        own = self._cell[place]
+        own_cell = self._cell[place]
         names = [name for name in self._factors if name not in (factor, *tied)]
         same = np.ones(len(self._cells), np.bool_)
         for name in ("subject", "mode", *names):
             codes = self.column(name).codes
-            same &= codes == codes[own]
+            same &= codes == codes[own_cell]
         levels, codes = self.column(factor)
-        same &= codes != codes[own]
-        here = slice(begin, begin + len(numbers))
-        near = same[self._cell[here]] & (self._samples[here] == self._samples[place])
-        found = np.flatnonzero(near)
-        cells = self._cell[here][found]
+        same &= codes != codes[own_cell]
+        of_run = slice(begin, begin + len(numbers))
+        near = same[self._cell[of_run]] & (self._samples[of_run] == self._samples[place])
+        near_places = np.flatnonzero(near)
+        cells = self._cell[of_run][near_places]
         return sorted(
-            (levels[codes[cell]], int(numbers[at])) for cell, at in zip(cells, found, strict=True)
+            (levels[codes[cell]], int(numbers[at]))
+            for cell, at in zip(cells, near_places, strict=True)
         )
 
     # reading
@@ -293,10 +296,11 @@ class OutputTable:
         """The selected outputs of a window, cell by cell. axes: the factors of rows and columns;
         sort: sample, surprise or label.
         """
-        one, two, pairs = self._pairs(*axes)
-        rows = np.isin(one.codes, [one.levels.index(r) for r in window.rows if r in one.levels])
-        columns = [two.levels.index(k) for k in window.columns if k in two.levels]
-        shown = (rows & np.isin(two.codes, columns))[self._cell]
+        first, second, pairs = self._pairs(*axes)
+        shown_rows = [first.levels.index(r) for r in window.rows if r in first.levels]
+        rows = np.isin(first.codes, shown_rows)
+        columns = [second.levels.index(k) for k in window.columns if k in second.levels]
+        shown = (rows & np.isin(second.codes, columns))[self._cell]
         mask = self._select(selection).mask
         order = self._order(attribute, sort)
         order = order[(shown if mask is None else shown & mask)[order]]
@@ -306,7 +310,8 @@ class OutputTable:
         begins = np.flatnonzero(np.diff(at[by_cell], prepend=-1))
         for begin, end in pairwise([*begins, len(by_cell)]):
             code = int(at[by_cell[begin]])
-            cell = one.levels[code // len(two.levels)], two.levels[code % len(two.levels)]
+            at_row, at_column = divmod(code, len(second.levels))
+            cell = first.levels[at_row], second.levels[at_column]
             picked = order[by_cell[begin:end][window.first - 1 : window.last]]
             yield from (self._placed(cell, int(place), attribute) for place in picked)
 
@@ -327,10 +332,10 @@ class OutputTable:
 
     def _placed(self, cell: CellKey, place: int, attribute: str) -> PlacedOutput:
         run, number = self._run_of(place)
-        own = self._cells[self._cell[place]]
+        facts = self._cells[self._cell[place]]
         values, surprise, split = self._of(attribute).of_output(place)
         sample = int(self._samples[place])
-        return PlacedOutput(cell, run, number, own[2], sample, values, surprise, split, own[4:])
+        return PlacedOutput(cell, run, number, facts[2], sample, values, surprise, split, facts[4:])
 
 
 def _short(column: Integers) -> Integers:

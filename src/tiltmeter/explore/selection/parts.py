@@ -157,4 +157,4 @@ class OutputsPage:
     @property
     def effects(self) -> dict[str, Effect]:
         """Item → how much its columns differ, where they are compared."""
-        return {one.value: one.effect for one in self.tabs if one.effect is not None}
+        return {tab.value: tab.effect for tab in self.tabs if tab.effect is not None}

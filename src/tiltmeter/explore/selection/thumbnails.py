@@ -56,14 +56,14 @@ class Thumbnails:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = images.thumbnail(content(folder, name)[1], SIDE_PIXELS)[1]
+        jpeg = images.thumbnail(content(folder, name)[1], SIDE_PIXELS)[1]
         with self._lock:
-            if key not in self._kept and len(made) <= self._room:
-                self._kept[key] = made
-                self._used += len(made)
+            if key not in self._kept and len(jpeg) <= self._room:
+                self._kept[key] = jpeg
+                self._used += len(jpeg)
             while self._used > self._room:
                 self._used -= len(self._kept.popitem(last=False)[1])
-        return made
+        return jpeg
 
     @property
     def used(self) -> int:

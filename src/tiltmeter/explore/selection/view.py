@@ -52,15 +52,15 @@ class View:
     def parse(cls, given: Mapping[str, str]) -> View:
         """From the parameters of an address; what is not understood is left at its default."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
-        found = {name: value for name, value in given.items() if name in names and value}
+        known = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
-        found = {
-            name: value for name, value in found.items() if value in allowed.get(name, (value,))
+        known = {
+            name: value for name, value in known.items() if value in allowed.get(name, (value,))
         }
-        if "text" in found:
-            found["text"] = found["text"].strip()[:MOST_CHARACTERS]
-        if "number" in found:
-            found["number"] = found["number"][:MOST_CHARACTERS]
+        if "text" in known:
+            known["text"] = known["text"].strip()[:MOST_CHARACTERS]
+        if "number" in known:
+            known["number"] = known["number"][:MOST_CHARACTERS]
         levels = tuple(
             (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
         )
@@ -68,7 +68,7 @@ class View:
             _number(given.get("study", "0")),
             page=max(1, _number(given.get("page", "1"))),
             levels=levels,
-            **found,
+            **known,
         )
 
     def address(self, **changes: object) -> str:

@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...languages.letters import is_unspaced
+from ...languages.letters import is_unspaced, without_accents
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
 from .cases import cases_of
@@ -46,7 +46,7 @@ _TAKES_BACK = ("reject", "condition", "aside", "decline")
 _CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
 _MORE = 3  # words that may stand inside the sentence of a prompt beside its own
-_BEGUN = 4  # words behind a blank by which its sentence is known
+_BEGUN, _LEAST = 4, 2  # words behind a blank by which its sentence is known; of a shorter one
 _WORDS_A_SLIP = 4  # words of a sentence of which one may be another
 _ALONE = 2  # words of an answer that is nothing but another word
 
@@ -55,12 +55,14 @@ Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
 
 class Sentences(NamedTuple):
     """What a prompt asks to fill. filled: {sentence with its blank filled: the option}; asked: all
-    sentences of the prompt; around: what stands before and after the blank, also turned round.
+    sentences of the prompt; around: what stands before and after the blank, also turned round;
+    begun: the first words after a blank that begins its sentence.
     """
 
     filled: Mapping[str, str]
     asked: Collection[str]
     around: Collection[tuple[str, str]]
+    begun: Collection[Sequence[str]] = ()
 
 
 class Blank:
@@ -88,11 +90,11 @@ class Blank:
         """The option with which an answer says the sentence of its prompt, `both` for several in
         turn; "" if it does not say it.
         """
-        filled, asked, around = self._known(prompt)
+        filled, asked, _, begun = self._known(prompt)
         options, lead = set[str](), list[Part]()
         for part, mark in _parts(canonical) if filled else ():
             sentence = self._filled_sentence(part, filled)
-            if option := filled[sentence] if sentence else self._begun_sentence(part, around):
+            if option := filled[sentence] if sentence else self._begun_sentence(part, begun):
                 if not self._announces(lead):
                     return ""
                 options.add(option)
@@ -102,12 +104,11 @@ class Blank:
         aside = all(self._language.has(part, "aside") for part, _ in lead)
         return options.pop() if len(options) == 1 and aside else ""
 
-    def _begun_sentence(self, part: str, around: Collection[tuple[str, str]]) -> str:
+    def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
         """The option that stands before the first words of what follows the blank, or ""."""
-        words = part.split()
-        for before, after in around:
-            due = after.split()[:_BEGUN]
-            if not before and len(due) == _BEGUN and words[1 : len(due) + 1] == due:
+        words = without_accents(part).split()
+        for due in begun:
+            if words[1 : len(due) + 1] == due:
                 return self._cases.get(f" {words[0]} ") or self._named.get(f" {words[0]} ", "")
         return ""
 
@@ -119,7 +120,7 @@ class Blank:
 
     def other(self, canonical: str, prompt: str) -> str:
         """The option of a pronoun's other case, `neither` for other words in the blank; else ""."""
-        filled, asked, around = self._known(prompt)
+        filled, asked, around, _ = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
@@ -231,7 +232,12 @@ class Blank:
                     filled |= dict.fromkeys((sentence, *_filled(frames, word)), option)
                     for case in cases_of(written, self._language):
                         filled |= dict.fromkeys(_filled(frames, f" {case} "), option)
-        return Sentences(filled, asked, around)
+        begun = [
+            without_accents(after).split()[:_BEGUN]
+            for before, after in around
+            if not before and len(after.split()) >= (_BEGUN if is_unspaced(after[0]) else _LEAST)
+        ]
+        return Sentences(filled, asked, around, begun)
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Frames, also with the verb that another word in the blank needs ("I am the most …")."""

@@ -15,9 +15,10 @@ from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, NEITHER, Answered, Json, Label, Steps, Trial
 from .. import Instrument, SecondJudge, Settings
 from ..text.prose import OWN_WORDS
+from .discussing import discusses
 from .exact import CALLS, read_probabilities
 from .forms import check_forms, check_slots, forms_of
-from .reader import discusses, parse
+from .reader import parse
 
 __all__ = ["Choice", "parse"]
 
@@ -149,6 +150,6 @@ class Choice(Instrument):
         text, known = trial.begin + item.output.text, self._own.get(code, code)
         value = parse(text, forms, known, trial.prompt, trial.begin)
         undecided = self.settings.get("undecided", INVALID)
-        if value == INVALID != undecided and discusses(text, forms, known, trial.prompt):
+        if value == INVALID != undecided and discusses(text, known, trial.prompt):
             value = undecided
         return [self.label(item, value)]

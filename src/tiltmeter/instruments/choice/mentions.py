@@ -13,29 +13,26 @@ from functools import lru_cache
 from itertools import groupby, permutations
 from typing import NamedTuple
 
-from ...languages.letters import script
+from ...languages.letters import script, without_accents
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
 from .cases import cases_of
 from .forms import Forms, merge_forms
 
+_LONG = 6  # letters of a word that may be written without its accents: "sabia" is another word
 LEAD = 24  # characters that a word before a conclusion has at most
 THIRD = "third"
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
-WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
+WORDLESS = re.compile(r"[\s.?,:/0-9]+")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
 MENTION = re.compile(r"[@~]\S+")
-
-
 SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 
 class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
-    choice.
-
-    opening: nothing that says anything stands before it. alone: it is a whole sentence; closed: its
-    sentence has an end.
+    choice; opening: nothing that says anything stands before it. alone: it is a whole sentence;
+    closed: its sentence has an end; sentence: its number.
     """
 
     text: str
@@ -45,6 +42,7 @@ class MarkedClause(NamedTuple):
     opening: bool
     alone: bool = False
     closed: bool = False
+    sentence: int = 0
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -127,7 +125,9 @@ class Marker:
         """Inflected forms that can mean one option only; what is declared is never another's."""
         meant: dict[str, set[str]] = {}
         for word, number in words.items():
-            for shape in self._language.variants(word.strip()):
+            shapes = {word.strip(), *self._language.variants(word.strip())}
+            plain = {without_accents(shape) for shape in shapes if len(shape) >= _LONG}
+            for shape in shapes | plain:
                 meant.setdefault(f" {shape} ", set()).add(number)
         return {
             shape: numbers.pop()
@@ -227,7 +227,7 @@ class Marker:
         me, tea").
         """
         has, opening = self._language.has, True
-        for sentence in re.findall(r"[^.?]+[.?]?", marked):
+        for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
             lead, conditional, conditioned = "", False, False
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._cut(_pad(piece)) if piece.strip() else ():
@@ -243,7 +243,7 @@ class Marker:
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
-                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended)
+                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended, number)
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"

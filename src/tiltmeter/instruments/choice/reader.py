@@ -49,14 +49,14 @@ The value, the first that fits:
   option          only one option is named, in a clause that negates nothing: in languages whose
                   pack says `named`, which know fewer phrases than English.
   invalid         the rest: other words, one option only named, one option only rejected (the other
-                  is never inferred), letters or numbers that point to a list, instructions to
+                  is never inferred), instructions to
                   whoever reads it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from ...languages import refusals
@@ -65,16 +65,17 @@ from ...languages.pack import pack, shipped
 from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
-from ..text.json_replies import json_in
 from ..text.thought import without_thought
 from .blank import Blank
+from .final import Final
 from .forms import Forms
+from .json_choice import stated_in_json
 from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
 from .statements import Statements
 from .unstated import TWO_SENTENCES, Unstated
 
-SENTENCE = 5  # words of an answer that says something
 RECURRING = 200  # characters; shorter answers are kept with their value
+FEW = 8  # words of a conclusion that puts a pronoun, yes or no
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
@@ -99,8 +100,9 @@ class Reader:
         passing = self._language.in_passing
         self._in_passing = any(form.casefold() in passing for form in all_forms)
         self._statements = Statements(self._language, self._marker, self._in_passing)
-        yes_no = self._options_of_yes_and_no(forms)
+        yes_no = self._options_of("yes", "no", forms)
         self._asks_yes_or_no = yes_no is not None
+        yes_no = yes_no or self._options_of("assent", "dissent", forms)
         self._unstated = Unstated(
             self._language,
             self._marker,
@@ -110,21 +112,25 @@ class Reader:
             yes_no,
             passing=self._in_passing,
         )
+        self._yes_no = yes_no
+        self._final = Final(self._language, self._marker, self._options, self._end)
         self._declining = [form for form in map(self._canonical, all_forms) if self._refuses(form)]
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
         self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
-    def _options_of_yes_and_no(self, forms: Forms) -> tuple[str, str] | None:
-        """The options that stand for yes and no; None if they are others."""
+    def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
+        """The options that stand for yes and no by two lists of the pack; None if they are
+        others.
+        """
         meant = [
             option
-            for role in ("yes", "no")
+            for name in (first, second)
             for option, written in forms.items()
-            if {form.casefold() for form in written} & {*self._language.pack.list_of(role)}
+            if any(self._language.is_one_of(form, name) for form in written)
         ]
-        return (meant[0], meant[1]) if len(meant) == len(forms) == 2 else None
+        return (meant[0], meant[1]) if len(meant) == len(forms) == len({*meant}) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> str:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
@@ -133,7 +139,8 @@ class Reader:
         return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
 
     def _read(self, text: str, prompt: str, begin: str) -> str:
-        text = self._stated_in_json(text)
+        if '"' in text and "{" in text:
+            text = stated_in_json(text, self._is_option, self._language, self._yes_no)
         if ("[" in text or not text.isascii()) and _TICKED.search(text):
             text = _UNTICKED.sub("", text)
         if self._unspaced:
@@ -155,33 +162,38 @@ class Reader:
             value = self._options[int(quoted.pop())] if alone else value
         if value == BOTH and self._language.has(canonical, "lacking"):
             value = self._unstated.undecided(canonical) or value
+        told = self._marker.without(canonical, prompt)
         if value == BOTH and not self._in_passing:
-            value = self._unstated.outweighs(self._marker.without(canonical, prompt)) or value
+            value = self._unstated.outweighs(told) or value
         if value == REFUSAL:
-            value = self._unstated.called_likely(self._marker.without(canonical, prompt)) or value
+            value = self._unstated.called_likely(told) or value
         if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
             return NEITHER
         if value == REFUSAL:  # what is decided before it declines stands
-            told = self._marker.mark(self._marker.without(canonical, prompt))
-            return self._unstated.in_other_words([*self._marker.clauses(told)][:1], prompt) or value
-        if value != INVALID:
-            return value
-        filled = self._blank.option(canonical, prompt) or self._blank.other(canonical, prompt)
-        filled = filled or self._unstated.only(text, canonical, prompt)
-        if filled or self._says_elsewhere(canonical):
-            return filled or OTHER_LANGUAGE
-        return self._unstated.undecided(canonical) or value
+            clauses = [*self._marker.clauses(self._marker.mark(told))][:1]
+            value = self._unstated.in_other_words(clauses, prompt) or value
+        if value == INVALID or (value == BOTH and "+" not in self._marker.mark(told)):
+            value = self._blank.option(canonical, prompt) or value
+        if value == INVALID:
+            value = self._blank.other(canonical, prompt) or value
+        if value == INVALID:
+            value = self._unstated.only(text, canonical, prompt) or value
+        if value in (BOTH, INVALID, REFUSAL) and self._language.data:
+            value = self._final.option(told, prompt, whole=value != BOTH) or value
+        if value == INVALID and self._says_elsewhere(canonical):
+            return OTHER_LANGUAGE
+        return (self._unstated.undecided(canonical) if value == INVALID else "") or value
 
-    def _stated_in_json(self, text: str) -> str:
-        """Of a JSON object the one value that is nothing but an option ({"answer": "she",
-        "others": ["he"]}); any other text as it is.
+    def _end(self, end: str, prompt: str, announced: bool) -> str:
+        """The option that the end of an answer states, "" for none. Words that stand in sentences
+        of any kind are read only behind words that announce them, in a few words.
         """
-        if '"' not in text or "{" not in text:
-            return text
-        data = json_in(without_thought(text))
-        told = data.values() if isinstance(data, Mapping) else ()
-        alone = [value for value in told if isinstance(value, str) and self._is_option(value)]
-        return alone[0] if len(alone) == 1 else text
+        few = announced and len(end.split()) <= FEW
+        value = self._value(end, end) if few or not self._in_passing else ""
+        if value in self._options:
+            return value
+        clauses = list(self._marker.clauses(self._marker.mark(end)))
+        return self._unstated.in_other_words(clauses, prompt)
 
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
@@ -194,26 +206,6 @@ class Reader:
         own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
         first = {*canonical.split(" ", 2)[1:2]}
         return self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
-
-    def discusses(self, text: str, prompt: str) -> bool:
-        """True if an answer says something in words of its own that is no question or request, or
-        nothing but a guess ("Maybe").
-        """
-        canonical = self._canonical(text)
-        asked = {
-            sentence.strip(" .?:") for sentence in SENTENCE_OF.findall(self._canonical(prompt))
-        }
-        own = [
-            sentence
-            for sentence in SENTENCE_OF.findall(canonical)
-            if sentence.strip(" .?:") not in asked
-            and not sentence.rstrip().endswith("?")
-            and not self._language.has(f"{sentence} ", "asks_back")
-        ]
-        words = [word for sentence in own for word in sentence.split() if word[0].isalnum()]
-        if len(words) < SENTENCE:
-            return any(self._language.has(f"{sentence} ", "guess") for sentence in own)
-        return True
 
     def _apart(self, opened: re.Match[str]) -> str:
         """An opening quotation mark with a colon before it, if without the mark an option would
@@ -267,12 +259,23 @@ class Reader:
             fits_none = THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
+        if several and BOTH in union(stated):  # "Either would do, it depends on who is meant"
+            rest = self._language.role("depends").sub(" ", told)
+            if not self._language.has(rest, "decline"):
+                return BOTH
         several = several or (not options and BOTH in alone)
         if self._declines(told, excuses=not several):
             return REFUSAL
         if several:
             return BOTH
         return INVALID if stated else self._implicit_value(canonical, clauses)
+
+    def _allows_all(self, clause: MarkedClause) -> bool:
+        """True if a clause says that any of the options would do."""
+        if clause.barred or BOTH not in values(clause.text) or self._statements.denies(clause):
+            return False
+        allowed = self._language.has(clause.text, "possible", "approve", "guess")
+        return allowed or not self._marker.content(clause.text)
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
         """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
@@ -302,11 +305,14 @@ class Reader:
         rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER
-        denied = any(NEITHER in values(clause.text) for clause in clauses if not clause.barred)
+        all_of_them = union(values(clause.text) for clause in clauses if not clause.barred)
+        denied = NEITHER in all_of_them
         first = self._statements.begins(clauses[0]) if clauses else set()
         brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
         if not named and not rejected and denied and brief:
             return NEITHER
+        if not named and not rejected and brief and any(map(self._allows_all, clauses)):
+            return BOTH
         begun = union(self._statements.begins(clause) for clause in clauses)
         if len(begun) == 1 and begun <= named:
             return self._options[int(begun.pop())]
@@ -328,12 +334,6 @@ def _yes_and_no() -> frozenset[str]:
 @lru_cache(maxsize=256)  # options may come with each row
 def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader:
     return Reader(dict(forms), code)
-
-
-def discusses(text: str, forms: Forms, language: str, prompt: str) -> bool:
-    """True if an answer that decides nothing goes into the question of its prompt. Pure."""
-    declared = tuple((option, tuple(written)) for option, written in forms.items())
-    return _reader(declared, language).discusses(text, prompt)
 
 
 def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: str = "") -> str:

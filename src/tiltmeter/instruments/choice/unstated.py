@@ -18,6 +18,8 @@ TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with e
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
+_LITTLE = 5  # letters beside a denial that is all that a clause says: "not at all"
+_ROLES = {"assent": True, "dissent": False}
 _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
@@ -88,22 +90,70 @@ class Unstated:
                 said.add(True)
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             said.add(not self._statements.denies(clauses[0]))
-        for clause in clauses:
-            if clause.question or clause.barred or self._language.has(clause.text, "asks_back"):
-                continue
-            own = [name for name in _WHOLE if self._language.has(clause.text, name)]
-            if own:  # with its own negation
-                said |= {_WHOLE[name] for name in own}
-                continue
-            if self._asked.decides(clause.text, prompt):
-                said.add(not self._statements.denies(clause))
-                continue
-            if self._language.has(clause.text, "guess"):
-                continue
-            for role, meant in (("assent", True), ("dissent", False)):
-                if self._language.has(clause.text, role):
-                    said.add(meant != self._statements.denies(clause))
+        around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
+        for before, clause, after in around:
+            if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
+                said |= {not meant for meant in self._meant(clause)}
+            elif not (before and self._weighs(before) and before.sentence == clause.sentence):
+                said |= self._says(clause, before, prompt)
         return self._yes_no[not said.pop()] if len(said) == 1 else ""
+
+    def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
+        """What a clause decides: True for yes, False for no. before: the one that it goes on."""
+        has = self._language.has
+        if clause.question or clause.barred or has(clause.text, "asks_back"):
+            return set()
+        whole = {meant for name, meant in _WHOLE.items() if has(clause.text, name)}
+        if whole:  # with its own negation
+            return whole
+        goes_on = before is not None and before.sentence == clause.sentence
+        groundless = goes_on and before is not None and self._is_groundless(before)
+        denied = self._denies(clause) != groundless
+        if self._asked.decides(clause.text, prompt):
+            return {not denied}
+        if has(clause.text, "guess", "possible") or self._denied_twice(clause):
+            return set()
+        return {meant != denied for meant in self._meant(clause)}
+
+    def _meant(self, clause: MarkedClause) -> set[bool]:
+        """Whether a clause speaks of granting, of denying, or both."""
+        found = {meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)}
+        if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
+            numbers = [str(self._options.index(option)) for option in self._yes_no]
+            named = values(clause.text) | values(clause.text, "~")
+            found |= {not at for at, number in enumerate(numbers) if number in named}
+        return found
+
+    def _is_groundless(self, clause: MarkedClause) -> bool:
+        """True if a clause says that there is no reason for what follows it."""
+        return self._language.has(clause.text, "grounds") and self._statements.denies(clause)
+
+    def _weighs(self, clause: MarkedClause) -> bool:
+        """True if a clause says what might be decided: "a refusal would be possible"."""
+        return self._language.has(clause.text, "guess", "possible") and bool(
+            self._meant(clause) or values(clause.text)
+        )
+
+    def _denied_twice(self, clause: MarkedClause) -> bool:
+        """True for two negations in a clause, which may cancel each other ("nothing against")."""
+        roles = map(self._language.role, DENYING)
+        spans = [found.span() for role in roles for found in role.finditer(clause.text)]
+        return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
+
+    def _only_denies(self, clause: MarkedClause) -> bool:
+        """True if a clause says no to what was asked before it, and nothing else."""
+        rest = clause.text
+        for role in DENYING:
+            rest = self._language.role(role).sub(" ", rest)
+        denies = self._statements.denies(clause) and not clause.question
+        return denies and len(self._marker.content(rest)) <= _LITTLE
+
+    def _denies(self, clause: MarkedClause) -> bool:
+        """True for a negation in a clause, also one that is an option too ("no grounds for it")."""
+        assert self._yes_no is not None
+        no = str(self._options.index(self._yes_no[1]))
+        within = no in values(clause.text) and bool(self._marker.content(clause.text))
+        return within or self._statements.denies(clause)
 
     def undecided(self, canonical: str) -> str:
         """`refusal` if an answer names all options at once and denies something: "There is too
@@ -142,10 +192,14 @@ class Unstated:
         """
         whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
+        if self._yes_no and not self._passing:  # "a refusal would be possible"
+            has = self._language.has
+            free = [clause for clause in free if not has(clause.text, "guess", "possible")]
         named = union(
             values(clause.text)
             for before, clause in zip((None, *clauses), clauses, strict=False)
             if clause in free and not self._statements.denies(clause, before)
+            if not (before and before.sentence == clause.sentence and self._is_groundless(before))
         )
         options = {self._options[int(value)] for value in named if value.isdigit()}
         passing = self._passing and not named <= {*quoted}

@@ -143,10 +143,10 @@ def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribut
 def text(attributes: Iterable[Attribute]) -> str:
     """The file of a taxonomy: the same attributes always give the same text."""
     blocks = []
-    for one in attributes:
-        rows = [*one.of.items(), ("name", one.name), ("part", one.part)]
+    for attribute in attributes:
+        rows = [*attribute.of.items(), ("name", attribute.name), ("part", attribute.part)]
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in rows]
-        values = ", ".join(json.dumps(value, ensure_ascii=False) for value in one.values)
+        values = ", ".join(json.dumps(value, ensure_ascii=False) for value in attribute.values)
         blocks.append("\n".join(["[[attributes]]", *lines, f"values = [{values}]"]) + "\n")
     return "\n".join(blocks)
 

@@ -71,6 +71,7 @@ class Entries:
             f"^{either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I
         )
         self._known = language(words.code)
+        self._left_out = self._known.any_of(words.data.get("left_out", ()))
         announcing = (
             word for name in ("announce", "copula") for word in self._known.pack.list_of(name)
         )
@@ -240,7 +241,8 @@ class Entries:
 
     def denies(self, text: str) -> bool:
         """True if a text has a word that denies, in the pack of its language."""
-        return self._known.has(self._known.canonical(text), *DENYING)
+        canonical = self._known.canonical(text)
+        return self._known.has(canonical, *DENYING) or self._left_out.search(canonical) is not None
 
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""

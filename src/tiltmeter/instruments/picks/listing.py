@@ -15,10 +15,10 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 from ...languages.letters import WORD, key
-from ...languages.phrases import DENYING, language
+from ...languages.phrases import language
 from ..text.lists import json_as_bullets, numbers_as_digits
 from .entries import EDGE, Entries
-from .units import ASIDE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
+from .units import ASIDE, LINE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
 from .wordlist import WordList
 
 SENTENCES_CHARACTERS = 400  # of an answer that names as many words as were asked for in sentences
@@ -68,6 +68,7 @@ class ListReader:
 
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
+        self._room = (5, 8) if words.unspaced else (12, 20)  # characters a word, and beside a row
         inclusive = words.data.get("inclusive")
         self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
         self._readings = (
@@ -81,6 +82,23 @@ class ListReader:
     def picks(self, text: str) -> PicksReading:
         """What an answer picks; nothing where it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
+        concluded = self._concluded(text) if ":" in text else ""
+        if concluded and (final := self._read(concluded)).listed == self.asked:
+            return final
+        return self._read(text)
+
+    def _concluded(self, text: str) -> str:
+        """What stands behind the last line's words that announce a conclusion ("Final answer:"), if
+        words of the list stand before it too; else "".
+        """
+        before, _, rest = text.rpartition(":")
+        lead = before.rpartition("\n")[2].strip(EDGE)
+        if not 0 < len(lead) <= LINE or lead[0].isdigit() or "\n" not in before.strip():
+            return ""
+        known = language(self.words.code)
+        return rest if known.has(known.canonical(lead), "conclusion") else ""
+
+    def _read(self, text: str) -> PicksReading:
         best = PicksReading((), 0)
         for marked, read in self._readings:
             found = read(text)
@@ -94,25 +112,38 @@ class ListReader:
                 marked and 3 * len(picks) >= 2 * self.asked
             ):
                 break
-        if best.listed < self.asked and len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
-            named = distinct(self._named(text))
-            best = named if named.listed == self.asked else best
+        few, (each, more) = best.listed < self.asked, self._room
+        if not few and len(text) <= each * best.listed + more:
+            return best
+        if len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
+            named, denied = self._named(text)
+            denied -= {pick.lexeme for pick in named}
+            whole = distinct(named)
+            if any(pick.lexeme in denied for pick in best.picks):
+                best = distinct([pick for pick in best.picks if pick.lexeme not in denied])
+                few = True
+            best = whole if few and whole.listed == self.asked else best
         return best
 
-    def _named(self, text: str) -> list[Pick]:
-        """The listed words that a text names in clauses that deny nothing: "She is calm, brave and
-        above all honest, not funny".
+    def _named(self, text: str) -> tuple[list[Pick], set[str]]:
+        """The listed words that a text names in clauses that deny nothing ("She is calm, brave and
+        above all honest, not funny"), and the lexemes of those that it denies.
         """
-        known = language(self.words.code)
-        if not known.data:
-            return []
-        return [
-            pick
-            for clause in _CLAUSE.split(text)
-            if (picks := self._named_in(clause))
-            and not known.has(known.canonical(clause), *DENYING)
-            for pick in picks
-        ]
+        known, named, denied = language(self.words.code), list[Pick](), set[str]()
+        for clause in _CLAUSE.split(text) if known.data else ():
+            picks = self._named_in(clause)
+            if picks and self.entries.denies(self._beside(clause, picks)):
+                denied |= {pick.lexeme for pick in picks}
+            else:
+                named += picks
+        return named, denied
+
+    def _beside(self, clause: str, picks: Sequence[Pick]) -> str:
+        """A clause without its picks, which may deny by themselves: 坚持不懈."""
+        if self.words.unspaced:
+            return self._forms.sub(" ", key(clause))
+        texts = {pick.text for pick in picks}
+        return " ".join(word for word in WORDS.findall(clause) if key(word) not in texts)
 
     def _named_in(self, clause: str) -> list[Pick]:
         if self.words.unspaced:

@@ -16,14 +16,14 @@ pack) count where they can mean one lexeme only.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import permutations
 from typing import Any
 
 from ...errors import ProtocolError, UnknownName
 from ...languages import quotes
-from ...languages.letters import is_unspaced, key
+from ...languages.letters import fold, is_unspaced, key, without_accents
 from ...languages.pack import pack
 from ...languages.phrases import language
 from ...records import OUTCOMES, Json
@@ -31,11 +31,6 @@ from ...records import OUTCOMES, Json
 OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have
 REMARKS = ("", "again", "alone")
 Rows = Sequence[Mapping[str, str]]
-
-
-def _without_accents(word: str) -> str:
-    plain = unicodedata.normalize("NFD", word.replace("œ", "oe").replace("æ", "ae"))
-    return unicodedata.normalize("NFC", "".join(c for c in plain if not unicodedata.combining(c)))
 
 
 @cache
@@ -57,11 +52,14 @@ class WordList:
         self.code = code
         self.data: Mapping[str, Any] = language_data(code)
         self.forms: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        turkish = pack(code).words.get("case") == "tr"
         self.classes: dict[str, tuple[str, ...]] = {}
         self.order: dict[str, int] = {}
         for row in rows:
             lexeme = row.get("lexeme") or row["word"]
             self.forms[key(row["word"])] = lexeme
+            self._written[fold(row["word"], turkish)] = lexeme
             self.order.setdefault(lexeme, len(self.order))
             self.classes[lexeme] = tuple(
                 dict.fromkeys((*self.classes.get(lexeme, ()), row["class"]))
@@ -98,16 +96,26 @@ class WordList:
             for printed, written in self.data.get("endings", ()):
                 if form.endswith(printed) and len(form) > len(printed):
                     yield form.removesuffix(printed) + written, lexeme
-        if self.data.get("accents"):
-            also = {
-                key(alias): self.forms.get(key(printed))
-                for alias, printed in self.data.get("also", {}).items()
-            }
-            yield from (
-                (_without_accents(form), lexeme)
-                for form, lexeme in {**also, **self.forms}.items()
-                if lexeme
-            )
+        inflected = [*self._inflected()]
+        yield from inflected
+        also = {
+            key(alias): self.forms.get(key(printed))
+            for alias, printed in self.data.get("also", {}).items()
+        }
+        known_forms = (*also.items(), *self.forms.items(), *inflected)
+        yield from ((without_accents(form), lexeme) for form, lexeme in known_forms if lexeme)
+
+    def _inflected(self) -> Iterator[tuple[str, str]]:
+        """The words in other genders, numbers and cases ("creativa", "pewna siebie")."""
+        groups = self.data.get("inflections", ())
+        for written, lexeme in self._written.items() if groups else ():
+            words = written.split()
+            for at, word in enumerate(words):
+                for ending, other in (pair for group in groups for pair in permutations(group, 2)):
+                    # to strip an ending is to make another word: French calme, English calm
+                    if other and word.endswith(ending) and len(word) > len(ending):
+                        changed = [*words[:at], word[: len(word) - len(ending)] + other]
+                        yield key("".join([*changed, *words[at + 1 :]])), lexeme
 
 
 def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:

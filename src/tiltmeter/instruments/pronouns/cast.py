@@ -83,13 +83,13 @@ def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
     everyone = [cast.primary, *cast.others]
     owned = _words_of_pronouns(marked, cast) if told.words else {}
     pronouns = [
-        one._replace(
-            told=one.told
-            + told.of_primary(owned.get(one.at, ()))
-            + (_STAGED if _is_primary(marked.found, one.at, cast.primary) else 0.0),
-            nearest=nearest(marked.found, one, everyone),
+        pronoun._replace(
+            told=pronoun.told
+            + told.of_primary(owned.get(pronoun.at, ()))
+            + (_STAGED if _is_primary(marked.found, pronoun.at, cast.primary) else 0.0),
+            nearest=nearest(marked.found, pronoun, everyone),
         )
-        for one in cast.pronouns
+        for pronoun in cast.pronouns
     ]
     return cast._replace(pronouns=pronouns)
 
@@ -107,7 +107,7 @@ def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
 
 def _words_of_pronouns(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
     """For each pronoun the words that belong to it."""
-    others = [(OTHER, one) for one in cast.others if one.gender != PLURAL]
+    others = [(OTHER, other) for other in cast.others if other.gender != PLURAL]
     whose = dict.fromkeys(marked.places, OTHER)
     return words_of_mentions(
         marked.found, marks_of(marked.found, [(PRIMARY, cast.primary), *others], whose)

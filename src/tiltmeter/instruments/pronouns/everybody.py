@@ -75,7 +75,7 @@ def everybody(
         if len(renamed) == 1:
             primary.mentions.extend(renamed[0].mentions)
             distinct.remove(renamed[0])
-            others = {word: one for word, one in others.items() if one is not renamed[0]}
+            others = {word: other for word, other in others.items() if other is not renamed[0]}
     return primary, [*distinct, *(together(found, primary, others) if several else ())]
 
 

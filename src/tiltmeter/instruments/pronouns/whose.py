@@ -102,7 +102,7 @@ def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
 def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
     """The text read in each way: any pronoun for the primary person, those of one class, none."""
     classes = list(dict.fromkeys(marked.places.values()))
-    ways = [frozenset(classes), *(frozenset((one,)) for one in classes if len(classes) > 1)]
+    ways = [frozenset(classes), *(frozenset((class_,)) for class_ in classes if len(classes) > 1)]
     made: dict[frozenset[str], Given] = {}
     for only in (*ways, frozenset[str]()):
         reading = _reading(marked, cast, known, only)
@@ -125,7 +125,7 @@ def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], G
     lead = next(iter(made.values())).lead
     seen = dict(reading.seen)
     for name, classes in (("kept", mine), ("left", frozenset(lead) - mine)):
-        values = [max(-4.0, min(4.0, lead[one])) for one in classes if one in lead]
+        values = [max(-4.0, min(4.0, lead[class_])) for class_ in classes if class_ in lead]
         if values:
             seen[f"{name}_most"] = max(values)
             seen[f"{name}_least"] = min(values)

@@ -319,7 +319,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
     """A text without the names that it rejects: "not A but B"."""
     for mention in reversed(line_up.mentions(text)):
         after = text[mention.end :]
-        if text[: mention.start].endswith("not ") and re.match(r",? but\b", after):
+        if text[: mention.start].lower().endswith("not ") and line_up.mentions(after):
             text = text[: mention.start] + after
     return text
 

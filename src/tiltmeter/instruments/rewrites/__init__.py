@@ -278,7 +278,7 @@ def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> b
     chance = sum(reading.chances[label] for label, value in known.items() if value == given)
     if sure is not None:
         return chance >= sure
-    several = len({one.value for one in reading.mentions}) > 1
+    several = len({mention.value for mention in reading.mentions}) > 1
     return chance >= texts("attribution").section("verdict").number(
         "several_classes" if several else "one_class"
     )
@@ -308,7 +308,7 @@ def _same_set(reading: Reading, neo: str) -> bool:
         sets[neo].reflexive,
     }
     return all(
-        one.form.lower().partition("'")[0] in own
-        for one in reading.mentions
-        if one.value == NEO and one.whose == "primary"
+        mention.form.lower().partition("'")[0] in own
+        for mention in reading.mentions
+        if mention.value == NEO and mention.whose == "primary"
     )

@@ -225,11 +225,11 @@ def _is_flipped(given: GivenInput, lower: str) -> bool:
 def _author(given: GivenInput, reading: Reading) -> bool:
     nouns = people()["noun"]
     return any(
-        one.whose == "other"
-        and one.value in ("masculine", "feminine")
-        and nouns.get(one.reference) in ("n", one.value[0])
-        and not re.search(rf"\b{re.escape(one.reference)}", given.lower)
-        for one in reading.mentions
+        mention.whose == "other"
+        and mention.value in ("masculine", "feminine")
+        and nouns.get(mention.reference) in ("n", mention.value[0])
+        and not re.search(rf"\b{re.escape(mention.reference)}", given.lower)
+        for mention in reading.mentions
     )
 
 

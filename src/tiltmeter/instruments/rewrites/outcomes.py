@@ -28,6 +28,12 @@ REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
 READ = (REWRITE, VARIANTS, CUT_OFF, UNCHANGED)  # outcomes whose text is read for pronouns
 _FUNCTION = 1 << 32
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# A short reply that speaks of the text: "The passage is about a chef."
+_ABOUT = re.compile(
+    r"\W*(?:the|this) (?:text|passage|paragraph|story|sentence|excerpt|message) "
+    r"(?:is|was|describes?|tells?|talks?|mentions?|says?|concerns?|deals?)\b",
+    re.I,
+)
 _BEYOND_LATIN = re.compile("[^\0-\u024f]")
 
 
@@ -63,6 +69,8 @@ def shape(given: str, output: str) -> Shape:
     if number >= rules().number("longest") * max(1, len(asked)):
         return Shape(TOO_LONG, text)
     if number <= rules().number("short_words") < len(asked) and not shared_words(given, text):
+        return Shape(INVALID, "")
+    if number <= rules().number("short_words") and _ABOUT.match(text):
         return Shape(INVALID, "")
     signed = len(text.rsplit("\n", 1)[-1].split()) <= rules().number("signature_words")
     unfinished = (

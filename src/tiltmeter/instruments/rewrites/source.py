@@ -23,16 +23,18 @@ def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     Pronouns of other classes are of others, those of this class as the rules read them.
     """
     who = person(theme, noun, given)
-    known = frozenset({one.value for one in mentions(given, NOBODY)} - {own})
+    known = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})
     found = tokens(plain(given))
     places = {token.begin: at for at, token in enumerate(found)}
     whose = {
-        places[one.begin]: PRIMARY if one.value == own and one.whose == "primary" else OTHER
-        for one in mentions(given, who)
-        if one.begin in places
+        places[mention.begin]: PRIMARY
+        if mention.value == own and mention.whose == "primary"
+        else OTHER
+        for mention in mentions(given, who)
+        if mention.begin in places
     }
     primary, others = everybody(found, who)
-    people = [(PRIMARY, primary), *((OTHER, one) for one in others if one.gender != PLURAL)]
+    people = [(PRIMARY, primary), *((OTHER, other) for other in others if other.gender != PLURAL)]
     mine: Counter[str] = Counter()
     theirs: Counter[str] = Counter()
     marks = marks_of(found, people, whose)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...cues import ATTRIBUTES, mask
 from ...errors import ProtocolError
 from ...languages import refusals
-from ...languages.phrases import language
+from ...languages.phrases import Language, language
 from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
@@ -46,6 +46,7 @@ OWN_WORDS: Schema = {
     "description": "For each language the files that are laid over its pack; the folder "
     "`languages/` beside the protocol, if there is one.",
 }
+_SENTENCE, _FIRST = re.compile("[^.?,:]+"), 60  # of canonical text; characters that are looked at
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -64,7 +65,7 @@ def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
     code = str(settings.get("language") or item.trial.factors.get("language", ""))
-    why = outcome(text, code)
+    why = outcome(text, code, prompt)
     if hidden := settings.get("mask"):
         text = mask(text, tuple(map(str, texts_of(hidden))), code or "en")
     return Prose(text, why)
@@ -75,19 +76,30 @@ def texts_of(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
-def outcome(text: str, code: str = "") -> str:
+def outcome(text: str, code: str = "", prompt: str = "") -> str:
     """`invalid`, `refusal`, `other_language`, or "" for a text that is to be read. code: its
-    language, "" for any.
+    language, "" for any. An answer that begins with a name of its prompt ("Ann. I cannot know")
+    declines nothing.
 
     Worked: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her." is
     none.
     """
     if not _LETTER.search(text):
         return INVALID
-    if refusals.begins(text, code):
-        return REFUSAL
     known = language(code)
+    if not _names_somebody(text, prompt, known) and refusals.begins(text, code, prompt):
+        return REFUSAL
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
+
+
+def _names_somebody(text: str, prompt: str, known: Language) -> bool:
+    """True if the first sentence of a text is a word or two of its prompt, and neither yes nor
+    no.
+    """
+    first = _SENTENCE.match(known.canonical(text[:_FIRST]))
+    words = first[0].strip(" .?,").split() if first and prompt else []
+    asked = known.canonical(prompt).split() if 0 < len(words) < 3 else []
+    return bool(asked) and {*words} <= {*asked} and not {*words} & known.in_passing
 
 
 def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -> None:

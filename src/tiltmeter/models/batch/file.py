@@ -69,8 +69,8 @@ class FileBatches(OpenAIBatches):
         names = {line.custom_id async for line in _results(path)}
         done = sum(name.startswith(f"{prefix}-") for name in names)
         ended = done >= requests or not _is_of(path, prefix)
-        said = f"{results_path(path)} has {done:,} of {requests:,}"
-        return Seen(remote, ended, said, done=done, total=requests)
+        status = f"{results_path(path)} has {done:,} of {requests:,}"
+        return Seen(remote, ended, status, done=done, total=requests)
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """The results that are there."""

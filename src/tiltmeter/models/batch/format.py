@@ -143,5 +143,5 @@ def custom_id(prefix: str, key: str) -> str:
 
 def request_key(prefix: str, name: str) -> str:
     """The key of the request that a custom_id names; "" where it is another batch's."""
-    own, hyphen, key = name.partition("-")
-    return key if own == prefix and hyphen and len(key) == REQUEST_CHARACTERS else ""
+    sender, hyphen, key = name.partition("-")
+    return key if sender == prefix and hyphen and len(key) == REQUEST_CHARACTERS else ""

@@ -129,8 +129,8 @@ def _read_batch(body: Json) -> Seen:
 
 def _number(about: Json, name: str) -> int | None:
     """A count of `batchStats`; an int64 is a text in Google's JSON."""
-    found = word_at(about, "batchStats", name)
-    return int(found) if found.isdecimal() else None
+    number = word_at(about, "batchStats", name)
+    return int(number) if number.isdecimal() else None
 
 
 def _line(body: Json, name: str) -> BatchLine:

@@ -44,15 +44,15 @@ class MistralBatches(OpenAIBatches):
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The jobs of the account that bear our key."""
-        page, found = 0, list[Json]()
+        page, jobs = 0, list[Json]()
         while True:
-            before = found
-            found = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
-            for one in found:
+            before = jobs
+            jobs = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
+            for one in jobs:
                 ours = list_at(one, "input_files") == [handed.file_id]
                 if ours or at(one, "metadata", TAG) == handed.key:
                     yield Candidate(wire.read(self._read_batch, one), ours=True)
-            if len(found) < PAGE or found == before:
+            if len(jobs) < PAGE or jobs == before:
                 return
             page += 1
 
@@ -66,14 +66,14 @@ class MistralBatches(OpenAIBatches):
 
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")
-        said = "; ".join(word_at(one, "message") for one in list_at(body, "errors"))
+        reason = "; ".join(word_at(one, "message") for one in list_at(body, "errors"))
         succeeded = count_at(body, "succeeded_requests")
         failed = state == "FAILED" and not results(body) and not succeeded
         return Seen(
             needed(body, "id"),
             ended=state in _ENDED,
             said=state.lower(),
-            fault=(said or "no reason was given") if failed else "",
+            fault=(reason or "no reason was given") if failed else "",
             done=count_at(body, "completed_requests"),
             total=count_at(body, "total_requests"),
             results=results(body),

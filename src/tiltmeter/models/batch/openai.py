@@ -134,8 +134,8 @@ def result(body: Json) -> BatchLine:
         status = status_of(at(response, "status_code"))
         return BatchLine(name, status, at(response, "body"), "a status that cannot be read")
     error = object_at(body, "error")
-    said = word_at(error, "message") or "no response"
-    return BatchLine(name, GIVEN_BACK if error else UNREADABLE, None, said)
+    reason = word_at(error, "message") or "no response"
+    return BatchLine(name, GIVEN_BACK if error else UNREADABLE, None, reason)
 
 
 def _faults(body: Json) -> list[Json]:

@@ -36,8 +36,8 @@ class TogetherBatches(OpenAIBatches):
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST /batches."""
         body = {"input_file_id": handed.file_id, "endpoint": endpoint(handed.path)}
-        made = await wire.post("/batches", {**body, "completion_window": "24h"})
-        return wire.read(self._read_batch, at(made, "job") or made)
+        created = await wire.post("/batches", {**body, "completion_window": "24h"})
+        return wire.read(self._read_batch, at(created, "job") or created)
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account whose input is our file."""

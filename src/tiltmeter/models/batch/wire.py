@@ -143,8 +143,8 @@ class Wire:
     def _fail(self, answer: Answer) -> NoReturn:
         meant, wait = self._status(answer)
         if meant in (404, 410):
-            said = self.connection.error_text(answer)
-            raise Gone(f"{self.connection.name}: not found (HTTP {answer.status}): {said}")
+            reason = self.connection.error_text(answer)
+            raise Gone(f"{self.connection.name}: not found (HTTP {answer.status}): {reason}")
         self.connection.fail(answer, meant, wait)
 
 

@@ -200,12 +200,12 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
         not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
     ):
         raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
-    said = _text(text, what, where)
+    answer = _text(text, what, where)
     ended, thought = ended_by(str(reason or "")), str(data.get("thought", ""))
     if outcome == ANSWER and ended in (FILTER, REFUSAL):
         outcome = REFUSAL
     reply = Reply(
-        said,
+        answer,
         str(outcome),
         served=str(data.get("model", "")),
         usage=(0, 0),

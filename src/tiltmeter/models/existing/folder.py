@@ -128,13 +128,13 @@ class Folder(Stored):
             return slots[match[1]].zfill(int(match[2] or 0))
 
         wanted = _SLOT.sub(value, self._pattern)
-        found = self._files.get(_fold_name(wanted), [wanted])
-        if len(found) > 1:
+        candidates = self._files.get(_fold_name(wanted), [wanted])
+        if len(candidates) > 1:
             raise ModelError(
-                f"{self._folder} holds both {found[0]} and {found[1]}, and either may be "
+                f"{self._folder} holds both {candidates[0]} and {candidates[1]}, and either may be "
                 f"{wanted}. Rename one."
             )
-        return found[0]
+        return candidates[0]
 
     def _with_picture(self, reply: Reply) -> Reply | None:
         """The reply with the bytes of the file that it names; None where there is no such file."""

@@ -50,14 +50,14 @@ def rows_of(given: Given) -> Rows:
     """The rows of a list or of a frame; what pandas has for an empty cell is left out."""
     if isinstance(given, Sequence):
         return given
-    found = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
+    rows = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
     return [
         {
             str(name): value
             for name, value in row.items()
             if value is not None and value == value  # NaN is what pandas has for an empty cell
         }
-        for row in found
+        for row in rows
     ]
 
 
@@ -71,8 +71,8 @@ class GivenAnswers(AnswerFile):
     def read(self) -> Answers:
         """The rows that were given; ModelError for a row that answers nothing."""
         where = Path("the answers given")
-        found = (line(row, n, f"{where}, row {n}") for n, row in enumerate(self._rows, 1))
-        return Answers(where, found)
+        lines = (line(row, n, f"{where}, row {n}") for n, row in enumerate(self._rows, 1))
+        return Answers(where, lines)
 
 
 def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:

@@ -48,16 +48,16 @@ def inspect_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _entry(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """The bytes of an entry."""
-    found = archive.getinfo(name)
-    if found.file_size > MOST_ENTRY_BYTES:
+    entry = archive.getinfo(name)
+    if entry.file_size > MOST_ENTRY_BYTES:
         raise ModelError(f"{path}: {name} has more than {MOST_ENTRY_BYTES // 2**20} MiB.")
-    if found.compress_type != ZSTANDARD:
+    if entry.compress_type != ZSTANDARD:
         return archive.read(name)
     with path.open("rb") as file:
-        file.seek(found.header_offset)
+        file.seek(entry.header_offset)
         skipped = sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size)))
         file.seek(skipped, 1)
-        return _unpack(file.read(found.compress_size))
+        return _unpack(file.read(entry.compress_size))
 
 
 def _unpack(content: bytes) -> bytes:
@@ -97,8 +97,8 @@ def _output(sample: Mapping[str, Json]) -> Row:
     """The text and the outcome of a sample."""
     output, error = sample.get("output"), sample.get("error")
     if error:
-        said = error.get("message", "") if isinstance(error, Mapping) else error
-        return {"text": str(said), "outcome": ERROR}
+        reason = error.get("message", "") if isinstance(error, Mapping) else error
+        return {"text": str(reason), "outcome": ERROR}
     choices = output.get("choices") if isinstance(output, Mapping) else None
     if not isinstance(output, Mapping) or not isinstance(choices, list) or not choices:
         return {"text": "", "outcome": ERROR}
@@ -111,12 +111,12 @@ def _output(sample: Mapping[str, Json]) -> Row:
 def _last_of_user(given: Json) -> str:
     """The prompt: a text, or the last message of a user."""
     if isinstance(given, list):
-        said = [
+        messages = [
             _text(message.get("content"))
             for message in given
             if isinstance(message, Mapping) and message.get("role") == "user"
         ]
-        return said[-1] if said else ""
+        return messages[-1] if messages else ""
     return given if isinstance(given, str) else ""
 
 
@@ -150,8 +150,8 @@ def _texts(replies: Json) -> Iterator[str]:
     if isinstance(replies, str):
         yield replies
     elif isinstance(replies, list):
-        for one in replies:
-            yield from _texts(one)
+        for reply in replies:
+            yield from _texts(reply)
 
 
 def _sent_text(arguments: Json) -> str:

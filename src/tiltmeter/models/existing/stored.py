@@ -158,11 +158,11 @@ class Replay(Stored):
         """The stored reply to the same request, at no cost; Unanswered where there is none."""
         what = _what(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
-        found = self._store.reply(key) if key else None
+        stored = self._store.reply(key) if key else None
         reply = None
-        if found is not None:
-            picture = self._store.blob(found.blob) if found.blob else b""
-            reply = replace(found, cost=0.0, usage=None, blob="", remote="", picture=picture)
+        if stored is not None:
+            picture = self._store.blob(stored.blob) if stored.blob else b""
+            reply = replace(stored, cost=0.0, usage=None, blob="", remote="", picture=picture)
         return self.answer_or_open(
             reply,
             request,
@@ -184,8 +184,8 @@ def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
     """
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
-    found = exact or [key for key, before in calls if before.partition("/")[2] == rest]
-    return found[0] if len(found) == 1 else ""
+    matching = exact or [key for key, before in calls if before.partition("/")[2] == rest]
+    return matching[0] if len(matching) == 1 else ""
 
 
 def answer_file(path: str, options: ModelOptions = DEFAULTS) -> AnswerFile:

@@ -110,9 +110,9 @@ class DialectConnection:
                 wanted.body,
                 None if request.size else MAX_TEXT,
             )
-            found = self.read(request, wanted, answer, read)
-            if found is not None:
-                return found
+            result = self.read(request, wanted, answer, read)
+            if result is not None:
+                return result
 
     def read(
         self, request: Request, wanted: HttpRequest, answer: Answer, read: Callable[[Json], T]
@@ -136,9 +136,9 @@ class DialectConnection:
         omitted = self._omitted | {parameter}
         if not parameter or self._dialect.build(request, omitted) == wanted:
             meant, wait = self.translate_status(answer)
-            said = self._connection.error_text(answer)
-            if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
-                raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}", said)
+            reason = self._connection.error_text(answer)
+            if request.logprobs and meant in (400, 422) and "logprob" in reason.lower():
+                raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {reason}", reason)
             self._connection.fail(answer, meant, wait)
         self._omitted = omitted
         return None
@@ -199,10 +199,10 @@ class HttpModel(Model):
         writing: object = self._dialects.get("text")
         if not isinstance(writing, Describing):
             return {}
-        said = await writing.describe(self.connection)
+        described = await writing.describe(self.connection)
         refused = self._exchanges["text"].omitted
         kept: dict[str, Json] = {"reserve": self.reserve, "left_out": [*left_out(refused)]}
-        return {**said, **kept} | ({"interface": "responses"} if CHAT in refused else {})
+        return {**described, **kept} | ({"interface": "responses"} if CHAT in refused else {})
 
     def sends_temperature(self, request: Request) -> bool:
         """True for text; for a picture, True if the request's body has a temperature."""
@@ -259,13 +259,13 @@ class HttpModel(Model):
             raw = self.connection.clean(shorten(got.answer.body))
         else:  # no key is in these bytes (Connection.without_key)
             raw = got.answer.content.decode("utf-8", "replace")
-        found = got.found
-        if isinstance(found, Link):
-            found = await fetch_picture(self.connection, found, got.sent.headers)
-        if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
+        reply = got.found
+        if isinstance(reply, Link):
+            reply = await fetch_picture(self.connection, reply, got.sent.headers)
+        if request.logprobs and reply.outcome == ANSWER and not any(reply.alternatives):
             raise Incapable(f"{self.name} {NO_LOGPROBS}", raw, possibly_paid=True)
-        cost = None if self.price is None else self.price.cost(request, found)
-        return found.received(cost, got.sent.omitted, raw)
+        cost = None if self.price is None else self.price.cost(request, reply)
+        return reply.received(cost, got.sent.omitted, raw)
 
 
 def usage_if_possible(
@@ -308,5 +308,5 @@ def status_by_message(status: int, body: Json) -> tuple[int, None]:
     """Returns the status that OpenAI and compatible servers mean: an empty account answers 429 or
     400, as other errors do.
     """
-    said = message(body)
-    return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None
+    text = message(body)
+    return (402 if "insufficient_quota" in text or "billing" in text.lower() else status), None

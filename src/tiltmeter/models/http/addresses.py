@@ -31,16 +31,16 @@ def public(address: str) -> bool:
     """True for an IP address of the internet: not loopback, private, link-local, reserved, nor such
     a one inside IPv6.
     """
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
         inner = (
-            ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-            if found in _NAT64
-            else found.ipv4_mapped or found.sixtofour
+            ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
+            if parsed in _NAT64
+            else parsed.ipv4_mapped or parsed.sixtofour
         )
         if inner is not None:
             return public(str(inner))
-    return found.is_global and not found.is_multicast
+    return parsed.is_global and not parsed.is_multicast
 
 
 def proxy_of(url: str) -> str:

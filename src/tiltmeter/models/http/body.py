@@ -79,40 +79,40 @@ def at(body: Json, *keys: Key) -> Json:
 
 def text_at(body: Json, *keys: Key) -> str:
     """The text under keys; "" where there is none."""
-    found = at(body, *keys)
-    return found if isinstance(found, str) else ""
+    value = at(body, *keys)
+    return value if isinstance(value, str) else ""
 
 
 def word_at(body: Json, *keys: Key) -> str:
     """A text or a number under keys as text; "" where there is nothing."""
-    found = at(body, *keys)
-    return str(found or "")
+    value = at(body, *keys)
+    return str(value or "")
 
 
 def list_at(body: Json, *keys: Key) -> list[Json]:
     """The list under keys; empty where there is none."""
-    found = at(body, *keys)
-    return found if isinstance(found, list) else []
+    value = at(body, *keys)
+    return value if isinstance(value, list) else []
 
 
 def object_at(body: Json, *keys: Key) -> dict[str, Json]:
     """The object under keys; empty where there is none."""
-    found = at(body, *keys)
-    return found if isinstance(found, dict) else {}
+    value = at(body, *keys)
+    return value if isinstance(value, dict) else {}
 
 
 def count_at(body: Json, *keys: Key) -> int | None:
     """The whole number under keys, or None."""
-    found = at(body, *keys)
-    return found if isinstance(found, int) else None
+    value = at(body, *keys)
+    return value if isinstance(value, int) else None
 
 
 def needed(body: Json, *keys: Key) -> str:
     """The text or number under keys as text. ValueError where it is missing."""
-    found = at(body, *keys)
-    if found is None or isinstance(found, (list, dict)):
+    value = at(body, *keys)
+    if value is None or isinstance(value, (list, dict)):
         raise ValueError(f"there is no '{'.'.join(map(str, keys))}' in the reply")
-    return str(found)
+    return str(value)
 
 
 def has_key(body: Json, key: str) -> bool:

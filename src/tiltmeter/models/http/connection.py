@@ -216,8 +216,8 @@ class Connection:
         address that does not answer is a wrong one.
         """
         aiohttp = self._aiohttp
-        said = self.clean(plain(str(error))) or type(error).__name__
-        if NOT_PUBLIC in said:
+        reason = self.clean(plain(str(error))) or type(error).__name__
+        if NOT_PUBLIC in reason:
             host = urlsplit(url).hostname
             return ModelError(
                 f"{self.name} sent an address on {host}, which {NOT_PUBLIC}: it is not asked. "
@@ -229,7 +229,7 @@ class Connection:
         if isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
             return ModelError(
                 f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
-                f"({said}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
+                f"({reason}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
             )
         # a part of a name with more than 63 characters is a UnicodeError
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | UnicodeError):
@@ -240,16 +240,16 @@ class Connection:
             error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         ):
             return ModelError(
-                f"Nothing answers at {base} ({said}). Start the server, or mend --base-url."
+                f"Nothing answers at {base} ({reason}). Start the server, or mend --base-url."
             )
         if first and isinstance(error, aiohttp.ClientResponseError):
-            return ModelError(f"{base} does not speak HTTP ({said}). Mend --base-url.")
+            return ModelError(f"{base} does not speak HTTP ({reason}). Mend --base-url.")
         unsent = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         paid = posted and not isinstance(error, unsent)
         if isinstance(error, TimeoutError):
             late = f"{self.name} did not answer within {self.timeout:g} s"
             return TransientError(late, possibly_paid=paid)
-        return TransientError(f"{self.name}: {said}", possibly_paid=paid)
+        return TransientError(f"{self.name}: {reason}", possibly_paid=paid)
 
     @asynccontextmanager
     async def stream(
@@ -317,22 +317,24 @@ class Connection:
         """Raises what an error status means. meant: the status as HTTP means it; wait: seconds,
         where said in the body.
         """
-        status, said, raw = answer.status, self.error_text(answer), self._raw(answer.content)
+        status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
-            raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
+            raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {reason} {how}")
         if meant == 402 or (meant == 429 and NO_CREDIT.search(message(answer.body))):
-            raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
+            raise ModelError(
+                f"{self.name}: the account has no credit left (HTTP {status}): {reason}"
+            )
         if meant in PASSING_STATUSES or meant >= 500:
             wait = retry_after(answer.headers) if wait is None else wait
-            is_full = meant == 503 and (wait is not None or bool(FULL_WORDS.search(said)))
+            is_full = meant == 503 and (wait is not None or bool(FULL_WORDS.search(reason)))
             raise TransientError(
-                f"{self.name} answered HTTP {status}: {said}",
+                f"{self.name} answered HTTP {status}: {reason}",
                 wait,
                 possibly_paid=status in UNANSWERED,
                 is_full=is_full or meant in FULL_STATUSES,
             )
-        raise ModelError(refusal(self.name, self.base, (meant, status), said), raw)
+        raise ModelError(refusal(self.name, self.base, (meant, status), reason), raw)
 
     def clean(self, text: str) -> str:
         """A text without the key."""

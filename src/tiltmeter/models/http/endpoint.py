@@ -37,14 +37,14 @@ async def describe(
     """
     root = connection.base.removesuffix("/v1")
     listed = await look_up(connection, f"{connection.base}/models", headers)
-    own = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)
-    own = own or (list_at(listed, "data") or [None])[0]
+    entry = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)
+    entry = entry or (list_at(listed, "data") or [None])[0]
     props = object_at(await look_up(connection, f"{root}/props", headers))
     if props:
-        return await _llama_cpp(connection, root, headers, props, own, messages)
+        return await _llama_cpp(connection, root, headers, props, entry, messages)
     version = word_at(await look_up(connection, f"{root}/version", headers), "version")
     if version:
-        return await _vllm(connection, root, headers, version, own, model, messages)
+        return await _vllm(connection, root, headers, version, entry, model, messages)
     version = word_at(await look_up(connection, f"{root}/api/version", headers), "version")
     if version:
         return await _ollama(connection, root, headers, version, model)
@@ -85,8 +85,8 @@ async def _vllm(
     asked: dict[str, Json] = {"model": model, "messages": messages}
     tokens = list_at(await look_up(connection, f"{root}/tokenize", headers, asked), "tokens")
     back: dict[str, Json] = {"model": model, "tokens": tokens}
-    found = await look_up(connection, f"{root}/detokenize", headers, back) if tokens else None
-    prompt = text_at(found, "prompt")
+    detokenized = await look_up(connection, f"{root}/detokenize", headers, back) if tokens else None
+    prompt = text_at(detokenized, "prompt")
     return {
         "server": f"vLLM {version}",
         "context": count_at(listed, "max_model_len"),

@@ -109,7 +109,7 @@ class Place(NamedTuple):
         self, options: ModelOptions, dialect: Dialect | None, drawing: Dialect | None = None
     ) -> HttpModel:
         """A model here that answers at once. drawing: the dialect of pictures."""
-        made = HttpModel(
+        connected = HttpModel(
             self.connection(options.timeout),
             dialect,
             drawing=drawing,
@@ -118,5 +118,5 @@ class Place(NamedTuple):
             omitted=options.omitted,
         )
         if options.thinks:
-            made.reserve_thought(RESERVE_TOKENS)
-        return made
+            connected.reserve_thought(RESERVE_TOKENS)
+        return connected

@@ -141,21 +141,21 @@ class QueueModel(Queued):
         url = start
         while True:
             answer = await self.connection.send(url, self._dialect.headers)
-            found = self._read_look(request, answer)
-            if isinstance(found, WorkMissing):
+            look = self._read_look(request, answer)
+            if isinstance(look, WorkMissing):
                 missing += 1
-                found = None if missing < LOOKS_UNTIL_LOST else found.reply
-            if isinstance(found, Next):
-                url, before, found = self._address(found.url), url, None
+                look = None if missing < LOOKS_UNTIL_LOST else look.reply
+            if isinstance(look, Next):
+                url, before, look = self._address(look.url), url, None
                 if url != before:
                     continue
-            if isinstance(found, Link):
-                found, again = await self._picture_of(found, again), True
+            if isinstance(look, Link):
+                look, again = await self._picture_of(look, again), True
                 url = start
-            if found is not None:
+            if look is not None:
                 return replace(
-                    found,
-                    text=self.connection.clean(found.text),
+                    look,
+                    text=self.connection.clean(look.text),
                     raw=self.connection.clean(shorten(answer.body)),
                 )
             if time.monotonic() > until:
@@ -190,12 +190,12 @@ class QueueModel(Queued):
         refused = self._dialect.refused(request, answer.body)
         if refused is not None:
             return refused
-        said = self.connection.error_text(answer)
+        reason = self.connection.error_text(answer)
         if meant in (404, 410):
-            return WorkMissing(Reply(f"the provider no longer knows this work: {said}", ERROR))
+            return WorkMissing(Reply(f"the provider no longer knows this work: {reason}", ERROR))
         if meant in PASSING_STATUSES or meant >= 500 or meant in (401, 402, 403) or meant < 400:
             self.connection.fail(answer, meant, pause)
-        return Reply(f"the work failed (HTTP {answer.status}): {said}", ERROR)
+        return Reply(f"the work failed (HTTP {answer.status}): {reason}", ERROR)
 
 
 def _within(host: str | None, domain: str) -> bool:

@@ -171,7 +171,7 @@ class Diffusers(Model):
                 known = [
                     *SHORT,
                     *LOADED,
-                    *(one for one in takes if one not in ("self", "kwargs", *FIXED)),
+                    *(name for name in takes if name not in ("self", "kwargs", *FIXED)),
                 ]
                 raise UnknownName(f"setting of {name}", each, known)
         return kind
@@ -187,14 +187,14 @@ class Diffusers(Model):
         else:  # a text for all is a text for each
             call |= {n: [v] * len(requests) for n, v in call.items() if isinstance(v, str)}
         with self._translate_errors("draw with"), _DRAWING[self._device]:
-            found = self._pipeline(
+            result = self._pipeline(
                 prompt=texts, width=width, height=height, generator=generators, **call
             )
-            flagged = getattr(found, "nsfw_content_detected", None) or getattr(
-                found, "nsfw_detected", None
+            flagged = getattr(result, "nsfw_content_detected", None) or getattr(
+                result, "nsfw_detected", None
             )
             held = flagged or [False] * len(requests)
-            drawn = list(zip(requests, found.images, held, strict=True))
+            drawn = list(zip(requests, result.images, held, strict=True))
         return [self._read(request, image, bool(flag)) for request, image, flag in drawn]
 
     def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
@@ -238,8 +238,8 @@ class Diffusers(Model):
         except Exception as error:  # noqa: BLE001
             # diffusers, torch, transformers, safetensors and the Hub's client have no base in
             # common.
-            said = " ".join(str(error).split())
-            if isinstance(error, MemoryError) or _FULL.search(said):
+            reason = " ".join(str(error).split())
+            if isinstance(error, MemoryError) or _FULL.search(reason):
                 raise ModelError(self._too_large()) from None
             on_hub = self._named.folder is None and self._pipeline is None
             sought = (
@@ -247,7 +247,7 @@ class Diffusers(Model):
             )
             raise ModelError(
                 f"diffusers cannot {doing} {self.name}{sought}: "
-                f"{said[:400] or type(error).__name__}"
+                f"{reason[:400] or type(error).__name__}"
             ) from None
 
     def _too_large(self) -> str:
@@ -291,15 +291,15 @@ def variant(name: Named) -> dict[str, str]:
 
 def choose_device(torch: ModuleType, wanted: str) -> str:
     """The device. Raises ModelError where torch does not see the one that is wanted."""
-    there = {
+    devices = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
         "mps": int(torch.backends.mps.is_available()),
         "cpu": 1,
     }
-    kind, _, number = (wanted or next(kind for kind, count in there.items() if count)).partition(
+    kind, _, number = (wanted or next(kind for kind, count in devices.items() if count)).partition(
         ":"
     )
-    if int(number or 0) >= there[kind]:
+    if int(number or 0) >= devices[kind]:
         raise ModelError(
             f"torch sees no device {wanted} here. Leave device out of the name, or type device=cpu."
         )
@@ -315,10 +315,10 @@ def silence(library: ModuleType) -> None:
 
 def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
     """`diffusers:NAME_OR_PATH[?SETTINGS]`."""
-    made = Diffusers(name, options.price)
+    model = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
         raise MissingExtra("A diffusers: model", "diffusers")
-    return made
+    return model
 
 
 KIND = ModelKind(

@@ -138,11 +138,11 @@ def presentation_of(male: Sequence[float]) -> str:
 
     Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
     """
-    said = {
+    words = {
         MALE if share >= SURE_PROBABILITY else FEMALE if share <= 1 - SURE_PROBABILITY else NEITHER
         for share in male
     }
-    return said.pop() if len(said) == 1 else NEITHER
+    return words.pop() if len(words) == 1 else NEITHER
 
 
 def candidates(outputs: Sequence[Array]) -> list[Face]:
@@ -154,7 +154,7 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
     """
     import numpy as np
 
-    found: list[Face] = []
+    faces: list[Face] = []
     for level, stride in enumerate((8, 16, 32)):
         classes, objects, boxes, points = (outputs[3 * kind + level][0] for kind in range(4))
         scores = np.sqrt(np.clip(classes[:, 0], 0, 1) * np.clip(objects[:, 0], 0, 1))
@@ -167,8 +167,8 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
             left, top = middle - size / 2
             landmarks = (points[place].reshape(5, 2) + cell) * stride
             box = (float(left), float(top), float(size[0]), float(size[1]))
-            found.append(Face(float(scores[place]), box, landmarks))
-    return found
+            faces.append(Face(float(scores[place]), box, landmarks))
+    return faces
 
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:

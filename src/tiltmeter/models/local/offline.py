@@ -85,8 +85,8 @@ class Offline(Model):
     def run(self, name: str, inputs: Array) -> Sequence[Array]:
         """The outputs of a network with one input."""
         net = self._nets[name]
-        found: Sequence[Array] = net.run(None, {net.get_inputs()[0].name: inputs})
-        return found
+        outputs: Sequence[Array] = net.run(None, {net.get_inputs()[0].name: inputs})
+        return outputs
 
     async def ask(self, request: Request) -> Reply:
         """The judge's reply about one picture; Incapable for a question it does not answer."""

@@ -92,11 +92,11 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
     """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
     UsageError.
     """
-    found = {SHORT.get(key, key): value for key, value in settings.items()}
+    by_name = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
-        if key in found:
+        if key in by_name:
             raise UsageError(f"diffusers: the audit itself says {key}. Leave it out.")
-    steps, guidance = found.get("num_inference_steps", 1), found.get("guidance_scale", 0)
+    steps, guidance = by_name.get("num_inference_steps", 1), by_name.get("guidance_scale", 0)
     if type(steps) is not int or steps < 1:
         raise UsageError(
             f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
@@ -106,7 +106,7 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
         raise UsageError(
             f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
         )
-    return found
+    return by_name
 
 
 def index(folder: Path) -> dict[str, Json]:
@@ -114,8 +114,8 @@ def index(folder: Path) -> dict[str, Json]:
     has a class for.
     """
     try:
-        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        if not isinstance(found["_class_name"], str):
+        content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if not isinstance(content["_class_name"], str):
             raise UsageError(
                 f"{folder} has code of its own for a pipeline, and such code is not run. Name "
                 "another."
@@ -125,4 +125,4 @@ def index(folder: Path) -> dict[str, Json]:
             f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
             "diffusers:PATH with a folder that save_pretrained wrote"
         ) from None
-    return dict(found)
+    return dict(content)

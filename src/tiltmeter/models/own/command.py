@@ -153,17 +153,17 @@ class Command(Model):
 
     def _take(self, line: bytes) -> None:
         try:
-            found = json.loads(line)
+            answer = json.loads(line)
         except (ValueError, RecursionError):
             self._said = f"{line[:SHOWN_CHARACTERS].decode('utf-8', 'replace').strip()}"
             return
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             return
-        number = found.get("id", next(iter(self._waiting), None))
+        number = answer.get("id", next(iter(self._waiting), None))
         answered = self._waiting.get(number) if isinstance(number, int) else None
         if answered is not None and not answered.done():
             self._starts = 0
-            answered.set_result(found)
+            answered.set_result(answer)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Keeps the last that it says on standard error."""

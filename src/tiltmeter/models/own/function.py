@@ -134,11 +134,11 @@ def load(path: Path, name: str) -> Function:
 
 
 def _function_of(module: ModuleType, path: Path, name: str) -> Function:
-    found: Function | None = getattr(module, name, None)
-    if found is None or not callable(found):
+    function: Function | None = getattr(module, name, None)
+    if function is None or not callable(function):
         known = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise UnknownName(f"function in {path.name}", name, known)
-    return found
+    return function
 
 
 class FunctionModel(Model):

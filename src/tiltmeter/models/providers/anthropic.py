@@ -157,18 +157,18 @@ class AnthropicMessages:
 
     def unwelcome(self, body: Json) -> str:
         """The parameter to leave out next: begin, response_format, top_p or temperature; or ""."""
-        said = message(body)
-        if "prefill" in said or "conversation must end with a user message" in said:
+        text = message(body)
+        if "prefill" in text or "conversation must end with a user message" in text:
             return "begin"
-        if re.search(r"\beffort\b", said):
+        if re.search(r"\beffort\b", text):
             return "effort"
-        if "output_config" in said or "output_format" in said:
+        if "output_config" in text or "output_format" in text:
             return "response_format"
-        if re.search(r"\bthinking\b", said):
+        if re.search(r"\bthinking\b", text):
             return "thinking"
-        if "stop_sequences" in said:
+        if "stop_sequences" in text:
             return "stop"
-        named = [name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)]
+        named = [name for name in _OPTIONAL if re.search(rf"\b{name}\b", text)]
         return named[-1] if named else ""  # both named: top_p goes and temperature stays
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
@@ -203,20 +203,20 @@ async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: 
 
 def is_supported(capability: Json) -> bool:
     """True if a capability is said to be there, as a mark or as an object with one."""
-    told = at(capability, "supported")
-    return bool(capability) if told is None else told is True
+    flag = at(capability, "supported")
+    return bool(capability) if flag is None else flag is True
 
 
 def anthropic(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
     place = ANTHROPIC.place(model, options)
     dialect = AnthropicMessages(model, place.key, options.read, options.effort or "")
-    made = place.model(options, dialect)
+    connected = place.model(options, dialect)
     if options.effort is None:
-        made.settle = partial(_settle_reasoning, made, dialect, model)
-    made.continues = "begin" not in options.omitted
-    made.batches = AnthropicBatches()
-    return made
+        connected.settle = partial(_settle_reasoning, connected, dialect, model)
+    connected.continues = "begin" not in options.omitted
+    connected.batches = AnthropicBatches()
+    return connected
 
 
 KIND = ModelKind(

@@ -74,9 +74,9 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     dialect = AzureChat(
         deployment, key, _path(base, deployment, version), options.read, options.effort or ""
     )
-    made = place.model(replace(options, base_url=base), dialect)
-    made.batches = OpenAIBatches(root="" if base.endswith(_NEW) else _NEW)
-    return made
+    model = place.model(replace(options, base_url=base), dialect)
+    model.batches = OpenAIBatches(root="" if base.endswith(_NEW) else _NEW)
+    return model
 
 
 def _path(base: str, deployment: str, version: str) -> str:

@@ -48,10 +48,10 @@ def split_settings(name: str) -> tuple[str, dict[str, Json]]:
 
 def _value(text: str) -> bool | float | str:
     try:
-        found: Json = json.loads(text)
+        value: Json = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found if isinstance(found, bool | int | float) else text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def prompt(request: Request) -> str:

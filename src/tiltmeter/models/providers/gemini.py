@@ -195,10 +195,10 @@ class GeminiContent:
 
     def unwelcome(self, body: Json) -> str:
         """The parameter that the error names; "" for none, an API key or logprobs."""
-        said = message(body).lower()
-        if "api key" in said or "logprob" in said:
+        text = message(body).lower()
+        if "api key" in text or "logprob" in text:
             return ""
-        return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", said)), "")
+        return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", text)), "")
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """A wrong key answers 400; a day's quota and a minute's answer 429, and only the latter is
@@ -233,8 +233,8 @@ def thinking_config(model: str, effort: str) -> dict[str, Json]:
 
 def _seconds(delay: str) -> float | None:
     """A google.protobuf.Duration in JSON: "26s", "1.5s"."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
-    return float(found[1]) if found else None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
+    return float(match[1]) if match else None
 
 
 def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
@@ -269,13 +269,13 @@ def gemini(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
     place = GEMINI.place(model, options)
     writing = GeminiContent(model, place.key, effort=options.effort or "", read=options.read)
-    made = place.model(
+    connected = place.model(
         options,
         None if options.modality == "image" else writing,
         None if options.modality == "text" else GeminiPictures(writing),
     )
-    made.batches = GeminiBatches()
-    return made
+    connected.batches = GeminiBatches()
+    return connected
 
 
 KIND = ModelKind(

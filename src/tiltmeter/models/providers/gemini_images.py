@@ -86,11 +86,11 @@ class GeminiPictures:
 
     def unwelcome(self, body: Json) -> str:
         """The word "size" where the error names the picture's size or ratio, else as for text."""
-        said = message(body).lower()
+        text = message(body).lower()
         return (
             "size"
             if any(
-                sign in said
+                sign in text
                 for sign in ("image_config", "aspect_ratio", "image_size", "imageconfig")
             )
             else (self._writing.unwelcome(body))

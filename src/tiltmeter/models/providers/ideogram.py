@@ -72,8 +72,8 @@ class IdeogramGenerations(QueuedPictures):
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """A refusal where the error's message speaks of safety, else None."""
-        said = message(body)
-        return Reply(said, REFUSAL) if "safety" in said.lower() else None
+        text = message(body)
+        return Reply(text, REFUSAL) if "safety" in text.lower() else None
 
 
 IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")

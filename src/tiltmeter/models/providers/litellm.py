@@ -124,16 +124,16 @@ class LitellmConnection(Connection):
         return Answer(200, {}, content, *parse(content))
 
     def _answer_of_error(self, error: Exception) -> Answer:
-        said = self.clean(str(getattr(error, "message", "") or error))
+        reason = self.clean(str(getattr(error, "message", "") or error))
         # some providers' class is 500
-        lost = isinstance(error, self._litellm.APIConnectionError) or "Connection error" in said
+        lost = isinstance(error, self._litellm.APIConnectionError) or "Connection error" in reason
         if lost and not self._met:
             raise ModelError(
-                f"{self.name} cannot be reached: {said[:300]} Check the name, --base-url and the "
+                f"{self.name} cannot be reached: {reason[:300]} Check the name, --base-url and the "
                 "network."
             ) from None
         policy = isinstance(error, self._litellm.ContentPolicyViolationError)
-        body = {"error": {"message": said, **({"code": "content_filter"} if policy else {})}}
+        body = {"error": {"message": reason, **({"code": "content_filter"} if policy else {})}}
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         return Answer(
             int(getattr(error, "status_code", 0) or 500), headers, json.dumps(body).encode(), body
@@ -149,12 +149,12 @@ def _load_module() -> Any:
     silence.
     """
     os.environ.update(QUIET)
-    found: Any = import_module("litellm")
-    found.drop_params = False  # what a model refuses is left out by us, and recorded
-    found.suppress_debug_info = found.disable_token_counter = (
-        found.disable_hf_tokenizer_download
+    litellm: Any = import_module("litellm")
+    litellm.drop_params = False  # what a model refuses is left out by us, and recorded
+    litellm.suppress_debug_info = litellm.disable_token_counter = (
+        litellm.disable_hf_tokenizer_download
     ) = True
-    return found
+    return litellm
 
 
 def check_version() -> str:
@@ -162,16 +162,16 @@ def check_version() -> str:
     that steals keys.
     """
     try:
-        found = version("litellm")
+        installed = version("litellm")
     except PackageNotFoundError:
         raise MissingExtra("A litellm: model", "litellm") from None
-    if found in STOLEN:
+    if installed in STOLEN:
         raise UsageError(
-            f"litellm {found} is installed, which steals keys. Remove it (pip uninstall "
+            f"litellm {installed} is installed, which steals keys. Remove it (pip uninstall "
             "litellm), take every key and password of this machine for stolen, and read "
             "docs.litellm.ai/blog/security-update-march-2026."
         )
-    return found
+    return installed
 
 
 def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:

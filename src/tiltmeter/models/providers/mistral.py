@@ -29,10 +29,10 @@ class MistralChat(OpenAIChat):
     def unwelcome(self, body: Json) -> str:
         """The parameter that the error names, or the first that it says is extra."""
         details = list_at(body, "detail") or list_at(body, "message", "detail")
-        named = [text_at(one, "loc", -1) for one in details]
+        named = [text_at(detail, "loc", -1) for detail in details]
         if named:
-            said = " ".join(named).replace(_SEED, "seed")
-            return super().unwelcome({"error": {"message": said}})
+            text = " ".join(named).replace(_SEED, "seed")
+            return super().unwelcome({"error": {"message": text}})
         return super().unwelcome(body)
 
 

@@ -88,15 +88,15 @@ class OpenAIChat:
         messages: list[Json] = [{"role": "user", "content": endpoint.MARK}]
         if self._no_system:
             messages.insert(0, {"role": "system", "content": ""})
-        said: dict[str, Json] = {}
+        described: dict[str, Json] = {}
         if self._local:
-            said = await endpoint.describe(connection, self._headers, self._model, messages)
+            described = await endpoint.describe(connection, self._headers, self._model, messages)
         ineffective = list(
             reasoning.without_effect(host, reasoning.NONE if self.switched_off else "")
         )
         address = mask((connection.key,), connection.base)
         asked: dict[str, Json] = {"address": address, "effort": dict(self._fields) or None}
-        return {**asked, **said, "without_effect": ineffective}
+        return {**asked, **described, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /chat/completions, or to /responses if the model refuses that, and the names of
@@ -224,20 +224,20 @@ class OpenAIChat:
         parameter = responses.NAMES.get(parameter, parameter)
         if parameter in _OPTIONAL:
             return parameter
-        said = word_at(body, "error", "message")
-        if "only supported in v1/responses" in said:
+        text = word_at(body, "error", "message")
+        if "only supported in v1/responses" in text:
             return CHAT
         # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
-        if "logprobs" in said:
+        if "logprobs" in text:
             return "top_logprobs"
-        return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
+        return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", text)), "")
 
 
 def _text(message: Json) -> str:
     """The text of a message; of one in parts (Mistral's models that think) the parts of text."""
     parts = list_at(message, "content")
-    said = (text_at(part, "text") for part in parts if at(part, "type") == "text")
-    return "".join(said) if parts else text_at(message, "content")
+    texts = (text_at(part, "text") for part in parts if at(part, "type") == "text")
+    return "".join(texts) if parts else text_at(message, "content")
 
 
 def _thoughts(message: Json) -> str:
@@ -258,11 +258,11 @@ def chat_kind(
     def make(model: str, options: ModelOptions) -> HttpModel:
         place = provider.place(model, options)
         asked = reasoning.chat_fields(reasoning.host_of(place.url), options.effort or "")
-        made = place.model(
+        connected = place.model(
             options, dialect(model, place.key, local=False, read=options.read, fields=asked)
         )
-        made.batches = batches
-        return made
+        connected.batches = batches
+        return connected
 
     return ModelKind(
         provider.kind,
@@ -299,14 +299,14 @@ def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     )
     if place.official:  # the older name of the limit is deprecated, and refused by some models
         options = replace(options, omitted=(*options.omitted, "max_tokens"))
-    made = place.model(
+    connected = place.model(
         options,
         None if options.modality == "image" else writing,
         None if options.modality == "text" else OpenAIImages(model, place.key),
     )
-    made.continues = not place.official
-    made.batches = OpenAIBatches()
-    return made
+    connected.continues = not place.official
+    connected.batches = OpenAIBatches()
+    return connected
 
 
 KIND = ModelKind(

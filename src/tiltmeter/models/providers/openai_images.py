@@ -83,5 +83,5 @@ class OpenAIImages:
         parameter = word_at(body, "error", "param")
         if parameter:
             return parameter if parameter in _OPTIONAL else ""
-        said = message(body)
-        return "response_format" if "response_format" in said else parameter_named(said, _OPTIONAL)
+        text = message(body)
+        return "response_format" if "response_format" in text else parameter_named(text, _OPTIONAL)

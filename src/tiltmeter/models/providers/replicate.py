@@ -42,13 +42,13 @@ class ReplicatePredictions(QueuedPictures):
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
-        found = _NAME.fullmatch(self._model)
-        if found is None:
+        match = _NAME.fullmatch(self._model)
+        if match is None:
             raise UsageError(
                 f"replicate:{name} names no model. Type for instance: --model "
                 f"replicate:{REPLICATE.example}"
             )
-        self._owner, self._name, self._version = found.groups()
+        self._owner, self._name, self._version = match.groups()
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:

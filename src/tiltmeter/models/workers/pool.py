@@ -134,7 +134,7 @@ class WorkerPool(Model):
         for _ in range(DEATHS):
             worker = await self._take()
             try:
-                found = await worker.handle.ask(request, pictures)
+                reply = await worker.handle.ask(request, pictures)
             except WorkerLost as error:
                 await self._replace(worker)
                 if not self._local:
@@ -144,11 +144,11 @@ class WorkerPool(Model):
                         possibly_paid=True,
                     ) from None
             else:
-                if isinstance(found, Refusal):
-                    raise found.error()
-                await self._refuse_other(worker, found)
+                if isinstance(reply, Refusal):
+                    raise reply.error()
+                await self._refuse_other(worker, reply)
                 worker.answered += 1
-                return found
+                return reply
             finally:
                 await self._give_back(worker)
         raise Unanswered(f"{DEATHS} workers of {self.name} died over this request")
@@ -189,25 +189,27 @@ class WorkerPool(Model):
         for _ in range(STARTS):
             handle = self._cluster.start_worker(self._payload, self._workers.gpus)
             try:
-                found = await handle.start()
+                started = await handle.start()
             except WorkerLost:
                 await _stop(handle)
                 continue
             except Exception as error:  # noqa: BLE001  a model's own, of which nobody else hears
                 await _stop(handle)
-                said = (str(error).strip() or type(error).__name__).splitlines()[-1]
-                await self._stop_with(ModelError(f"A worker of {self.name} ended: {said}"))
+                reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+                await self._stop_with(ModelError(f"A worker of {self.name} ended: {reason}"))
                 return
             except BaseException:
                 await _stop(handle)
                 raise
-            if isinstance(found, Refusal):
-                await self._stop_with(found.error())
-            elif self._loaded.differs(found.fingerprint, found.machine):
-                await self._stop_with(self._other(self._loaded, found.fingerprint, found.machine))
+            if isinstance(started, Refusal):
+                await self._stop_with(started.error())
+            elif self._loaded.differs(started.fingerprint, started.machine):
+                await self._stop_with(
+                    self._other(self._loaded, started.fingerprint, started.machine)
+                )
             else:
                 async with self._changed:
-                    self._ready.append(_Ready(handle, found.machine))
+                    self._ready.append(_Ready(handle, started.machine))
                     self._changed.notify_all()
                 return
             await _stop(handle)

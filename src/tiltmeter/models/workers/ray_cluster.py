@@ -55,10 +55,10 @@ class RayCluster:
         return cls._there
 
     def _begin(self) -> ModuleType:
-        own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+        settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
         if not self.address:
-            own |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        for name, value in own.items():
+            settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        for name, value in settings.items():
             if name not in os.environ:
                 os.environ[name] = value
                 self._set.append(name)
@@ -75,32 +75,32 @@ class RayCluster:
         except (OSError, RuntimeError, ValueError) as error:
             self._end()
             where = f"at {self.address}" if self.address else "on this machine"
-            said = " ".join(str(error).split())[:300]
+            reason = " ".join(str(error).split())[:300]
             raise ModelError(
-                f"No Ray cluster {where} can be used: {said}. Start one (ray start --head), or "
+                f"No Ray cluster {where} can be used: {reason}. Start one (ray start --head), or "
                 "leave the address out: --workers 8"
             ) from None
         return ray
 
     def _refuse_without_gpus(self, workers: Workers) -> None:
         """ModelError where this machine has too few: nobody would bring more."""
-        there = float(self._ray.cluster_resources().get("GPU", 0))
-        if not self.address and workers.gpus * workers.number > there:
+        available = float(self._ray.cluster_resources().get("GPU", 0))
+        if not self.address and workers.gpus * workers.number > available:
             self.leave()
             raise ModelError(
                 f"{workers.number} workers with {workers.gpus:g} GPUs each do not fit: this "
-                f"machine has {there:g}. Lower the number or leave gpus out."
+                f"machine has {available:g}. Lower the number or leave gpus out."
             )
 
     def pack(self, model: object) -> bytes:
         """A model as bytes; functions of this process too."""
         try:
-            found: bytes = self._ray.cloudpickle.dumps(model)
+            content: bytes = self._ray.cloudpickle.dumps(model)
         except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:
             raise UsageError(
                 f"This model cannot be sent to workers ({error}). Leave --workers out."
             ) from None
-        return found
+        return content
 
     def start_worker(self, payload: bytes, gpus: float) -> Handle:
         """An actor, which waits until a machine has room for it."""
@@ -142,19 +142,19 @@ class _Actor:
         try:
             return await method()
         except (errors.RayActorError, errors.WorkerCrashedError, errors.ObjectLostError) as error:
-            said = " ".join(str(error).split())[:200]
-            raise WorkerLost(f"a worker was lost ({said})") from None
+            reason = " ".join(str(error).split())[:200]
+            raise WorkerLost(f"a worker was lost ({reason})") from None
 
     async def start(self) -> Started | Refusal:
         """Loads the model."""
-        found: Started | Refusal = await self._call(self._actor.start.remote)
-        self._is_up = isinstance(found, Started)
-        return found
+        started: Started | Refusal = await self._call(self._actor.start.remote)
+        self._is_up = isinstance(started, Started)
+        return started
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
         """Returns the model's reply."""
-        found: Reply | Refusal = await self._call(lambda: self._actor.ask.remote(request, pictures))
-        return found
+        reply: Reply | Refusal = await self._call(lambda: self._actor.ask.remote(request, pictures))
+        return reply
 
     async def stop(self) -> None:
         """Closes the model and ends the actor."""

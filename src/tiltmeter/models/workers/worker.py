@@ -69,9 +69,9 @@ class Worker:
     """
 
     def __init__(self, payload: bytes) -> None:
-        found: tuple[Model | Callable[[], Model], ShownPictures] = pickle.loads(payload)
-        made, self._shown = found
-        self._model = made if isinstance(made, Model) else made()
+        unpacked: tuple[Model | Callable[[], Model], ShownPictures] = pickle.loads(payload)
+        loaded, self._shown = unpacked
+        self._model = loaded if isinstance(loaded, Model) else loaded()
         self._users: Counter[str] = Counter()  # picture → requests in hand that show it
         self._places = asyncio.Semaphore(
             max(1, min(IN_FLIGHT * self._model.batch, self._model.parallel))

@@ -40,18 +40,18 @@ class Shelf:
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
         try:
             content = base64.b64decode(data, validate=True)
-            found = images.check_picture(content)
+            picture = images.check_picture(content)
         except binascii.Error as error:
             raise ValueError(f"Invalid base64 image_url: {error}.") from None
         except images.Unusable as problem:
             raise ValueError(f"The image {problem}.") from None
-        if head != f"data:{found.media_type};base64":
+        if head != f"data:{picture.media_type};base64":
             raise ValueError(
-                f"The image is {found.media_type} and was sent as {head.removeprefix('data:')}."
+                f"The image is {picture.media_type} and was sent as {head.removeprefix('data:')}."
             )
-        if max(found.width, found.height) > MOST_SIDE_PIXELS:
+        if max(picture.width, picture.height) > MOST_SIDE_PIXELS:
             raise ValueError(
-                f"The image has {found.width} × {found.height} pixels; at most "
+                f"The image has {picture.width} × {picture.height} pixels; at most "
                 f"{MOST_SIDE_PIXELS} a side."
             )
         name = sha256(content).hexdigest()

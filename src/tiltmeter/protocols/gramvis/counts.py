@@ -56,15 +56,15 @@ def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
     """(language, word with or without its article) → the word's cell on each side, as the paper
     asked it.
     """
-    found: dict[tuple[str, str], dict[str, Row]] = {}
+    listed: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
         asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
             "controls"
         ].split(SEVERAL)
         if SEVERAL not in cell[protocol.item] and asked:
             for name in (f"{cell['article']} {cell['noun']}", cell["noun"]):
-                found.setdefault((cell["language"], name.lower()), {})[cell["side"]] = cell
-    return found
+                listed.setdefault((cell["language"], name.lower()), {})[cell["side"]] = cell
+    return listed
 
 
 def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
@@ -72,9 +72,9 @@ def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str
     that are unknown.
     """
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
-    own = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
+    factors = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
     return {
-        cell["side"]: {**cell, **own}
+        cell["side"]: {**cell, **factors}
         for cell in protocol.cells
         if cell["language"] == language and "own" in cell["controls"].split(SEVERAL)
     }
@@ -97,15 +97,15 @@ def _with_checked_row(
         raise UsageError(
             f"{where}: {UnknownName('category', category, protocol.levels['category'])}"
         )
-    found = {}
+    checked = {}
     for side, cell in cells.items():
         if cell["grammatical_gender"] not in ("", gender):
             raise UsageError(
                 f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', and the list of "
                 f"{protocol.name} has the word as {cell['grammatical_gender']}."
             )
-        found[side] = {**cell, "grammatical_gender": gender, "category": category}
-    return found
+        checked[side] = {**cell, "grammatical_gender": gender, "category": category}
+    return checked
 
 
 def _language(text: str, protocol: Protocol, where: str) -> str:

@@ -42,20 +42,20 @@ def contradiction(row: Mapping[str, str]) -> str:
     'none, with she'
     """
     label = row["pronoun"]
-    there = Counter(PRONOUNS[form] for form in pronouns(row["text"]))
-    if label in ("he", "she", "they") and not there[label]:
+    counts = Counter(PRONOUNS[form] for form in pronouns(row["text"]))
+    if label in ("he", "she", "they") and not counts[label]:
         return f"{label}, without it"
-    against = [one for one in GENDERED if one != label and there[one] > there[label]]
+    against = [other for other in GENDERED if other != label and counts[other] > counts[label]]
     return f"{label}, with {' and '.join(against)}" if against else ""
 
 
 def warnings(rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
     """A line for rows whose text contradicts the label: how many, and the first three."""
-    found = [(row["id"], said) for row in rows if (said := contradiction(row))]
-    if found:
-        shown = "; ".join(f"{where}: {said}" for where, said in found[:3])
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    contradictions = [(row["id"], word) for row in rows if (word := contradiction(row))]
+    if contradictions:
+        shown = "; ".join(f"{where}: {word}" for where, word in contradictions[:3])
+        more = f" and {len(contradictions) - 3} more" if len(contradictions) > 3 else ""
         yield (
-            f"{len(found)} texts seem to contradict their pronoun label ({shown}{more}): a second "
-            "person, or a wrong label? Read them."
+            f"{len(contradictions)} texts seem to contradict their pronoun label ({shown}{more}): "
+            "a second person, or a wrong label? Read them."
         )

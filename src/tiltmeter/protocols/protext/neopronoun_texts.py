@@ -239,19 +239,19 @@ def second_verbs(
 def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
     """The words of `text` that agree with the theme person and must be put in the singular."""
     tokens = list(WORD.finditer(text))
-    found: set[int] = set()
+    places: set[int] = set()
     for i, token in enumerate(tokens):
         if FORMS.get(straight(token[0]).partition("'")[0]) == "subject":
             governor, start, verb = first_verb(text, tokens, i)
-            found |= {verb} if verb is not None else set()
-            found |= set(second_verbs(text, tokens, start, governor))
+            places |= {verb} if verb is not None else set()
+            places |= set(second_verbs(text, tokens, start, governor))
     for phrase, agrees in notes.items():
         ends = {match.end() for match in re.finditer(re.escape(phrase) + r"(?!\w)", text)}
         noted = {i for i, token in enumerate(tokens) if token.end() in ends}
         if not noted:
             raise ValueError(f"agreement.csv: {phrase!r} is not in the text {text[:40]!r}")
-        found = found | noted if agrees else found - noted
-    return [tokens[i] for i in sorted(found)]
+        places = places | noted if agrees else places - noted
+    return [tokens[i] for i in sorted(places)]
 
 
 def replace_form(word: str, pronouns: PronounSet, participle_follows: bool) -> str:

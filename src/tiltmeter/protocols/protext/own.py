@@ -140,17 +140,17 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
         raise ProtocolError(f"{path.name} cannot be read as Parquet: {error}") from None
 
 
-def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+def _columns(path: Path, in_file: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
     """Our column → the file's. The id may be missing (rows are numbered then), and the noun (it is
     looked for in the text).
     """
-    plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in found}
+    plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in in_file}
     names = {}
     for ours, theirs in given.items():
-        if ours not in COLUMNS or theirs not in found:
+        if ours not in COLUMNS or theirs not in in_file:
             raise ProtocolError(
                 f"{path.name}: --column {ours}={theirs} does not fit. Columns found: "
-                f"{', '.join(found)}. Needed: {', '.join(COLUMNS)}."
+                f"{', '.join(in_file)}. Needed: {', '.join(COLUMNS)}."
             )
         names[ours] = theirs
     for ours in COLUMNS:
@@ -169,8 +169,8 @@ def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict
     if missing:
         raise ProtocolError(
             f"{path.name} has no column for {', '.join(missing)}. Columns found: "
-            f"{', '.join(found)}. Type for instance: --column "
-            f"{missing[0]}={next((name for name in found if name not in names.values()), 'NAME')}"
+            f"{', '.join(in_file)}. Type for instance: --column "
+            f"{missing[0]}={next((name for name in in_file if name not in names.values()), 'NAME')}"
         )
     return names
 
@@ -178,32 +178,32 @@ def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict
 def _row(
     where: str, given: Mapping[str, Any], names: Mapping[str, str], number: int
 ) -> dict[str, str]:
-    made = {
+    row = {
         ours: str("" if given.get(theirs) is None else given[theirs]).strip()
         for ours, theirs in names.items()
     }
-    made.setdefault("id", f"{number:04}")
+    row.setdefault("id", f"{number:04}")
     for column in ("id", "text"):
-        if not made[column]:
+        if not row[column]:
             raise ProtocolError(f"{where}: the {column} is empty.")
-    if "noun" in made and not made["noun"]:
+    if "noun" in row and not row["noun"]:
         raise ProtocolError(f"{where}: the noun is empty.")
     for column, known in VALUES.items():
-        value = next((ours for ours, ways in known.items() if made[column].lower() in ways), None)
+        value = next((ours for ours, ways in known.items() if row[column].lower() in ways), None)
         if value is None:
             raise ProtocolError(
-                f"{where}: '{made[column]}' is no {column}. There is: {', '.join(known)}."
+                f"{where}: '{row[column]}' is no {column}. There is: {', '.join(known)}."
             )
-        made[column] = value
-    if "noun" not in made:
-        made["noun"] = inference.noun_in(made["text"], made["theme"], made["category"])
-        if not made["noun"]:
+        row[column] = value
+    if "noun" not in row:
+        row["noun"] = inference.noun_in(row["text"], row["theme"], row["category"])
+        if not row["noun"]:
             raise ProtocolError(
                 f"{where}: the file has no column for the noun, and the text names no one noun of "
-                f"the paper's list ({made['theme']}, {made['category']}). Add a column 'noun', or "
+                f"the paper's list ({row['theme']}, {row['category']}). Add a column 'noun', or "
                 "name it: --column noun=NAME"
             )
-    return {column: made[column] for column in COLUMNS}
+    return {column: row[column] for column in COLUMNS}
 
 
 def write(
@@ -219,42 +219,47 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     texts = (json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
     (folder / "texts.jsonl").write_text("".join(texts), "utf-8")
-    own = tomllib.loads((PROTEXT / "protocol.toml").read_text("utf-8"))
-    own |= {"name": name, "departures": ["The texts are the user's own.", *own["departures"][1:]]}
+    definition = tomllib.loads((PROTEXT / "protocol.toml").read_text("utf-8"))
+    definition |= {
+        "name": name,
+        "departures": ["The texts are the user's own.", *definition["departures"][1:]],
+    }
     if rows and "family" in rows[0]:
-        own = shipped.for_families(own, rows)
+        definition = shipped.for_families(definition, rows)
     if prompt:
-        own["tables"][1]["rows"].insert(0, {"prompt": "own", "task": prompt})
-        own["defaults"]["prompt"] = ["own"]
-        for prompts in (measure.get("where", {}).get("prompt", []) for measure in own["measures"]):
+        definition["tables"][1]["rows"].insert(0, {"prompt": "own", "task": prompt})
+        definition["defaults"]["prompt"] = ["own"]
+        for prompts in (
+            measure.get("where", {}).get("prompt", []) for measure in definition["measures"]
+        ):
             prompts[:0] = ["own"] * ("P1" in prompts)
     path = folder / "protocol.toml"
-    path.write_text("\n".join(_lines(_fit_levels(own, rows))) + "\n", "utf-8")
+    path.write_text("\n".join(_lines(_fit_levels(definition, rows))) + "\n", "utf-8")
     return path
 
 
-def _fit_levels(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """The protocol without what the texts have no level for: a corpus may have texts with he and no
     other.
     """
-    there = {
+    levels_of = {
         column: [value for value in known if any(row[column] == value for row in rows)]
         for column, known in VALUES.items()
     }
     measures = []
-    for measure in own["measures"]:
+    for measure in definition["measures"]:
         where = {
-            factor: [level for level in levels if level in there.get(factor, levels)]
+            factor: [level for level in levels if level in levels_of.get(factor, levels)]
             for factor, levels in measure.get("where", {}).items()
         }
         contrast = measure.get("contrast", {})
-        levels = [*there.get(contrast.get("factor", ""), []), EVERY]
+        levels = [*levels_of.get(contrast.get("factor", ""), []), EVERY]
         if all(where.values()) and {
             contrast[side] for side in ("level", "baseline") if side in contrast
         } <= set(levels):
             measures.append({**measure, "where": where})
     names = {measure["name"] for measure in measures}
-    for variant in own["variants"].values():
+    for variant in definition["variants"].values():
         variant |= {
             key: [name for name in variant[key] if name in names] for key in ("measures", "only")
         }
@@ -267,15 +272,17 @@ def _fit_levels(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[
         name: {
             level: text
             for level, text in own_titles.items()
-            if level in there.get(name, own_titles)
+            if level in levels_of.get(name, own_titles)
         }
-        for name, own_titles in own["titles"].items()
+        for name, own_titles in definition["titles"].items()
     }
     crosstab = {
-        **own["crosstab"],
-        "levels": [level for level in own["crosstab"]["levels"] if level in there["pronoun"]],
+        **definition["crosstab"],
+        "levels": [
+            level for level in definition["crosstab"]["levels"] if level in levels_of["pronoun"]
+        ],
     }
-    return {**own, "measures": measures, "crosstab": crosstab, "titles": titles}
+    return {**definition, "measures": measures, "crosstab": crosstab, "titles": titles}
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:

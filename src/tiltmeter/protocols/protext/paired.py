@@ -197,8 +197,14 @@ def forms(pronoun: str) -> tuple[str, ...]:
     """Subject, object, determiner, possessive, reflexive of he, she, they or a neopronoun."""
     if pronoun in _GENDERED:
         return _GENDERED[pronoun]
-    own = pronoun_sets()[pronoun]
-    return (own.subject, own.object, own.determiner, own.possessive, own.reflexive)
+    pronouns = pronoun_sets()[pronoun]
+    return (
+        pronouns.subject,
+        pronouns.object,
+        pronouns.determiner,
+        pronouns.possessive,
+        pronouns.reflexive,
+    )
 
 
 def _is_crossed(version: str, gender: str) -> bool:

@@ -51,7 +51,11 @@ def collect(options: argparse.Namespace) -> int:
         for one in outputs.answers(store):
             place = (one.levels["language"], one.levels["grammatical_gender"])
             replies.setdefault(place, []).append(one.text)
-    found = [one for place, texts in replies.items() for one in reading.candidates(*place, texts)]
+    found = [
+        candidate
+        for place, texts in replies.items()
+        for candidate in reading.candidates(*place, texts)
+    ]
     if not found:
         raise UsageError(f"No reply of {options.run} has a line such as: die Wache = guard")
     names = ("word", *NEEDED, "times")
@@ -106,7 +110,7 @@ def keep(options: argparse.Namespace) -> int:
     """Writes those of which enough raters name the stereotype that opposes the gender."""
     rows = _read_words(options.run.parent / ITEMS)
     with Store(options.run) as store:
-        words = {one.id: one.levels["word"] for one in outputs.answers(store)}
+        words = {answer.id: answer.levels["word"] for answer in outputs.answers(store)}
         said = [
             (words[output], annotator, attribute, value)
             for annotator, attribute in labels.annotator_attributes(store)
@@ -132,7 +136,7 @@ def keep(options: argparse.Namespace) -> int:
         ([one for one in kept if not one.row.get("chinese")], "no Chinese word, which is needed"),
     ):
         if lacks:
-            print(f"{len(lacks)} have {what}: {', '.join(one.row['word'] for one in lacks[:5])}")
+            print(f"{len(lacks)} have {what}: {', '.join(lack.row['word'] for lack in lacks[:5])}")
     print(f"How far raters agree: tiltmeter validate {options.run}")
     return 0
 

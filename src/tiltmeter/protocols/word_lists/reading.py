@@ -150,12 +150,12 @@ def list_rows(words: Iterable[Rated]) -> list[Row]:
     what is meant where nothing is said (not declined, no doubt, a concept of its gloss).
     """
     made = []
-    for one in words:
-        row = one.row
+    for word in words:
+        row = word.row
         usual = {
             "resource": RESOURCE.get(row["language"], "medium"),
             "declined": row["noun"],
-            "category": one.category,
+            "category": word.category,
             "gloss_by": "ours",
             "concept": re.sub(r"\W+", "_", row["gloss"].casefold()).strip("_"),
             **dict.fromkeys(("gloss_gendered", "elision", "case", "doubtful"), "no"),

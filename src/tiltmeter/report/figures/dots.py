@@ -58,14 +58,14 @@ def dots(
     for e in rows:
         strips.setdefault((reading.stratum(e), reading.group(e).get(factor, "")), []).append(e)
     places = sorted(strips, key=lambda key: (audit.strata.index(key[0]), order.get(key[1], 0)))
-    made = []
+    strips_drawn = []
     for stratum, level in places:
-        own = strips[stratum, level]
-        whole = _whole(audit, spec, own[0], factor)
+        rows_of = strips[stratum, level]
+        whole = _whole(audit, spec, rows_of[0], factor)
         words = wording.title(audit.protocol, factor, level)
         parts = (labels[stratum] if len(labels) > 1 or not words else "", words)
         label = " · ".join(filter(None, parts))
-        made.append(
+        strips_drawn.append(
             Strip(
                 label,
                 whole.value if whole else None,
@@ -73,22 +73,25 @@ def dots(
                 list(order).index(level) if level in order else 0,
                 tuple(
                     Dot(_item(e, factor), e.value or 0.0, query_of(audit.protocol, e).text())
-                    for e in own
+                    for e in rows_of
                 ),
                 query_of(audit.protocol, whole).text() if whole else "",
             )
         )
     null = _null(audit, spec)
     axis = replace(axes.axis(spec, rows), null=null, ends=_ends(spec), band=None)
-    said = [f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}" for strip in made]
+    descriptions = [
+        f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}"
+        for strip in strips_drawn
+    ]
     return Dots(
         id=name,
         title=title,
-        text=f"{title}. {'; '.join(said)}.",
+        text=f"{title}. {'; '.join(descriptions)}.",
         table=strata.table_id(audit, spec, reading.grouping(rows[0]), name.split("-")[0]),
         note=f"Each dot is one {audit.items(1)}. Thick line: the mean."
         + (" Dashed: no tilt." if null is not None else ""),
-        strips=tuple(made),
+        strips=tuple(strips_drawn),
         axis=axis,
     )
 

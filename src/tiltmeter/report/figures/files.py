@@ -67,17 +67,17 @@ def for_print(svg: str) -> str:
     """The drawing with the light colours written out, on white, with the size that it has."""
     start, end = svg.index("<style>"), svg.index("</style>")
     style = _resolve(re.sub(r"/\*.*?\*/", "", svg[start + 7 : end], flags=re.DOTALL))
-    made = f"{svg[:start]}<style>{style}</style>{svg[end + 8 :]}"
+    styled = f"{svg[:start]}<style>{style}</style>{svg[end + 8 :]}"
     width, height = size(svg)
-    return made.replace("<svg ", f'<svg width="{width:g}" height="{height:g}" ', 1)
+    return styled.replace("<svg ", f'<svg width="{width:g}" height="{height:g}" ', 1)
 
 
 def size(svg: str) -> tuple[float, float]:
     """Width and height of a drawing, in px."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    if found is None:
+    match = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    if match is None:
         raise ValueError("no viewBox")
-    return float(found[1]), float(found[2])
+    return float(match[1]), float(match[2])
 
 
 def _resolve(sheet: str) -> str:
@@ -113,20 +113,20 @@ def _by_browser(svg: str, path: Path) -> None:
         f"{svg}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder) / "figure.html", Path(folder) / f"figure{path.suffix}"
+        source, target = Path(folder) / "figure.html", Path(folder) / f"figure{path.suffix}"
         source.write_text(page, encoding="utf-8", errors="backslashreplace")
         if path.suffix.lower() == ".pdf":
-            how = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
+            how = ["--no-pdf-header-footer", f"--print-to-pdf={target}"]
         else:
             how = [
-                f"--screenshot={made}",
+                f"--screenshot={target}",
                 f"--window-size={round(width)},{round(height)}",
                 f"--force-device-scale-factor={DENSITY}",
             ]
         _call([*how, f"--user-data-dir={folder}/profile", source.as_uri()], path)
-        if not made.is_file():
+        if not target.is_file():
             raise UsageError(f"{path.name} was not drawn by the browser. {_remedy()}")
-        shutil.copyfile(made, path)
+        shutil.copyfile(target, path)
 
 
 def _call(arguments: Sequence[str], path: Path) -> None:
@@ -146,13 +146,13 @@ def _call(arguments: Sequence[str], path: Path) -> None:
 
 def _browser(path: Path) -> str:
     named = os.environ.get(BROWSER)
-    found = named or next((found for name in PROGRAMS if (found := shutil.which(name))), None)
-    if not found:
+    program = named or next((program for name in PROGRAMS if (program := shutil.which(name))), None)
+    if not program:
         raise UsageError(
             f"{path.name} needs a browser to draw it, and none was found (Chromium, Chrome, Edge). "
             f"{_remedy()}"
         )
-    return found
+    return program
 
 
 def _remedy() -> str:

@@ -232,8 +232,9 @@ def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
 
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
-    """Returns how far the last colour lies from the null value: of shares and divergences what they
-    can be, of their differences half of it, of ratios a factor of four; of other units their own.
+    """Returns the distance of the last colour from the null value: of shares and divergences what
+    they can be, of their differences half of it, of ratios a factor of four; of other units their
+    own.
     """
     if spec.unit in numerals.RATIOS:
         return math.log(RATIO)

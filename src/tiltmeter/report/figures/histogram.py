@@ -20,11 +20,11 @@ GAP = 2.0  # px between two bars
 def histogram(counts: WordCounts, column: str) -> Histogram:
     """The bins of a column of the tables as a figure."""
     title = f"Words of {column}: {len(counts.counts):,} texts"
-    said = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)
+    described = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)
     return Histogram(
         id=audits.slug("words", column),
         title=title,
-        text=f"{title}, {counts.summary}. {said}.",
+        text=f"{title}, {counts.summary}. {described}.",
         note=f"Across: words of a text, {BIN_WORDS} a bar; up: texts. {counts.summary}.",
         bins=counts.bins,
     )

@@ -93,11 +93,11 @@ def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
     def draw_row(made: ET.Element, x: Places, y: float) -> None:
         words = cut_text(row.label, width - 60 if narrow else SIDE - 14)
         text(made, 8, y + LINE - 7, words, "fig-label")
-        for place, one in enumerate(row.points):
+        for place, point in enumerate(row.points):
             middle = y + below + LINE * (place + 0.5)
-            draw_point(made, one, x, middle)
-            number = f"{one.text} {one.interval}".removesuffix(f" {numerals.NOTHING}")
-            text(made, width - 8, middle + 4, one.text if narrow else number, "fig-number end")
+            draw_point(made, point, x, middle)
+            number = f"{point.text} {point.interval}".removesuffix(f" {numerals.NOTHING}")
+            text(made, width - 8, middle + 4, point.text if narrow else number, "fig-number end")
 
     return frame.Row(row.group, below + LINE * len(row.points) + gap, draw_row)
 
@@ -164,8 +164,8 @@ def draw_gauge(plot: Plot) -> str:
     flat_line(made, "fig-track", HIGH / 2, 2, GAUGE - 2)
     if plot.axis.null is not None:
         upright_line(made, "fig-null", x(plot.axis.null), 0, HIGH)
-    for one in plot.rows[0].points:
-        draw_point(made, one, x, HIGH / 2, tone="told")
+    for point in plot.rows[0].points:
+        draw_point(made, point, x, HIGH / 2, tone="told")
     return ET.tostring(made, encoding="unicode")
 
 

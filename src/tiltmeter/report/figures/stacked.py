@@ -90,14 +90,14 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
     """
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
-    found: dict[tuple[str, ...], list[StackedCounts]] = {}
+    by_stratum: dict[tuple[str, ...], list[StackedCounts]] = {}
     for e in audit.of(spec.name):
         group = reading.group(e)
         if "attribute" in group:
             about = tuple(level for name, level in group.items() if name not in across)
             counted = count_outcomes(audit, e, group.get(factor, "all"))
-            found.setdefault(about, []).append(counted)
-    for about, rows in found.items():
+            by_stratum.setdefault(about, []).append(counted)
+    for about, rows in by_stratum.items():
         name = audits.slug(prefix, spec.name, *about, "figure")
         table = strata.table_id(audit, spec, reading.grouping(rows[0].estimate), prefix)
         for figure in _pages(audit, rows, (), name, f"every label of {', '.join(about)}", table):
@@ -182,13 +182,17 @@ def stack_bars(
     bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
     bars = [replace(bar, group="", label=bar.group) for bar in bars] if alone else bars
-    said = [_bar_text(bar, parts) for bar in bars]
-    rest = f"; and {len(said) - strata.SAID} more in the table" if len(said) > strata.SAID else ""
+    descriptions = [_bar_text(bar, parts) for bar in bars]
+    rest = (
+        f"; and {len(descriptions) - strata.SAID} more in the table"
+        if len(descriptions) > strata.SAID
+        else ""
+    )
     hatched = " Hatched at the end: no answer." if len(parts) > len(answers) else ""
     return Stacked(
         id=name,
         title=title,
-        text=f"{title}. {'; '.join(said[: strata.SAID])}{rest}.",
+        text=f"{title}. {'; '.join(descriptions[: strata.SAID])}{rest}.",
         table=table,
         note=f"{strata.alone(labels)}A bar is all labels of a condition (n: how many) and sums to "
         "100 %, its parts in the order of the legend." + hatched,
@@ -273,8 +277,8 @@ def _draw_bar(
             query = bar.queries[number] if bar.queries and not whole else ""
             _piece(made, look, (x, y, wide, TALL), query)
         if wide >= ROOM and look.on is not None:
-            said = numerals.percent(share)
-            text(made, x + wide / 2, y + 13.5, said, f"fig-in {look.on} middle")
+            label = numerals.percent(share)
+            text(made, x + wide / 2, y + 13.5, label, f"fig-in {look.on} middle")
         x += wide
 
 
@@ -305,9 +309,9 @@ class _Look:
 
 def _looks(figure: Stacked) -> Iterator[_Look]:
     """Yields the look of each part: answers in colours, no-answers in greys with a hatching."""
-    own = colour.own(figure.parts[: figure.answers])
+    colours = colour.own(figure.parts[: figure.answers])
     for number, part in enumerate(figure.parts):
-        rgb, other = own.get(part), number - figure.answers
+        rgb, other = colours.get(part), number - figure.answers
         place = figure.colours[number] if figure.colours else number
         if rgb is not None:  # the text on c4 is white
             yield _Look("fig-own", "#{:02x}{:02x}{:02x}".format(*rgb), "c4" if _dark(rgb) else "")

@@ -69,8 +69,8 @@ def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> s
     the mark leads nowhere.
     """
 
-    def resolved(found: re.Match[str]) -> str:
-        at = place(unescape(found[1]))
+    def resolved(match: re.Match[str]) -> str:
+        at = place(unescape(match[1]))
         return f' data-b="{at}"' if at else ""
 
     return re.sub(r' data-query="([^"]*)"', resolved, svg)

@@ -112,14 +112,14 @@ def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: P
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
         if link == "none" or before is None or after is None:
             continue
-        one, other = before.value, after.value
-        if one is None or other is None:
+        earlier, later = before.value, after.value
+        if earlier is None or later is None:
             continue
         name = "fig-line s0 fig-mean" if link == "told" else "fig-join fig-thin"
-        shape(made, "line", name, x1=x1, x2=x2, y1=y(one), y2=y(other))
+        shape(made, "line", name, x1=x1, x2=x2, y1=y(earlier), y2=y(later))
         if link == "told":
-            sign = UP if other > one else DOWN
-            middle = (y(one) + y(other)) / 2
+            sign = UP if later > earlier else DOWN
+            middle = (y(earlier) + y(later)) / 2
             text(made, (x1 + x2) / 2, middle - 8, sign, "fig-strong fig-label middle")
 
 

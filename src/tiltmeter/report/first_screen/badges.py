@@ -44,7 +44,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """Writes what stands in large letters about planted models."""
+    """Says in large letters that models are planted."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -106,8 +106,8 @@ def _wordless(protocol: Protocol) -> list[str]:
 
 
 def _checked_badge(people: int) -> Badge:
-    """Makes the badge of who checked the labels. Of one person's gold nobody knows how far it is
-    theirs: no tick.
+    """Names who checked the labels. Of one person's gold nobody knows how far it is theirs: no
+    tick.
     """
     if people == 0:
         return Badge("open", "! labels not checked by people")
@@ -179,7 +179,7 @@ def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
 
 
 def _name(judged: Sequence[Verdict], one: Verdict) -> str:
-    """Names what tells a claim from the others, in short."""
+    """Returns a short name that tells a claim from the others."""
     slots, row = one.claim.slots, one.claim.row
     subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []

@@ -71,8 +71,8 @@ def _group(
     store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
 ) -> ExampleGroup:
     """The first of some outputs that have a label alike, with their number."""
-    found = (outputs.one(store, trial) for trial in alike.ids[:most])
-    kept = tuple(_example(store, protocol, *one) for one in found if one)
+    stored = (outputs.one(store, trial) for trial in alike.ids[:most])
+    kept = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
     return ExampleGroup(title, len(alike.ids), kept)
 
@@ -133,11 +133,13 @@ def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
     """
     rows = labels.of_output(store, trial)
     several = len({row.attribute for row in rows}) > 1
-    said: dict[str, list[str]] = {}
+    labels_of: dict[str, list[str]] = {}
     for row in rows:
         text = row.value if row.weight == 1 else f"{row.value} {numerals.share(row.weight)}"
-        said.setdefault(row.annotator, []).append(f"{row.attribute}: {text}" if several else text)
-    return tuple((name, " · ".join(values)) for name, values in said.items())
+        labels_of.setdefault(row.annotator, []).append(
+            f"{row.attribute}: {text}" if several else text
+        )
+    return tuple((name, " · ".join(values)) for name, values in labels_of.items())
 
 
 def _probabilities(store: Store, call: str) -> str:

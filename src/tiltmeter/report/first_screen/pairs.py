@@ -92,12 +92,12 @@ def _from_median(
     """Measures how far the mean difference of the pairs of a pair's item lies from the median
     item's.
     """
-    found: dict[str, list[int]] = {}
+    differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:
-            own = pair[wanted.more].levels.get(item, "")
-            found.setdefault(own, []).append(more - less)
-    means = {name: fmean(differences) for name, differences in found.items()}
+            item_of = pair[wanted.more].levels.get(item, "")
+            differences_of.setdefault(item_of, []).append(more - less)
+    means = {name: fmean(differences) for name, differences in differences_of.items()}
     middle = median(means.values())
     return lambda pair: abs(means[pair[wanted.more].levels.get(item, "")] - middle)
 

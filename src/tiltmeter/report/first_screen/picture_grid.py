@@ -81,10 +81,10 @@ def _grid(
 
 def shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
     """One picture of an output with its label and votes."""
-    said = labels.of_output(store, one.id)
-    votes = [label.value for label in said if label.attribute.endswith(VOTE)]
-    own = {spec.attribute for spec in protocol.instruments}
-    values = " · ".join(label.value for label in said if label.attribute in own)
+    stored = labels.of_output(store, one.id)
+    votes = [label.value for label in stored if label.attribute.endswith(VOTE)]
+    labelled = {spec.attribute for spec in protocol.instruments}
+    values = " · ".join(label.value for label in stored if label.attribute in labelled)
     answered = one.outcome == ANSWER
     caption = values or ("not labelled" if answered else one.outcome)
     about = ", ".join(

@@ -41,33 +41,39 @@ def same_prompt(
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
     fitting = [c for c in cards if _fits(c, about, cue)] or cards
-    told = None if wanted is None else pairs_that_differ(store, protocol, fitting, cue, wanted)
-    chosen = told.chosen if told and told.chosen else _choose(protocol, fitting, cue, levels)
+    differing = None if wanted is None else pairs_that_differ(store, protocol, fitting, cue, wanted)
+    chosen = (
+        differing.chosen
+        if differing and differing.chosen
+        else _choose(protocol, fitting, cue, levels)
+    )
     if not chosen:
         return None
-    found = {
+    by_level = {
         level: [pair for card in own if (pair := outputs.one(store, card.id))]
         for level, own in chosen.items()
     }
-    prompts = [pairs[0][0].prompt for pairs in found.values() if pairs]
+    prompts = [pairs[0][0].prompt for pairs in by_level.values() if pairs]
     before, after = _common_ends(prompts)
     sides = tuple(
         _side(store, protocol, (cue, level), pairs, (len(before), len(after)))
-        for level, pairs in found.items()
+        for level, pairs in by_level.items()
         if pairs
     )
     if any(len(side.own_words) + len(side.answer) > LONG_CHARACTERS for side in sides):
         sides = sides[:2]
-    if len(found) == 1:
-        (pairs,) = found.values()
+    if len(by_level) == 1:
+        (pairs,) = by_level.values()
         sides = tuple(
             _side(store, protocol, (cue, ""), [pair], (len(before), len(after))) for pair in pairs
         )
-    items = {pairs[0][0].factors.get(protocol.item) for pairs in found.values() if pairs}
+    items = {pairs[0][0].factors.get(protocol.item) for pairs in by_level.values() if pairs}
     alone = len(items) == 1 or cue == protocol.item
-    several = len(found) > 1 and any(prompts)
+    several = len(by_level) > 1 and any(prompts)
     title = _heading(protocol, cue) if alone and several else "What was answered"
-    return SamePrompt(title, told.words if told else "", _end(before), _start(after), sides)
+    return SamePrompt(
+        title, differing.words if differing else "", _end(before), _start(after), sides
+    )
 
 
 def _heading(protocol: Protocol, cue: str) -> str:
@@ -80,8 +86,8 @@ def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
     """The factor whose levels stand side by side: that of the protocol, else of what the leading
     measure contrasts.
     """
-    own = (spec.contrast or {}).get("factor", "")
-    return protocol.first.get("cue") or own or contrast_factor(protocol)
+    contrasted = (spec.contrast or {}).get("factor", "")
+    return protocol.first.get("cue") or contrasted or contrast_factor(protocol)
 
 
 def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
@@ -173,13 +179,13 @@ def _side(
 ) -> CueSide:
     """One level: what its prompt says in its own words, and what came of it."""
     trial, output = pairs[0]
-    own = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
+    varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
     shots = tuple(_shots(store, pairs)) if protocol.modality == "image" else ()
     answer = "" if shots else _start(" ".join(output.text.split()), ANSWER_CHARACTERS)
     return CueSide(
         title,
-        _start(own) if shared[0] < len(trial.prompt) else "",
+        _start(varying) if shared[0] < len(trial.prompt) else "",
         answer,
         _label_words(store, protocol, trial.id),
         shots,
@@ -199,8 +205,8 @@ def _label_words(store: Store, protocol: Protocol, output: str) -> str:
     """Returns the first annotator's label of an output, in the words of the protocol."""
     rows = labels.of_output(store, output)
     attribute = next((spec.attribute for spec in protocol.measures if spec.headline), "")
-    own = [row for row in rows if row.attribute == attribute]
-    first = [row for row in own if row.annotator == own[0].annotator]
+    of_attribute = [row for row in rows if row.attribute == attribute]
+    first = [row for row in of_attribute if row.annotator == of_attribute[0].annotator]
     return " · ".join(
         wording.title(protocol, row.attribute, row.value)
         + ("" if row.weight == 1 else f" {numerals.share(row.weight, 2)}")

@@ -60,7 +60,7 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Labels each with what tells it from the others of its measure, or the subject where nothing
     has to be told apart.
     """
-    made = []
+    labelled = []
     for one in found:
         others = [other.parts for other in found if other.measure == one.measure]
         differ = [
@@ -68,8 +68,8 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
             for name, level in one.parts
             if any((name, level) not in parts for parts in others)
         ]
-        made.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
-    return tuple(made)
+        labelled.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
+    return tuple(labelled)
 
 
 def summary(found: Sequence[Finding], shown: int) -> str:
@@ -91,7 +91,7 @@ def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
     elif tested:
         tilts = [one for one in found if one.verdict == Word.TILT]
         named = (
-            f" ({'; '.join(f'{one.label}: {one.chip}' for one in tilts)})"
+            f" ({'; '.join(f'{tilt.label}: {tilt.chip}' for tilt in tilts)})"
             if 0 < len(tilts) <= NAMED
             else ""
         )
@@ -139,9 +139,9 @@ def asked_line(
     about = f"{items:,} of " if items < of_all else ""
     about += count_of(of_all if about else items, noun)
     named = [wording.language_name(protocol, language) for language in languages]
-    told = f", in {', '.join(named)}" if named else ""
+    in_languages = f", in {', '.join(named)}" if named else ""
     of_planned = f" of {planned:,} planned" if answered < planned else ""
-    return f"{answered:,}{of_planned} {what} of {who} about {about}{told}"
+    return f"{answered:,}{of_planned} {what} of {who} about {about}{in_languages}"
 
 
 def basis(
@@ -193,12 +193,12 @@ def missing_answers(store: Store, protocol: Protocol) -> Missing:
     none = {v: weight for v, weight in of.items() if v in OUTCOMES and v not in counted}
     if not total:
         return Missing()
-    told = ", ".join(
+    kinds = ", ".join(
         f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
     )
     share = numerals.share(sum(none.values()) / total, 2)
     return Missing(
-        f"{share} of labels{f' ({told})' if told else ''}",
+        f"{share} of labels{f' ({kinds})' if kinds else ''}",
         _percent(share),
         OutputQuery(annotator, attribute, values=tuple(none)).text(),
         none.get(INVALID, 0.0) / total,
@@ -236,16 +236,16 @@ def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
             f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted over all "
             "headline claims (Holm), of the rest a measure (Benjamini–Hochberg)",
         )
-    found: dict[
+    by_unit: dict[
         str, list[tuple[float, str]]
     ] = {}  # by unit: a share and a number of words are not one range
     for spec, e in rows:
         if e.detectable is not None:
-            found.setdefault(e.unit, []).append((e.detectable, reading.detectable(e, spec, 2)))
-    ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
-    told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
-    if told:
-        yield "smallest detectable difference", f"{' or '.join(told)} (80 % power)"
+            by_unit.setdefault(e.unit, []).append((e.detectable, reading.detectable(e, spec, 2)))
+    ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in by_unit.items()}
+    texts = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
+    if texts:
+        yield "smallest detectable difference", f"{' or '.join(texts)} (80 % power)"
 
 
 def _range(texts: Sequence[str]) -> str:

@@ -44,8 +44,10 @@ class Audit:
         nothing names it.
         """
         spec = self.spec(estimate.measure)
-        own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
-        return own or next((one.attribute for one in self.protocol.instruments), "")
+        counted = estimate.condition.get("attribute") or (spec.attribute if spec else "")
+        return counted or next(
+            (instrument.attribute for instrument in self.protocol.instruments), ""
+        )
 
     def outcomes(self, attribute: str) -> frozenset[str]:
         """The outcomes of all estimates that count the labels of an attribute."""
@@ -67,10 +69,10 @@ class Audit:
 
     @cached_property
     def _outcomes(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+        outcomes: dict[str, set[str]] = {}
         for estimate in self.estimates:
-            found.setdefault(self.attribute(estimate), set()).update(estimate.outcomes)
-        return found
+            outcomes.setdefault(self.attribute(estimate), set()).update(estimate.outcomes)
+        return outcomes
 
     @cached_property
     def _by_measure(self) -> dict[str, list[Estimate]]:
@@ -165,10 +167,10 @@ class Audit:
 
 def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, list[Estimate]]:
     """The rows of each key, keys in the order in which they first occur."""
-    found: dict[K, list[Estimate]] = {}
+    groups: dict[K, list[Estimate]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:

@@ -58,16 +58,16 @@ def present(audit: Audit, estimates: Iterable[Estimate]) -> list[Stratum]:
 
 def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:
     """At most so many strata a page, those of one subject together where they fit."""
-    found: list[list[Stratum]] = []
+    filled: list[list[Stratum]] = []
     for _, group in groupby(strata, key=lambda stratum: stratum[0]):
         members = list(group)
         for start in range(0, len(members), most):
             part = members[start : start + most]
-            if found and len(found[-1]) + len(part) <= most:
-                found[-1] += part
+            if filled and len(filled[-1]) + len(part) <= most:
+                filled[-1] += part
             else:
-                found.append(part)
-    return found
+                filled.append(part)
+    return filled
 
 
 def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:

@@ -57,8 +57,8 @@ def template(name: str) -> Template:
             return f"{context['p']}{drawers[query]}" if query in drawers else ""
 
         # ElementTree escapes every text in it
-        own = replace(figure, id=f"{context['p']}{figure.id}")
-        drawing = without_links(draw(own, narrow), place)
+        prefixed = replace(figure, id=f"{context['p']}{figure.id}")
+        drawing = without_links(draw(prefixed, narrow), place)
         return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:

@@ -22,15 +22,15 @@ def table_rows(table: Table, drawers: Mapping[str, str], prefix: str) -> str:
     kinds = [column.kind for column in table.columns]
     linked = kinds.index(NUMBER) if NUMBER in kinds else -1
     several = len({row[0] for row in table.rows}) < len(table.rows)
-    found, before = [], ""
+    parts, before = [], ""
     for place, row in enumerate(table.rows):
         new = several and place > 0 and row[0] != before
         before = row[0]
         drawer = drawers.get(table.links[place], "") if table.links else ""
-        found.append('<tr class="new">' if new else "<tr>")
-        found.extend(_cells(row, kinds, prefix, linked if drawer else -1, drawer))
-        found.append("</tr>\n")
-    return "".join(found)
+        parts.append('<tr class="new">' if new else "<tr>")
+        parts.extend(_cells(row, kinds, prefix, linked if drawer else -1, drawer))
+        parts.append("</tr>\n")
+    return "".join(parts)
 
 
 def _cells(
@@ -46,12 +46,12 @@ def _cells(
             yield f'<td><a href="#{prefix}{drawer}">{text}</a></td>'
         else:
             names = ("" if kind == NUMBER else kind, "long" if len(row[place]) > LONG else "")
-            said = " ".join(filter(None, names))
-            yield f'<td class="{said}">{text}</td>' if said else f"<td>{text}</td>"
+            classes = " ".join(filter(None, names))
+            yield f'<td class="{classes}">{text}</td>' if classes else f"<td>{text}</td>"
 
 
 def place_links(places: Pairs, prefix: str) -> str:
     """The outputs that a drawer names, as items of a list. places: (id of the place, label)."""
     return "".join(
-        f'<li><a href="#{prefix}{there}">{escape(label)}</a></li>' for there, label in places
+        f'<li><a href="#{prefix}{target}">{escape(label)}</a></li>' for target, label in places
     )

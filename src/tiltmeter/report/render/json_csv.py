@@ -38,15 +38,15 @@ def as_json(
         return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
     def lines(rows: Iterable[Json]) -> str:
-        told = ",\n  ".join(map(line, rows))
-        return f"[\n  {told}\n ]" if told else "[]"
+        body = ",\n  ".join(map(line, rows))
+        return f"[\n  {body}\n ]" if body else "[]"
 
-    said = first_sentence([verdict.facts for verdict in verdicts]).as_dict()
-    found = lines(verdict.as_dict() for verdict in verdicts)
+    sentence = first_sentence([verdict.facts for verdict in verdicts]).as_dict()
+    claims = lines(verdict.as_dict() for verdict in verdicts)
     rows = lines(_with_query(estimate, protocol) for estimate in estimates)
     return (
         f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},'
-        f'\n "first_sentence": {line(said)},\n "verdicts": {found},\n "estimates": {rows}\n}}'
+        f'\n "first_sentence": {line(sentence)},\n "verdicts": {claims},\n "estimates": {rows}\n}}'
     )
 
 

@@ -79,11 +79,13 @@ def drawings(
     """The figures of one variant: of each measure as it asks for, then every outcome; or those of
     one measure alone. Raises UnknownName where it has none.
     """
-    found = list(_drawings(_audit(protocol, estimates)))
-    own = Drawings(one for one in found if measure in (None, one.measure))
-    if not own:
-        raise UnknownName("figure", measure or "", dict.fromkeys(one.measure for one in found))
-    return own
+    all_drawings = list(_drawings(_audit(protocol, estimates)))
+    chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
+    if not chosen:
+        raise UnknownName(
+            "figure", measure or "", dict.fromkeys(one.measure for one in all_drawings)
+        )
+    return chosen
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
@@ -98,10 +100,10 @@ def summary(
     notes: Sequence[str],
 ) -> str:
     """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
-    said = first_sentence([verdict.facts for verdict in verdicts]).text if verdicts else ""
+    sentence = first_sentence([verdict.facts for verdict in verdicts]).text if verdicts else ""
     number = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     blocks = [
-        Block(lines=[said], strong=True),
+        Block(lines=[sentence], strong=True),
         Block(lines=[protocol.question, number, *notes]),
         Block(heading="Verdicts", lines=[verdict.sentence for verdict in verdicts]),
     ]
@@ -115,15 +117,15 @@ def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> audits.Audit:
 
 
 def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
-    made = [
+    figures_of = [
         (spec.name, figure)
         for spec in audit.protocol.measures
         if audit.of(spec.name)
         for name in spec.figure.split(SEVERAL)
         for figure in figures.BUILDS[name](audit, spec, "figure")
     ]
-    made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
-    for measure, figure in made:
+    figures_of += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
+    for measure, figure in figures_of:
         yield standalone(measure, figure)
 
 

@@ -62,10 +62,10 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
     title, about = (content.title, "bold"), (f"{content.protocol} · {content.date}", "dim")
     yield from lines_of(console, Text.assemble(title, " ", about), wide=True)
     yield from lines_of(console, Text(content.question, "italic"))
-    told = [one for one in content.findings if not papers or one.verdict != Word.NO_TEST]
-    for finding in told:
+    findings = [one for one in content.findings if not papers or one.verdict != Word.NO_TEST]
+    for finding in findings:
         yield from _finding(finding, console)
-    if content.more_findings and told:
+    if content.more_findings and findings:
         yield f"  and {content.more_findings} more in the tables"
     printed: list[Table] = []
     for section in content.sections:
@@ -118,12 +118,12 @@ def _hanging(line: str, console: Console, style: str = "") -> list[str]:
 
 def table_lines(table: Table, console: Console) -> list[str]:
     """A table under its title, with its notes."""
-    made = _grid(table, width_of(console))
+    laid_out = _grid(table, width_of(console))
     notes = [table.about] if table.about else []
     notes += [f"{letter}  {text}" for letter, text in table.notes]
     return [
         *lines_of(console, Text(f"\n{table.title}", "bold")),
-        *(lines_of(console, made) if made else _paragraphs(table, console)),
+        *(lines_of(console, laid_out) if laid_out else _paragraphs(table, console)),
         *(line for note in notes for line in lines_of(console, Text(f"  {note}", "dim"))),
     ]
 
@@ -171,14 +171,14 @@ def _grid(table: Table, width: int) -> Grid | None:
     )
     if numbers + LABEL * len(together) > width:
         return None
-    made = grid()
+    table_grid = grid()
     for place, name in enumerate(names):
         number = place >= len(together)
         right = number and table.columns[rest[place - len(together)]].kind == "number"
-        add_column(made, name, right, broken=not number)
+        add_column(table_grid, name, right, broken=not number)
     for row in rows:
-        made.add_row(*map(Text, row))
-    return made
+        table_grid.add_row(*map(Text, row))
+    return table_grid
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
@@ -189,5 +189,5 @@ def _signatures(content: Content, printed: Sequence[Table], console: Console) ->
     yield ""
     for signature in content.signatures:
         if signature.mark in seen:
-            told = Text(f"{signature.mark:<4} {signature.text}", "dim")
-            yield from lines_of(console, told, wide=True)
+            line = Text(f"{signature.mark:<4} {signature.text}", "dim")
+            yield from lines_of(console, line, wide=True)

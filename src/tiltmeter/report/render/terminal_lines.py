@@ -102,13 +102,15 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
     if least + 2 * len(places) > width_of(console):
         told = map(Text, _paragraphs(table, rows, places))
         return [line for text in told for line in lines_of(console, text)]
-    made = grid()
+    table_grid = grid()
     for n in places:
         broken = n in texts and widths[n] >= LABEL
-        add_column(made, table.columns[n].name, table.columns[n].kind == "number", broken=broken)
+        add_column(
+            table_grid, table.columns[n].name, table.columns[n].kind == "number", broken=broken
+        )
     for row in rows:
-        made.add_row(*(Text(row[n]) for n in places))
-    return lines_of(console, made)
+        table_grid.add_row(*(Text(row[n]) for n in places))
+    return lines_of(console, table_grid)
 
 
 def grid() -> Grid:

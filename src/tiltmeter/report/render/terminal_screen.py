@@ -44,12 +44,12 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     """The parts of the screen; of little worth is what is dropped first."""
-    shown, found = content.screen, content.findings
+    shown, findings = content.screen, content.findings
     head = (" · ".join(shown.line), "dim"), (shown.simulated.upper(), ""), (shown.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
-    told = [lines(text) for text in shown.lede]
-    yield Part([CutForm([line for some in told[:n] for line in some]) for n in (len(told), 1)], 2)
-    numbers = dict.fromkeys(min(len(found), most) for most in (len(found), 6, 4, 3, 2))
+    ledes = [lines(text) for text in shown.lede]
+    yield Part([CutForm([line for some in ledes[:n] for line in some]) for n in (len(ledes), 1)], 2)
+    numbers = dict.fromkeys(min(len(findings), most) for most in (len(findings), 6, 4, 3, 2))
     yield Part([_found(content, console, number) for number in numbers], 4)
     yield part(badges := lines(" · ".join(_badges(shown))), badges)
     warned = list(_cautions(content))
@@ -57,11 +57,13 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     yield part(lines(shown.caution, "dim"), worth=5)
     names = (f"{short}: {name}" for short, name in shown.names if short != name)
     yield Part([CutForm([line for name in names for line in lines(name, "dim")])])
-    marks = {finding.mark for finding in found}
-    own = [one for one in content.signatures if one.mark in marks]
-    told_marks = (Text(f"{one.mark} {one.text}", "dim") for one in own[: SIGNATURES + 1])
-    signatures = [line for one in told_marks for line in lines_of(console, one, wide=True)]
-    yield part(signatures if len(own) <= SIGNATURES else ())
+    marks = {finding.mark for finding in findings}
+    shown_signatures = [signature for signature in content.signatures if signature.mark in marks]
+    signature_texts = (
+        Text(f"{one.mark} {one.text}", "dim") for one in shown_signatures[: SIGNATURES + 1]
+    )
+    signatures = [line for mark in signature_texts for line in lines_of(console, mark, wide=True)]
+    yield part(signatures if len(shown_signatures) <= SIGNATURES else ())
 
 
 def _badges(shown: Screen) -> Iterator[str]:
@@ -70,14 +72,14 @@ def _badges(shown: Screen) -> Iterator[str]:
 
 def _found(content: Content, console: Console, most: int) -> CutForm:
     """A table of so many headline claims, and how many more there are."""
-    found = content.findings
+    findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
-    more = content.more_findings + len(found) - most
+    more = content.more_findings + len(findings) - most
     rows = sum(len(table.rows) for table in tables)
     left = (more, "more headline number"), (len(tables), "table"), (rows, "row")
-    shown = _grid(content, _telling(found, most), width_of(console)) if found else None
-    told = lines_of(console, shown) if shown else []
-    return CutForm(told, [one for one in left if one[0]])
+    shown = _grid(content, _telling(findings, most), width_of(console)) if findings else None
+    lines = lines_of(console, shown) if shown else []
+    return CutForm(lines, [one for one in left if one[0]])
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
@@ -102,7 +104,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
     with_interval = any(one.interval != numerals.NOTHING for one in shown)
     for name in ("value", *(["95 % interval"] if with_interval else []), "p adj."):
         add_column(made, name, right=True, broken=False)
-    several, heading = len({one.measure for one in content.findings}) > 1, ""
+    several, heading = len({finding.measure for finding in content.findings}) > 1, ""
     for name, one in zip(names, shown, strict=True):
         if several and one.what != heading:
             heading = one.what
@@ -124,14 +126,14 @@ def _name(content: Content, finding: Finding) -> str:
 
 def _cautions(content: Content) -> Iterator[str]:
     """Yields the cautions that the first screen has not given yet, each once."""
-    told = " ".join(content.screen.lede)
+    lede = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:
         for text in finding.warnings:
-            if text not in told:
+            if text not in lede:
                 texts.setdefault(text, []).append(finding)
-    for text, own in texts.items():
-        some = len(own) < len(content.findings)
-        about = ", ".join(_name(content, one) for one in own[:2]) if some else ""
-        more = f" and {len(own) - 2} more" if some and len(own) > 2 else ""
+    for text, concerned in texts.items():
+        some = len(concerned) < len(content.findings)
+        about = ", ".join(_name(content, one) for one in concerned[:2]) if some else ""
+        more = f" and {len(concerned) - 2} more" if some and len(concerned) > 2 else ""
         yield f"{about}{more}: {text}" if about else text

@@ -79,10 +79,10 @@ class Facts:
 
 def facts(store: Store) -> list[Facts]:
     """Sums calls by model and purpose, in the order of their first calls."""
-    found: dict[tuple[str, str], Facts] = {}
+    by_model: dict[tuple[str, str], Facts] = {}
     for row in calls.sums(store):
         key = row.model, row.purpose
-        one = found.setdefault(key, Facts(row.model, row.purpose, first=row.first))
+        one = by_model.setdefault(key, Facts(row.model, row.purpose, first=row.first))
         one.calls += row.calls
         one.first, one.last = min(one.first, row.first), max(one.last, row.last)
         for name, asked in ((row.served, one.served), (row.fingerprint, one.fingerprints)):
@@ -96,13 +96,13 @@ def facts(store: Store) -> list[Facts]:
         one.cost += row.cost
         one.unknown_cost += row.unknown_cost
     for model, purpose, server, number in calls.by_server(store):
-        found[model, purpose].servers[server] = number
-    for made in calls.by_annotator(store):
-        if (made.model, made.purpose) in found:
-            one = found[made.model, made.purpose]
-            one.questions += made.turns
-            one.annotators.append(made.annotator)
-    return list(found.values())
+        by_model[model, purpose].servers[server] = number
+    for annotator_calls in calls.by_annotator(store):
+        if (annotator_calls.model, annotator_calls.purpose) in by_model:
+            one = by_model[annotator_calls.model, annotator_calls.purpose]
+            one.questions += annotator_calls.turns
+            one.annotators.append(annotator_calls.annotator)
+    return list(by_model.values())
 
 
 def asked_once(store: Store) -> list[str]:
@@ -123,7 +123,7 @@ def subjects(
 
     changes: what `served.warnings` says; each line begins with the model's name.
     """
-    made = []
+    listed = []
     for name in dict.fromkeys(part.subject for part in trials):
         one = next(
             (f for f in known if f.model == name and f.purpose == "subject"), Facts(name, "subject")
@@ -135,7 +135,7 @@ def subjects(
             for f in known
             if f.model == name and f.role == "again"
         ]
-        made.append(
+        listed.append(
             Subject(
                 name, "subject", (*lines, *_lines(one), *more), tuple(_warnings(one, mine, changes))
             )
@@ -143,8 +143,8 @@ def subjects(
     for fact in known:
         if fact.role == "judge":
             facts = (("labels as", ", ".join(fact.labels_as)), *_lines(fact))
-            made.append(Subject(fact.model, "judge", facts, tuple(_warnings(fact, [], changes))))
-    return tuple(made)
+            listed.append(Subject(fact.model, "judge", facts, tuple(_warnings(fact, [], changes))))
+    return tuple(listed)
 
 
 def _again(fact: Facts) -> str:
@@ -200,8 +200,8 @@ def _lines(one: Facts) -> Pairs:
     ]
     if one.servers:
         rows = one.servers.items()
-        said = [f"server {number} ({count_of(sent, 'call')})" for number, sent in rows]
-        lines.insert(0, ("answered by", ", ".join(said)))
+        servers = [f"server {number} ({count_of(sent, 'call')})" for number, sent in rows]
+        lines.insert(0, ("answered by", ", ".join(servers)))
     if one.revised:
         lines.append(("prompts revised by the server", f"{one.revised:,}"))
     return tuple(lines)
@@ -233,13 +233,13 @@ def _names_text(names: dict[str, int], calls: int) -> str:
 
 
 def _warnings(one: Facts, trials: list[TrialPart], changes: list[str]) -> list[str]:
-    found = [line for line in changes if line.startswith(f"{one.model} ")]
+    warnings = [line for line in changes if line.startswith(f"{one.model} ")]
     open_trials = sum(part.trials - part.answered for part in trials)
     if open_trials:
-        found.append(
+        warnings.append(
             f"{open_trials:,} planned trials have no answer yet: the same command goes on with "
             "them. Trials are asked in interleaved rounds, so what is there is balanced."
         )
     if one.revised:
-        found.append(f"The server rewrote {count_of(one.revised, 'prompt')} before answering.")
-    return found
+        warnings.append(f"The server rewrote {count_of(one.revised, 'prompt')} before answering.")
+    return warnings

@@ -58,8 +58,8 @@ def asked_line(facts: RunFacts) -> str:
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
     line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
-    told = (one.sentence for one in cascades.shares(facts.store) if one.answers)
-    return "; ".join((line, *told))
+    sentences = (share.sentence for share in cascades.shares(facts.store) if share.answers)
+    return "; ".join((line, *sentences))
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
@@ -90,7 +90,7 @@ def design(facts: RunFacts) -> Pairs:
         ),
         ("labelled by", ", ".join(facts.annotators) or "nobody yet"),
         ("seed", str(facts.frozen.get("seed", 0))),
-        *((f"endpoint of {model}", said) for model, said in endpoints.lines(store)),
+        *((f"endpoint of {model}", described) for model, described in endpoints.lines(store)),
     ]
     for part in {(p.mode, p.begin, p.samples): p for p in facts.parts}.values():
         begun = f", the answer begun with “{part.begin}”" if part.begin else ""
@@ -117,17 +117,17 @@ def long_signatures(facts: RunFacts) -> Iterator[tuple[str, str]]:
 
 
 def _signature(facts: RunFacts, models: list[dict[str, Any]]) -> dict[str, Any]:
-    said = {
+    settings = {
         model: {name: value for name, value in record.items() if name != "address"}
         for model, record in endpoints.endpoints(facts.store).items()
     }
-    return signature.long(facts.protocol, models, facts.annotators, facts.frozen, said)
+    return signature.long(facts.protocol, models, facts.annotators, facts.frozen, settings)
 
 
 def info(facts: RunFacts) -> dict[str, Json]:
     """The `run` of the JSON output: plain values."""
     progress = read_progress(facts.store)
-    together = [one.as_dict() for one in cascades.shares(facts.store)]
+    together = [share.as_dict() for share in cascades.shares(facts.store)]
     return {
         "tiltmeter": __version__,
         "title": facts.protocol.title,
@@ -196,8 +196,8 @@ def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
             yield f"--{key} {plan.choices[key]}"
     where = plan.choices.get("where")
     for factor, levels in where.items() if isinstance(where, Mapping) else ():
-        told = f"{factor}={','.join(_as_list(levels))}"
-        yield f"--where {shlex.quote(told)}"
+        typed = f"{factor}={','.join(_as_list(levels))}"
+        yield f"--where {shlex.quote(typed)}"
     yield from (f"--cross {shlex.quote(value)}" for value in _as_list(plan.choices.get("cross")))
     yield from (f"--judge {shlex.quote(judge)}" for judge in plan.judges)
 
@@ -238,10 +238,10 @@ def _judge_options(facts: RunFacts) -> Iterator[str]:
 
 def _judges_by_options(facts: RunFacts) -> Iterator[tuple[str, list[str]]]:
     """(options, judges) of each way in which judges were asked where rules were unsure."""
-    found: dict[str, list[str]] = {}
-    for one in cascades.shares(facts.store):
-        found.setdefault(" ".join(one.options), []).append(one.judge)
-    yield from found.items()
+    by_options: dict[str, list[str]] = {}
+    for share in cascades.shares(facts.store):
+        by_options.setdefault(" ".join(share.options), []).append(share.judge)
+    yield from by_options.items()
 
 
 def _labelled_later(facts: RunFacts) -> Iterator[str]:
@@ -260,13 +260,13 @@ def _labelled_later(facts: RunFacts) -> Iterator[str]:
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
     """Returns by subject and mode: samples, items, and the languages where they are not all."""
-    every, found = set(facts.protocol.languages), {}
-    for one in asked.extents(facts.store):
-        items = {levels.get(facts.protocol.item, "") for levels in one.cells}
-        languages = {levels.get("language", "") for levels in one.cells}
+    every, extents_of = set(facts.protocol.languages), {}
+    for extent in asked.extents(facts.store):
+        items = {levels.get(facts.protocol.item, "") for levels in extent.cells}
+        languages = {levels.get("language", "") for levels in extent.cells}
         some = () if languages >= every else tuple(sorted(languages))
-        found[one.subject, one.mode] = one.samples, len(items), some
-    return found
+        extents_of[extent.subject, extent.mode] = extent.samples, len(items), some
+    return extents_of
 
 
 def _source(facts: RunFacts) -> str:

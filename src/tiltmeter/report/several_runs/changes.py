@@ -32,8 +32,8 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
         held = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
         return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=held))
 
-    told = {model: name for model, name in names.items() if name != model}
-    return replace(found, rows=tuple(map(row_with_names, found.rows))), told
+    shortened = {model: name for model, name in names.items() if name != model}
+    return replace(found, rows=tuple(map(row_with_names, found.rows))), shortened
 
 
 def headline_differences(found: Comparison) -> Comparison:

@@ -100,14 +100,14 @@ def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
     several = len({row.runs for row in rows}) > 1
 
     def name(row: ComparisonRow) -> str:
-        own = _levels(row)
-        differ = (n for n in own if any(_levels(o).get(n, "") != own[n] for o in rows))
-        levels = (own[n] for n in differ if n != "run" and own[n])
+        levels_of = _levels(row)
+        differ = (n for n in levels_of if any(_levels(o).get(n, "") != levels_of[n] for o in rows))
+        levels = (levels_of[n] for n in differ if n != "run" and levels_of[n])
         return ", ".join((row.estimate.measure, *levels))
 
     def values(row: ComparisonRow) -> str:
-        told = judges.values(row)
-        return told if numerals.NOTHING not in told else numerals.NOTHING
+        text = judges.values(row)
+        return text if numerals.NOTHING not in text else numerals.NOTHING
 
     def verdict(row: ComparisonRow) -> str:
         return f"{row.verdict.symbol if row.verdict else '·'} {row.verdict or numerals.NOTHING}"
@@ -177,11 +177,11 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
     seen = [value for arrow in arrows for value in arrow.values]
     left = len(kept) - len(arrows)
     more = f" {count_of(left, 'more number')} in the table." if left else ""
-    told = "; ".join(f"{a.label}: {a.texts[0]} to {a.texts[1]}" for a in arrows)
+    described = "; ".join(f"{a.label}: {a.texts[0]} to {a.texts[1]}" for a in arrows)
     return Arrows(
         id="arrows",
         title="From the earlier run to the later one",
-        text=told,
+        text=described,
         note=f"One arrow per headline number; a thick one is a difference that was found.{more}",
         table="comparison",
         runs=kept[0].runs,

@@ -61,12 +61,12 @@ def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Fi
     )
 
     def as_corrected(e: Estimate) -> str:
-        found = corrected(e)
-        return reading.as_corrected(found, spec) if found else numerals.NOTHING
+        row = corrected(e)
+        return reading.as_corrected(row, spec) if row else numerals.NOTHING
 
     def bounds_text(e: Estimate) -> str:
-        found = bounds(e)
-        return reading.interval(found, spec) if found else numerals.NOTHING
+        row = bounds(e)
+        return reading.interval(row, spec) if row else numerals.NOTHING
 
     yield Field(CORRECTED, as_corrected)
     yield Field(
@@ -99,8 +99,8 @@ def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Fi
 
 def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
     """The row of a measure that stands beside a row of another, where there is one."""
-    found = {_key(e): e for e in audit.of(measure)}
-    return lambda e: found.get(_key(e)) if found else None
+    by_key = {_key(e): e for e in audit.of(measure)}
+    return lambda e: by_key.get(_key(e)) if by_key else None
 
 
 def _key(estimate: Estimate) -> object:
@@ -129,5 +129,5 @@ def _interval_name(rows: Sequence[Estimate]) -> str:
 
 def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
     """The letters of the notes of a row and of its correction."""
-    found = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
-    return ", ".join(found) or numerals.NOTHING
+    used = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
+    return ", ".join(used) or numerals.NOTHING

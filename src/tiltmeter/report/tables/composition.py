@@ -28,10 +28,10 @@ def counts(protocol: Protocol, rows: str, column: str) -> Counts:
     items = {
         cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
     }
-    found: Counts = {}
+    by_level: Counts = {}
     for cell in items.values():
-        found.setdefault(cell[rows], Counter())[cell[column]] += 1
-    return found
+        by_level.setdefault(cell[rows], Counter())[cell[column]] += 1
+    return by_level
 
 
 def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
@@ -39,25 +39,25 @@ def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
     one column).
     """
     rows, column = by[0], by[-1]
-    found = counts(protocol, rows, column)
-    whole = sum(one.total() for one in found.values())
+    by_row = counts(protocol, rows, column)
+    whole = sum(one.total() for one in by_row.values())
     title = f"{protocol.item}s of {protocol.name} by {' and '.join(by)}"
     if len(by) == 1:
-        lines = [(level, str(n.total()), _percent(n.total(), whole)) for level, n in found.items()]
+        lines = [(level, str(n.total()), _percent(n.total(), whole)) for level, n in by_row.items()]
         each = tuple(((level,), (n, share)) for level, n, share in lines)
         total = ((ALL,), (str(whole), _percent(whole, whole)))
         return CrossTable(title, (rows,), ("items",), (("number",), ("%",)), (*each, total))
-    levels = list(dict.fromkeys(level for one in found.values() for level in one))
+    levels = list(dict.fromkeys(level for one in by_row.values() for level in one))
     summed = Counter[str]()
-    for one in found.values():
+    for one in by_row.values():
         summed.update(one)
-    made = tuple(
+    lines_of = tuple(
         ((level,), (*(_cell(one[name], one.total()) for name in levels), str(one.total())))
-        for level, one in (*found.items(), (ALL, summed))
+        for level, one in (*by_row.items(), (ALL, summed))
     )
     columns = (*((name,) for name in levels), (ALL,))
     notes = (f"items, and their per cent of the row; {whole} in all",)
-    return CrossTable(title, (rows,), (column,), columns, made, notes)
+    return CrossTable(title, (rows,), (column,), columns, lines_of, notes)
 
 
 def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
@@ -65,21 +65,21 @@ def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
     bar.
     """
     rows, column = by[0], by[-1]
-    found = counts(protocol, rows, column)
+    by_level = counts(protocol, rows, column)
     if len(by) == 1:
-        summed = Counter({level: one.total() for level, one in found.items()})
-        found = {ALL: summed}
-    levels = list(dict.fromkeys(level for one in found.values() for level in one))
+        summed = Counter({level: one.total() for level, one in by_level.items()})
+        by_level = {ALL: summed}
+    levels = list(dict.fromkeys(level for one in by_level.values() for level in one))
     bars = tuple(
         Bar("", level, tuple(one[name] / one.total() for name in levels), str(one.total()))
-        for level, one in found.items()
+        for level, one in by_level.items()
     )
-    told = table(protocol, by)
-    said = "; ".join(f"{level[0]}: {', '.join(cells)}" for level, cells in told.rows)
+    composition = table(protocol, by)
+    described = "; ".join(f"{level[0]}: {', '.join(cells)}" for level, cells in composition.rows)
     return Stacked(
         id=audits.slug("composition", *by),
-        title=told.title,
-        text=f"{told.title}. {said}.",
+        title=composition.title,
+        text=f"{composition.title}. {described}.",
         note=f"Shares of {protocol.item}s; their number behind each bar.",
         parts=tuple(levels),
         answers=len(levels),

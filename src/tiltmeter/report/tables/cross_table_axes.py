@@ -60,8 +60,8 @@ def _with_names(layout: TableLayout) -> TableLayout:
 def axes(estimate: Estimate) -> dict[str, str]:
     """The level of each axis of an estimate."""
     inner = {name: level for name, level in estimate.condition.items() if level}
-    own = {"model": estimate.subject, "instrument": estimate.instrument}
-    return {**own, **inner, **(estimate.contrast or {}), "measure": estimate.measure}
+    outer = {"model": estimate.subject, "instrument": estimate.instrument}
+    return {**outer, **inner, **(estimate.contrast or {}), "measure": estimate.measure}
 
 
 def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:

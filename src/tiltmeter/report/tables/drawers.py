@@ -86,9 +86,9 @@ def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
 def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
     """(output, id of its place) of all outputs in the page; a picture before its text."""
     for group in examples.groups:
-        for one in group.examples:
-            if one.id:
-                yield one.id, place(one.id)
+        for example in group.examples:
+            if example.id:
+                yield example.id, place(example.id)
     for grid in grids:
         for picture_row in grid.rows:
             for cell in picture_row.cells:

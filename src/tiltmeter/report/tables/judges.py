@@ -97,13 +97,13 @@ def _card(card: ReportCard, place: int) -> Table:
 def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
     """Each class of a group, then the classes together."""
     about = f"{group.factor}: {group.level}" if group.factor else "all"
-    for value, one in group.classes.items():
-        if one.labels:
+    for value, class_ in group.classes.items():
+        if class_.labels:
             yield (
                 about,
                 value,
-                one.labels,
-                (one.sensitivity, one.specificity, one.precision, one.f1),
+                class_.labels,
+                (class_.sensitivity, class_.specificity, class_.precision, class_.f1),
             )
     weighted = group.weighted_recall, UNKNOWN, group.weighted_precision, group.weighted_f1
     yield about, "by gold", group.labels, weighted
@@ -137,9 +137,9 @@ def _shares(card: ReportCard, place: int) -> Table:
     matrix.
     """
     reasons = dict.fromkeys(
-        one.corrected.note
-        for one in card.shares
-        if one.corrected.value is None and one.corrected.note
+        share.corrected.note
+        for share in card.shares
+        if share.corrected.value is None and share.corrected.note
     )
     about = (
         "among outputs with one of these classes; the errors are those of all gold together "

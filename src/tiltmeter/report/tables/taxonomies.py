@@ -33,18 +33,22 @@ def section(store: Store, protocol: Protocol) -> Section | None:
 
 def _by_set(attributes: Sequence[Attribute]) -> Table:
     """Rows: sets (model and object); columns: parts (of the product, of the background)."""
-    sets = dict.fromkeys(_set(one, attributes) for one in attributes)
+    sets = dict.fromkeys(_set(attribute, attributes) for attribute in attributes)
 
     def of(part: str) -> Field[tuple[str, ...]]:
         def names(row: tuple[str, ...]) -> str:
-            own = (one for one in attributes if _set(one, attributes) == row and one.part == part)
+            own = (
+                attribute
+                for attribute in attributes
+                if _set(attribute, attributes) == row and attribute.part == part
+            )
             return ", ".join(one.name for one in own)
 
         return words(f"of the {part}", names)
 
     fields = (
         *(_level(name, place) for place, name in enumerate(_keys(attributes))),
-        *map(of, dict.fromkeys(one.part for one in attributes)),
+        *map(of, dict.fromkeys(attribute.part for attribute in attributes)),
     )
     return table_of(audits.slug(TAXONOMY), "Chosen attributes", "", sets, fields)
 
@@ -55,7 +59,10 @@ def _level(name: str, place: int) -> Field[tuple[str, ...]]:
 
 def _lists(attributes: Sequence[Attribute]) -> Table:
     keys = _keys(attributes)
-    rows = [(*_set(one, attributes), one.name, ", ".join(one.values)) for one in attributes]
+    rows = [
+        (*_set(attribute, attributes), attribute.name, ", ".join(attribute.values))
+        for attribute in attributes
+    ]
     fields = (
         *(_level(name, place) for place, name in enumerate((*keys, "attribute"))),
         words("values", lambda row: row[-1], brief=False),
@@ -68,7 +75,7 @@ def _keys(attributes: Sequence[Attribute]) -> list[str]:
     """Returns the names of the columns that tell sets apart; a subject is called a model wherever
     people read.
     """
-    keys = dict.fromkeys(key for one in attributes for key in one.of)
+    keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 
 

@@ -52,12 +52,12 @@ class Logged:
     @property
     def system(self) -> str:
         """The system prompt, "" if there is none."""
-        return "\n".join(one.text for one in self.turns if one.role == SYSTEM)
+        return "\n".join(turn.text for turn in self.turns if turn.role == SYSTEM)
 
     @property
     def spoken(self) -> tuple[Turn, ...]:
         """The turns without the system prompt."""
-        return tuple(one for one in self.turns if one.role != SYSTEM)
+        return tuple(turn for turn in self.turns if turn.role != SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)

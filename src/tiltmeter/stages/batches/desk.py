@@ -27,7 +27,8 @@ from ..engine.limits import Limits, Tally, refuse_unknown_price
 from ..engine.open_models import Models
 from ..engine.sources import JobSource
 from .lines import BatchRoom, build
-from .steps import TRIES, Batching, Steps
+from .reach import Batching
+from .steps import TRIES, Steps
 
 MOST_DOUBLED = 20  # how many times the first pause between two looks the longest one is
 BUFFERED_REQUESTS = 500
@@ -93,7 +94,7 @@ class BatchDesk:
         """True if a request goes into a batch."""
         if not self._how.hands_in:
             return False
-        if self._steps.form(model) is None:
+        if self._steps.way.form(model) is None:
             self._steps.warnings.add(f"{model.name} takes no batches: it is asked as usual.")
             return False
         self.deferred += 1
@@ -138,14 +139,14 @@ class BatchDesk:
                 self._show_all()
                 if not self._how.wait or all(map(self._steps.is_overdue, self._steps.rows_out())):
                     raise self._out_error()
-                await self._steps.pause(wait)
+                await self._steps.way.pause(wait)
                 ended = await self._look_at_all()
                 wait = self._how.poll if ended else min(2 * wait, MOST_DOUBLED * self._how.poll)
                 await self._hand_in_all()
         return True
 
     def _interrupt(self) -> None:
-        self._steps.stop.set()
+        self._steps.way.stop.set()
 
     def _out_error(self) -> BatchesOut:
         rows = self._steps.rows_out()
@@ -176,11 +177,11 @@ class BatchDesk:
             return
         for group, _ in batches.groups(self._store):
             model = await self._models.get(group.model)
-            form = self._steps.form(model)
+            form = self._steps.way.form(model)
             if form is None or not isinstance(model, HttpModel):
                 continue
             while await self._hand_in_next(group, model, form):
-                await self._steps.pause(0)
+                await self._steps.way.pause(0)
         self._read_keys()
 
     async def _hand_in_next(self, group: BatchGroup, model: HttpModel, form: BatchFormat) -> bool:
@@ -233,7 +234,7 @@ class BatchDesk:
         """How many batches have ended. held: batches that are possibly paid, looked at as well."""
         ended = 0
         for row in (*held, *self._steps.rows_out()):
-            await self._steps.pause(0)
+            await self._steps.way.pause(0)
             confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
             if confirmed is None:
                 continue

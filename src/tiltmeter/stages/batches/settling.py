@@ -36,9 +36,9 @@ class BatchFinding(NamedTuple):
     unread: frozenset[str] = frozenset()
 
 
-def gone(said: str) -> BatchFinding:
+def gone(answer: str) -> BatchFinding:
     """The provider does not know the batch."""
-    return BatchFinding("gone", LOOKS_OF_ONE, said)
+    return BatchFinding("gone", LOOKS_OF_ONE, answer)
 
 
 def refused(seen: Seen) -> BatchFinding:
@@ -46,9 +46,9 @@ def refused(seen: Seen) -> BatchFinding:
     return BatchFinding(("refused", seen.fault), LOOKS_OF_ONE, seen.fault)
 
 
-def refusal(said: str) -> Seen:
+def refusal(answer: str) -> Seen:
     """A batch that was refused when it was to be made."""
-    return Seen("", ended=True, said="", fault=said, crowded="enqueued" in said.lower())
+    return Seen("", ended=True, said="", fault=answer, crowded="enqueued" in answer.lower())
 
 
 def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFinding:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
-from typing import NamedTuple, TypeVar
 
-from ...errors import Interrupted, ModelError, TransientError, UsageError
-from ...models import Model, Price
+from ...errors import ModelError, TransientError
+from ...models import Price
 from ...models.batch import wire_of
-from ...models.batch.file import FILE, FileBatches, names_own_file, path_of
-from ...models.batch.format import BatchFormat, Handed, Seen
-from ...models.batch.openai import OpenAIBatches
+from ...models.batch.file import FILE
+from ...models.batch.format import Seen
 from ...models.batch.wire import Gone
-from ...models.http import HttpModel
 from ...models.retention import kept_days
 from ...store import Store
 from ...store.queries import batches
@@ -31,37 +26,17 @@ from ...store.queries.batches import (
     WRITTEN_OFF,
     BatchRow,
 )
-from ..engine.limits import Limits, Stopped, pause
+from ..engine.limits import Limits
 from ..engine.open_models import Models
-from ..engine.retries import Patience, wait_asked_for
 from .lines import file_of, names, rebuild, remove_file
+from .reach import Batching, Way
 from .results import FEW_FAULTS, Collector, keep_faulty
 from .settling import BatchFinding, gone, read, refusal, refused
 
-FIRST_LOOK_S = 30.0  # between the first two looks at a batch
 LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just made
 LISTS = 3  # that must lack a batch before it is made again
 LONGEST_PAUSE_S = 2.0  # between two looks that are to agree
 TRIES = 3  # of a request in batches of one command
-# Kinds of models whose providers take batches, those of extensions aside.
-_KINDS = ("openai", "azure", "groq", "mistral", "together", "anthropic", "gemini")
-T = TypeVar("T")
-
-
-class Batching(NamedTuple):
-    """How batches are wanted. hands_in: False where requests are asked singly, and batches of an
-    earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
-    between the first two looks; file: where requests are written for somebody else to run, None for
-    the providers' own batches; pay_again: True to ask anew what may be paid for; trust: True to
-    read what somebody else's run names.
-    """
-
-    hands_in: bool = False
-    wait: bool = False
-    poll: float = FIRST_LOOK_S
-    file: Path | None = None
-    pay_again: bool = False
-    trust: bool = False
 
 
 def age_s(date: str) -> float:
@@ -80,9 +55,7 @@ class Unsure(Exception):
 
 
 class Steps:
-    """What is done with single batches. price: of a model's calls in a batch; stop: set when the
-    command is interrupted.
-    """
+    """The steps of single batches. price: of a model's calls in a batch; way: to providers."""
 
     def __init__(
         self,
@@ -92,19 +65,11 @@ class Steps:
         how: Batching,
         price: Callable[[str], Price | None],
     ) -> None:
-        self._store, self._models, self._limits = store, models, limits
-        self._how, self._price = how, price
-        self.stop = asyncio.Event()
+        self._store, self._how, self._price = store, how, price
+        self.way = Way(store, models, limits, how)
         self.tries: dict[str, int] = {}  # request → batches that gave no answer to it
         self.token_limits: dict[str, float] = {}  # model → tokens that it was found to queue
         self.warnings: set[str] = set()
-
-    def form(self, model: Model) -> BatchFormat | None:
-        """How a model takes batches, None where it takes none."""
-        form = model.batches if isinstance(model, HttpModel) else None
-        if self._how.file is None:
-            return form
-        return FileBatches(self._how.file) if isinstance(form, OpenAIBatches) else None
 
     def rows_out(self) -> list[BatchRow]:
         """The batches that were begun and have not ended."""
@@ -122,38 +87,26 @@ class Steps:
         """True if a batch was handed in twice as long ago as its provider keeps at one; never of a
         file that somebody else runs.
         """
-        model = self._models.opened(row.model)
-        form = model.batches if isinstance(model, HttpModel) else None
-        if row.remote_id.startswith(FILE):
-            return False
+        form = None if row.remote_id.startswith(FILE) else self.way.opened_form(row.model)
         return form is not None and age_s(row.since) > 2 * 3600 * form.bounds.hours
-
-    async def pause(self, seconds: float) -> None:
-        """Sleeps; raises Interrupted where the command is."""
-        try:
-            await pause(seconds, self.stop)
-        except Stopped:
-            raise Interrupted(
-                "Stopped. Batches that are out go on; the same command collects them."
-            ) from None
 
     async def hand_in(self, row: BatchRow) -> bool:
         """From what is written of a batch to its receipt. False where that cannot be told yet."""
-        model, form = await self._reach(row)
+        model, form = await self.way.reach(row)
         wire = wire_of(model)
         if not row.file_id and not file_of(self._store, row.key).is_file():
             await rebuild(self._store, row, model, form)
         if row.state == RESERVED:
-            file_id = await self._patiently(lambda: form.upload(wire, self._handover(row)))
+            file_id = await self.way.patiently(lambda: form.upload(wire, self.way.handover(row)))
             row = row._replace(state=SENT, file_id=file_id)
-        patience = Patience(self._limits.patience)
+        patience = self.way.patience()
         while True:
             row = batches.keep(self._store, row._replace(sent=wire.now().isoformat()))
             try:
-                seen = await form.create(wire, self._handover(row))
+                seen = await form.create(wire, self.way.handover(row))
                 break
             except TransientError as error:
-                await self._wait_for_next_try(patience, error)
+                await self.way.wait_for_next_try(patience, error)
                 try:
                     found = await self._search(row)
                 except Unsure:
@@ -187,11 +140,11 @@ class Steps:
         show yet. patient: believes that it is not there only a while after it was tried, and after
         several lists.
         """
-        model, form = await self._reach(row)
+        model, form = await self.way.reach(row)
         known, wire = names(batches.rows(self._store)), wire_of(model)
         for lists in count(1):
             unsure = False
-            async for candidate in form.candidates(wire, self._handover(row)):
+            async for candidate in form.candidates(wire, self.way.handover(row)):
                 if candidate.seen.remote in known:
                     continue
                 if candidate.ours:
@@ -203,7 +156,7 @@ class Steps:
             rest = max(self._how.poll, LATE_LIST_S) - (wire.now() - since).total_seconds()
             if not patient or (rest <= 0 and lists >= LISTS):
                 return None
-            await self.pause(min(max(rest / 2, 0.0), LATE_LIST_S))
+            await self.way.pause(min(max(rest / 2, 0.0), LATE_LIST_S))
         raise AssertionError("unreachable")
 
     async def confirm(self, row: BatchRow) -> BatchRow | None:
@@ -238,10 +191,10 @@ class Steps:
             if agreed >= finding.looks:
                 self._settle(row, seen, finding)
                 return seen
-            await self.pause(min(self._how.poll, LONGEST_PAUSE_S))
+            await self.way.pause(min(self._how.poll, LONGEST_PAUSE_S))
 
     async def _look_once(self, row: BatchRow) -> tuple[Seen | None, BatchFinding | None]:
-        model, form = await self._reach(row)
+        model, form = await self.way.reach(row)
         goes_on = Seen(row.remote_id, ended=False, said=row.told)
         try:
             seen = await form.look(wire_of(model), row.remote_id)
@@ -316,8 +269,8 @@ class Steps:
         seen = await self.look(row)
         if seen is None or seen.ended:
             return
-        model, form = await self._reach(row)
-        await self._patiently(lambda: form.cancel(wire_of(model), row.remote_id))
+        model, form = await self.way.reach(row)
+        await self.way.patiently(lambda: form.cancel(wire_of(model), row.remote_id))
         await self.look(self._now(row))
 
     def _take_refusal(self, row: BatchRow, seen: Seen) -> None:
@@ -339,71 +292,3 @@ class Steps:
         row = row._replace(state=WRITTEN_OFF, told=said)
         batches.close(self._store, row, give_back=False)
         remove_file(self._store, row.key)
-
-    # the way there
-
-    async def _reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
-        """The model of a batch and how it takes batches. UsageError for what somebody else's run
-        may name: a file outside its folder, a model that takes no batches.
-        """
-        self._refuse_foreign(row)
-        model = await self._models.get(row.model)
-        form = self.form(model)
-        if row.remote_id.startswith(FILE):
-            form = FileBatches(Path())
-        elif row.state != RESERVED and row.file_id != FILE:
-            form = model.batches if isinstance(model, HttpModel) else None
-        elif row.file_id == FILE and not self._how.hands_in:
-            form = FileBatches(Path())  # to be given up
-        elif row.file_id == FILE and self._how.file is None:
-            raise ModelError("A batch of this run is to be written to a file: give --batch-file.")
-        if not isinstance(model, HttpModel) or form is None:
-            raise ModelError(f"{row.model} takes no batches, and one of this run is out there.")
-        return model, form
-
-    def _refuse_foreign(self, row: BatchRow) -> None:
-        if self._how.trust:
-            return
-        how = "If that is what you want, type the same command with --trust."
-        if row.remote_id.startswith(FILE) and not names_own_file(
-            row.remote_id, self._store.folder, self._how.file
-        ):
-            path = path_of(row.remote_id)
-            raise UsageError(
-                f"{self._store.folder} names {path} as a batch, a file outside its folder that "
-                f"does not hold its requests. If it is yours, type: --batch-file {path}. {how}"
-            )
-        kind = row.model.partition(":")[0]
-        if kind not in _KINDS:
-            raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
-        if not batches.is_own(row):
-            raise UsageError(
-                f"{self._store.folder} names a batch of {row.model} that you did not hand in on "
-                f"this machine: {row.remote_id or 'one without a receipt'}. {how}"
-            )
-
-    def _handover(self, row: BatchRow) -> Handed:
-        return Handed(
-            row.key,
-            row.model.partition(":")[2].partition("?")[0],
-            row.path,
-            row.requests,
-            file_of(self._store, row.key),
-            row.sent or row.since,
-            pictures="image" in row.path,
-            file_id=row.file_id,
-        )
-
-    async def _patiently(self, work: Callable[[], Awaitable[T]]) -> T:
-        patience = Patience(self._limits.patience)
-        while True:
-            try:
-                return await work()
-            except TransientError as error:
-                await self._wait_for_next_try(patience, error)
-
-    async def _wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
-        wait = patience.next_wait(wait_asked_for(error), 0.0)
-        if wait is None:
-            raise ModelError(f"{error}. Run the same command again when the server is well.")
-        await self.pause(wait)

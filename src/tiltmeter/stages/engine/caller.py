@@ -281,8 +281,8 @@ class Caller:
             reply = Reply(str(error), ERROR, raw=error.raw)
             odd = self._odd[request.model] = self._odd.get(request.model, 0) + 1
             if odd >= ODD_IN_A_ROW:
-                said = f"{error} {odd} replies in a row were such; they are stored as errors."
-                self._halt(ModelError(said))
+                problem = f"{error} {odd} replies in a row were such; they are stored as errors."
+                self._halt(ModelError(problem))
         else:
             self._answered_at[request.model] = time.monotonic()
             self._odd[request.model] = 0

@@ -218,8 +218,8 @@ class Engine:
             tally.done += len(jobs)
         except Unanswered as error:
             if len(jobs) > 1:
-                for one in jobs:
-                    await self._store_unasked([one], tally)
+                for job in jobs:
+                    await self._store_unasked([job], tally)
                 return
             tally.failed += 1
             tally.last_failure = str(error)

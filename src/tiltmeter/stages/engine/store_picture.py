@@ -15,8 +15,8 @@ async def store_picture(store: Store, reply: Reply) -> Reply:
     kept all the same.
     """
     try:
-        found = await asyncio.to_thread(images.check_picture, reply.picture)
-        kept = await asyncio.to_thread(store.put_blob, reply.picture, found.suffix)
+        picture = await asyncio.to_thread(images.check_picture, reply.picture)
+        kept = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)
     except images.Unusable as problem:
         blob = store.put_blob(reply.picture, ".bin") if reply.picture else ""
         return replace(
@@ -26,5 +26,5 @@ async def store_picture(store: Store, reply: Reply) -> Reply:
             picture=b"",
             blob=blob,
         )
-    store.describe_picture(kept, found, len(reply.picture))
+    store.describe_picture(kept, picture, len(reply.picture))
     return replace(reply, picture=b"", blob=kept)

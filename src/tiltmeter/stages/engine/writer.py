@@ -138,5 +138,5 @@ class Writer:
         except TiltmeterError:
             raise
         except UNSTORABLE as problem:
-            said = f"the reply cannot be stored ({problem})"
-            self._store.write([(request, Reply(said, ERROR, cost=reply.cost))], (), ())
+            message = f"the reply cannot be stored ({problem})"
+            self._store.write([(request, Reply(message, ERROR, cost=reply.cost))], (), ())

@@ -101,15 +101,15 @@ def lines(
     """
     counted = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
-    found: list[CostLine] = []
+    cost_lines: list[CostLine] = []
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
             asked = _JudgeLoad(*[numbers[mode]] * 4)
-            found.append(_line(subject, SUBJECT, mode, asked, mean, price(subject)))
+            cost_lines.append(_line(subject, SUBJECT, mode, asked, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
-            found += _discoveries(instrument, protocol, rounds, tuple(counted), price)
+            cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
             exact = protocol.modes[mode].logprobs > 0
             if protocol.modes[mode].for_discovery or not instrument.reads(exact):
@@ -119,14 +119,14 @@ def lines(
             shown = (
                 _mean_request(instrument, protocol, trials, exact) if calls else Size(0, 0, 0, 0)
             )
-            found += [
+            cost_lines += [
                 replace(
-                    _line(model, instrument.annotator, mode, one, shown, price(model)),
+                    _line(model, instrument.annotator, mode, call, shown, price(model)),
                     up_to=_how_often(instrument, model),
                 )
-                for model, one in calls.items()
+                for model, call in calls.items()
             ]
-    return found
+    return cost_lines
 
 
 def _mean_request(
@@ -158,34 +158,34 @@ def _requests_of(
     """Model → what an instrument asks it about the outputs of one round of trials, each drawn
     `samples` times of every subject.
     """
-    found: dict[str, _JudgeLoad] = {}
+    loads: dict[str, _JudgeLoad] = {}
     for trial in trials:
         outputs = samples * len(subjects)
         different = min(outputs, instrument.different_answers(trial) or outputs) / max(1, outputs)
         for subject in subjects:
             calls = instrument.calls(trial._replace(subject=subject), exact)
             for model, (least, most) in calls.items():
-                sums = found.get(model, _JudgeLoad(0, 0, 0, 0))
-                found[model] = _JudgeLoad(
+                sums = loads.get(model, _JudgeLoad(0, 0, 0, 0))
+                loads[model] = _JudgeLoad(
                     sums.outputs + samples,
                     sums.questions + least * samples,
                     sums.calls + least * samples * different,
                     sums.most + most * samples,
                 )
-    return found
+    return loads
 
 
-def totals(found: Iterable[CostLine]) -> Totals:
+def totals(lines: Iterable[CostLine]) -> Totals:
     """Sums over all lines; the models whose price is unknown are named and not summed."""
-    found = list(found)
+    lines = list(lines)
     return {
-        "calls": sum(line.calls for line in found),
-        "calls_most": sum(line.calls_most for line in found),
-        "prompt_tokens": sum(line.prompt_tokens for line in found),
-        "completion_tokens": sum(line.completion_tokens for line in found),
-        "cost": sum(line.cost or 0.0 for line in found),
-        "cost_most": sum(line.cost_most or 0.0 for line in found),
-        "price_unknown": list(dict.fromkeys(line.model for line in found if line.cost is None)),
+        "calls": sum(line.calls for line in lines),
+        "calls_most": sum(line.calls_most for line in lines),
+        "prompt_tokens": sum(line.prompt_tokens for line in lines),
+        "completion_tokens": sum(line.completion_tokens for line in lines),
+        "cost": sum(line.cost or 0.0 for line in lines),
+        "cost_most": sum(line.cost_most or 0.0 for line in lines),
+        "price_unknown": list(dict.fromkeys(line.model for line in lines if line.cost is None)),
     }
 
 
@@ -193,11 +193,11 @@ def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     """One round of trials of the first subject, by mode: prompts do not differ between subjects and
     rounds.
     """
-    one = replace(choices, subjects=choices.subjects[:1], samples=1)
-    found: dict[str, list[Trial]] = {}
-    for trial in plan.trials(protocol, one):
-        found.setdefault(trial.mode, []).append(trial)
-    return found
+    one_sample = replace(choices, subjects=choices.subjects[:1], samples=1)
+    by_mode: dict[str, list[Trial]] = {}
+    for trial in plan.trials(protocol, one_sample):
+        by_mode.setdefault(trial.mode, []).append(trial)
+    return by_mode
 
 
 def _discoveries(
@@ -293,7 +293,7 @@ def _line(
     part: str,
     mode: str,
     asked: _JudgeLoad,
-    one: Size,
+    size: Size,
     price: Price | None,
 ) -> CostLine:
     """A further turn adds to its prompt a reply and a message no longer than the first, so turn k
@@ -301,13 +301,13 @@ def _line(
     """
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
-    prompt = least * (one.tokens + (0.0 if one.drawn else template_tokens(model, price)))
-    limit = least * one.limit
-    longest = one.longest + (price.reserve if price and not one.drawn else 0)
-    worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
-    cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
+    prompt = least * (size.tokens + (0.0 if size.drawn else template_tokens(model, price)))
+    limit = least * size.limit
+    longest = size.longest + (price.reserve if price and not size.drawn else 0)
+    worst_prompt = most * size.size + (size.longest + size.size) * most * max(0.0, turns - 1) / 2
+    cost = price.of(round(prompt), round(limit), round(least * size.drawn)) if price else None
     worst = (
-        price.of(round(worst_prompt), round(most * longest), round(most * one.drawn))
+        price.of(round(worst_prompt), round(most * longest), round(most * size.drawn))
         if price
         else None
     )

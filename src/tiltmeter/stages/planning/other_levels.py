@@ -21,7 +21,7 @@ def others(protocol: Protocol, choices: Choices) -> list[Other]:
     """Lists, one at a time, the plans with the levels that a factor with a default has and this
     plan does not ask.
     """
-    found: list[Other] = []
+    plans: list[Other] = []
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():
             if level not in levels:
@@ -33,5 +33,5 @@ def others(protocol: Protocol, choices: Choices) -> list[Other]:
                     if not protocol.modes[name].for_discovery
                 )
                 if number:  # none where the level goes with one of another factor that is not asked
-                    found.append({"factor": factor, "level": level, "trials": number})
-    return found
+                    plans.append({"factor": factor, "level": level, "trials": number})
+    return plans

@@ -108,8 +108,10 @@ class First:
         """
         prompt = completion = dollars = 0.0
         for mode, number in counts.items():
-            own = [(t, r) for t, r in self.seen if t.mode == mode] or self.seen
-            billed = [(t, r) for t, r in own if r.prompt_tokens and r.completion_tokens is not None]
+            of_mode = [(t, r) for t, r in self.seen if t.mode == mode] or self.seen
+            billed = [
+                (t, r) for t, r in of_mode if r.prompt_tokens and r.completion_tokens is not None
+            ]
             if not billed:
                 continue
             guessed = sum(
@@ -127,8 +129,8 @@ class First:
         """A limit of tokens that most replies will fit: the 95th percentile and half as much, or
         four times the limit if replies are still cut there.
         """
-        own = [(t, r) for t, r in self.seen if r.completion_tokens]
-        lengths = sorted(own, key=lambda pair: pair[1].completion_tokens or 0)
+        counted = [(t, r) for t, r in self.seen if r.completion_tokens]
+        lengths = sorted(counted, key=lambda pair: pair[1].completion_tokens or 0)
         if not lengths:
             return 0
         trial, reply = lengths[math.ceil(0.95 * len(lengths)) - 1]

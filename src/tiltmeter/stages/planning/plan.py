@@ -74,8 +74,8 @@ def check(protocol: Protocol, choices: Choices) -> None:
     """Refuses names that the protocol does not have."""
     for language in choices.languages:
         if language not in protocol.languages:
-            there = ", ".join(protocol.languages) or "none, leave --language out"
-            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {there}.")
+            languages = ", ".join(protocol.languages) or "none, leave --language out"
+            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {languages}.")
     for mode in choices.modes:
         if mode not in protocol.modes:
             raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
@@ -130,11 +130,11 @@ def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, 
     """{factor: levels} that are asked: the defaults or what stands in their place, with the
     intersections.
     """
-    found = {**protocol.defaults, **choices.where}
+    asked = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _find_intersection(protocol, name)
-        found[factor] = (*found.get(factor, (EVERY,)), level)
-    return found
+        asked[factor] = (*asked.get(factor, (EVERY,)), level)
+    return asked
 
 
 def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
@@ -149,8 +149,8 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
     }
     for level, factor in known.items():
         first, second = level.split(CROSS, 1)
-        said = name.replace(" ", "").replace("*", CROSS)
-        if said in (
+        wanted = name.replace(" ", "").replace("*", CROSS)
+        if wanted in (
             f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
         ):
             return factor, level
@@ -183,11 +183,11 @@ def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[s
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
-        own = sorted(
+        in_order = sorted(
             (item for item in items if item[0] == language),
             key=lambda item: shuffle_key(choices.seed, item[1]),
         )
-        chosen.update(own[: choices.limit])
+        chosen.update(in_order[: choices.limit])
     return chosen
 
 

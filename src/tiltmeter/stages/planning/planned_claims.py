@@ -67,16 +67,16 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
     """The headline measures of the default variant, and the first tested measure of each attribute
     that none of them is of.
     """
-    own = {name for variant in protocol.variants.values() for name in variant.only}
-    default = [measure for measure in protocol.measures if measure.name not in own]
+    only_in_variants = {name for variant in protocol.variants.values() for name in variant.only}
+    default = [measure for measure in protocol.measures if measure.name not in only_in_variants]
     seen = {measure.attribute for measure in default if measure.headline}
-    found = []
+    claims = []
     for measure in default:
         tested = measure.null is not None and measure_kind(measure.kind).detectable
         if measure.headline or (tested and measure.attribute not in seen):
-            found.append(measure)
+            claims.append(measure)
             seen.add(measure.attribute)
-    return found
+    return claims
 
 
 def planned_groups(protocol: Protocol, choices: Choices, family: int) -> Iterator[PlannedGroup]:
@@ -138,12 +138,12 @@ def counts_every_value(measure: MeasureSpec) -> bool:
 
 def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row]]:
     """The cells of each language; all together under "" where the measure pools them."""
-    found: dict[str, list[Row]] = {}
+    by_language: dict[str, list[Row]] = {}
     for cell in cells:
-        found.setdefault("" if "language" in measure.over else cell.get("language", ""), []).append(
-            cell
-        )
-    return found
+        by_language.setdefault(
+            "" if "language" in measure.over else cell.get("language", ""), []
+        ).append(cell)
+    return by_language
 
 
 def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
@@ -154,13 +154,13 @@ def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
     factor, within, base = (contrast.get(name, "") for name in ("factor", "within", "baseline"))
     if not within:
         return cells
-    found = [cell for cell in cells if cell[factor] != base]
+    rest = [cell for cell in cells if cell[factor] != base]
     if factor in measure.by[0]:
-        return found
+        return rest
     groups: dict[str, set[str]] = {}
-    for cell in found:
+    for cell in rest:
         groups.setdefault(cell[within], set()).add(cell[factor])
-    return [cell for cell in found if len(groups[cell[within]]) > 1]
+    return [cell for cell in rest if len(groups[cell[within]]) > 1]
 
 
 def _groups(

@@ -176,13 +176,13 @@ def _with_words(
     if words < LEAST_WORDS:
         advice = f"nothing can be said of others. Give {NAMES_AT_PRICE} each"
         return replace(row, by_words=f"{noun}: {advice}")
-    found = _shift_of_words(row, words)
-    said = f"{noun}: {_points(found)}"
+    shift = _shift_of_words(row, words)
+    sentence = f"{noun}: {_points(shift)}"
     if words < NAMES_AT_PRICE:
-        said += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
-    if found is None or row.detectable is None:
-        return replace(row, detectable=None, by_words=said, note=row.note or said)
-    return replace(row, detectable=max(row.detectable, found), by_words=said)
+        sentence += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
+    if shift is None or row.detectable is None:
+        return replace(row, detectable=None, by_words=sentence, note=row.note or sentence)
+    return replace(row, detectable=max(row.detectable, shift), by_words=sentence)
 
 
 def _shift_of_words(row: Detectable, words: int = NAMES_AT_PRICE) -> float | None:
@@ -242,9 +242,9 @@ def _fewest_items(
     design: Design, level: float, wanted: float, is_found: Callable[[Design], bool]
 ) -> int | None:
     """The fewest items that find the wanted difference; many by what the most simulated find."""
-    found = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
-    if found is not None:
-        return found
+    fewest = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
+    if fewest is not None:
+        return fewest
     shift = planned_shift(design=replace(design, items=MOST_ITEMS), level=level, power=POWER)
     return None if shift is None else math.ceil(MOST_ITEMS * (shift / wanted) ** 2)
 
@@ -278,19 +278,19 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
     contrast, objects = part.measure.contrast or {}, 1
     levels = Counter(cell[contrast["factor"]] for cell in part.cells)
     each, groups = min(levels.values()) * samples, len(levels)
-    own, shared, values = 0, 1, len(part.measure.among) or SUPPOSED_VALUES
+    attributes_of_group, shared, values = 0, 1, len(part.measure.among) or SUPPOSED_VALUES
     if "cells" in contrast:
         objects = len({cell[protocol.item] for cell in part.cells})
-        each, (own, shared) = max(1, each // objects), SUPPOSED_ATTRIBUTES
+        each, (attributes_of_group, shared) = max(1, each // objects), SUPPOSED_ATTRIBUTES
     side = each if groups < 3 else each * (groups - 1)
     needed = planned_critical(
         sizes=(each, side),
         parts=objects,
-        attributes=(own, shared),
+        attributes=(attributes_of_group, shared),
         values=values,
         level=ALPHA / row.tests / (groups if groups > 2 else 1),
     )
-    everywhere, one = (
+    everywhere, in_one_group = (
         value_rise(group=many * each, base=many * side, critical=needed, parts=many, power=POWER)
         for many in (objects, 1)
     )
@@ -300,7 +300,7 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
     known = f"one value that rises from {100 * SHARE:.0f} % in one group"
     if objects == 1:
         return replace(row, note=known)
-    alone = "none is found" if one is None else _points(one)
+    alone = "none is found" if in_one_group is None else _points(in_one_group)
     return replace(row, note=f"{known}, in all {objects} objects; in one object {alone}")
 
 
@@ -315,13 +315,13 @@ def _divergence(
     outputs = min(sizes.values()) * samples
     groups = len(sizes) if measure.kind == "divergence" else 2
     values = len(measure.among) or SUPPOSED_VALUES
-    found = divergence_shift(
+    shift = divergence_shift(
         shares=[1.0] * values, outputs=outputs, groups=groups, level=ALPHA / row.tests, power=POWER
     )
     row = replace(row, unit="bits", clusters=None, per_cluster=float(outputs))
-    if found is None:
+    if shift is None:
         return replace(row, note=f"no tilt is found with {outputs} outputs a side")
-    tilt, bits = found
+    tilt, bits = shift
     return replace(
         row, detectable=bits, note=f"simulated: {tilt:.0%} of a side's outputs moved to one value"
     )

@@ -50,9 +50,9 @@ class Rounds:
         proportion.
         """
         rest = look % self.in_sample
-        there = sum(self.turns[:rest], Counter[tuple[str, ...]]())
+        held = sum(self.turns[:rest], Counter[tuple[str, ...]]())
         every = sum(self.turns, Counter[tuple[str, ...]]())
-        return all(there[key] * self.in_sample == n * rest for key, n in every.items())
+        return all(held[key] * self.in_sample == n * rest for key, n in every.items())
 
     def wanted_looks(self, shares: Iterable[float]) -> list[int]:
         """The rounds after which a run would look, for shares of all rounds."""
@@ -116,13 +116,13 @@ def _condition_factors(protocol: Protocol) -> list[str]:
     """The factors that make a condition: the item, and whatever a headline claim, or one that the
     run stops by, compares, groups or keeps apart.
     """
-    found = dict.fromkeys((protocol.item, *protocol.apart))
+    factors = dict.fromkeys((protocol.item, *protocol.apart))
     for spec in _leading_measures(protocol):
         contrast = spec.contrast or {}
         named = (contrast.get(key, "") for key in ("factor", "within"))
-        found |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
-    found |= dict.fromkeys(STRATUM)
-    return [name for name in (*protocol.factors, protocol.item) if name in found]
+        factors |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
+    factors |= dict.fromkeys(STRATUM)
+    return [name for name in (*protocol.factors, protocol.item) if name in factors]
 
 
 def _leading_measures(protocol: Protocol) -> list[MeasureSpec]:
@@ -141,8 +141,8 @@ def _item_turns(
     by the seed.
     """
     strata: dict[Levels, set[str]] = {}
-    for own in conditions:
-        *stratum, item = _item_key(protocol, own[0])
+    for condition in conditions:
+        *stratum, item = _item_key(protocol, condition[0])
         strata.setdefault(tuple(stratum), set()).add(item)
     return {
         (*stratum, item): place
@@ -151,24 +151,24 @@ def _item_turns(
     }
 
 
-def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
+def _in_turns(cells: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
     """The prompts of one condition in the order of their rounds.
 
     Where they are all combinations of some levels, each level of each factor comes equally often
     as soon as the numbers allow; the first combination moves from turn to turn.
     """
-    there = {name: {cell.get(name, "") for cell in own} for name in ranks}
+    levels_of = {name: {cell.get(name, "") for cell in cells} for name in ranks}
     known = {
         name: sorted(levels, key=ranks[name].__getitem__)
-        for name, levels in there.items()
+        for name, levels in levels_of.items()
         if len(levels) > 1
     }
     sizes = tuple(len(levels) for levels in known.values())
     by_index = {
         tuple(levels.index(cell.get(name, "")) for name, levels in known.items()): cell
-        for cell in own
+        for cell in cells
     }
-    if math.prod(sizes) == len(own) == len(by_index):
+    if math.prod(sizes) == len(cells) == len(by_index):
         begin, rest = [], turn
         for size in sizes:
             begin.append(rest % size)
@@ -178,7 +178,7 @@ def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
             for index in cross_levels(sizes)
         ]
     ordered = [cell for _, cell in sorted(by_index.items())]
-    ordered = ordered if len(ordered) == len(own) else list(own)
+    ordered = ordered if len(ordered) == len(cells) else list(cells)
     start = turn % len(ordered)
     return [*ordered[start:], *ordered[:start]]
 
@@ -188,13 +188,13 @@ def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """Every combination of so many levels of each factor, in an order in which all factors move at
     each step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
     """
-    found: tuple[Index, ...] = ((),)
+    indices: tuple[Index, ...] = ((),)
     for size in sizes:
-        before, both = len(found), math.lcm(len(found), size)
-        found = tuple(
-            (*found[step % before], (step + step // both) % size) for step in range(before * size)
+        before, both = len(indices), math.lcm(len(indices), size)
+        indices = tuple(
+            (*indices[step % before], (step + step // both) % size) for step in range(before * size)
         )
-    return found
+    return indices
 
 
 def _count_turns(
@@ -211,10 +211,10 @@ def _count_turns(
     turns = [Counter[tuple[str, ...]]() for _ in range(in_sample)]
     items: dict[tuple[str, str], set[str]] = {}
     counted = []
-    for own in conditions:
+    for condition in conditions:
         turning = [name for name in names if name != protocol.item]
-        varying = [name for name in turning if len({cell.get(name, "") for cell in own}) > 1]
-        for cell in own:
+        varying = [name for name in turning if len({cell.get(name, "") for cell in condition}) > 1]
+        for cell in condition:
             arm, place = _levels(cell, arms), places[_levels(cell, names)]
             for name in varying:
                 level = cell.get(name, "")

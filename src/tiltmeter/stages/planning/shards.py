@@ -114,10 +114,10 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
         )
 
 
-def other_option(one: ShardRecord, other: ShardRecord) -> str:
+def other_option(first: ShardRecord, other: ShardRecord) -> str:
     """The first option that two shards were given differently, or ""."""
-    names = dict.fromkeys((*one.options, *other.options))
-    return next((n for n in names if one.options.get(n) != other.options.get(n)), "")
+    names = dict.fromkeys((*first.options, *other.options))
+    return next((n for n in names if first.options.get(n) != other.options.get(n)), "")
 
 
 def _words(shard: ShardRecord, option: str) -> str:
@@ -127,9 +127,9 @@ def _words(shard: ShardRecord, option: str) -> str:
     return "none" if value in (None, "", {}) else str(value)[:80]
 
 
-def difference(one: ShardRecord, other: ShardRecord, option: str) -> str:
+def difference(first: ShardRecord, other: ShardRecord, option: str) -> str:
     """Describes the values that two shards were given for an option."""
-    return f"{option} {_words(one, option)} and {_words(other, option)}"
+    return f"{option} {_words(first, option)} and {_words(other, option)}"
 
 
 def waits_for_all(protocol: Protocol, judges: Sequence[str], given: Mapping[str, str]) -> str:

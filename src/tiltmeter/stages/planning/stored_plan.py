@@ -34,12 +34,12 @@ def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
 def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
     """The same of a run that stops early: what the looks so far have asked for."""
     factors = [name for name in protocol.factors if name != protocol.item]
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    planned: dict[str, dict[str, dict[str, int]]] = {}
     for subject, mode, levels, number in looks.asked_levels(store):
-        held = found.setdefault(subject, {}).setdefault(mode, {})
+        held = planned.setdefault(subject, {}).setdefault(mode, {})
         key = canonical([levels[name] for name in factors])
         held[key] = held.get(key, 0) + number
-    return found
+    return planned
 
 
 def keep_plan(store: Store, planned: PlannedTrials) -> None:

@@ -79,7 +79,7 @@ def _count_answered(out: Path) -> dict[str, int]:
     if not is_begun(out):
         return {}
     with Store(out) as store:
-        found: dict[str, int] = {}
+        answered: dict[str, int] = {}
         for part in trials.parts(store):
-            found[part.subject] = found.get(part.subject, 0) + part.answered
-        return found
+            answered[part.subject] = answered.get(part.subject, 0) + part.answered
+        return answered

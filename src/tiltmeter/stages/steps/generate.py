@@ -28,9 +28,9 @@ def job(trial: Trial, protocol: Protocol) -> Job:
     return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
 
 
-def counting(made: Job, tally: Tally) -> Job:
+def counting(job: Job, tally: Tally) -> Job:
     """A job that counts in a tally if its reply was cut, or its output is unread."""
-    rows = yield from made
+    rows = yield from job
     for row in rows:
         if isinstance(row, Output):
             tally.cut += row.ended == CUT

@@ -128,14 +128,14 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
     """The rows that the run does not have."""
-    there = outputs.ids(store)
-    if not there:
+    stored_ids = outputs.ids(store)
+    if not stored_ids:
         return list(rows)
     held = labels.ranked_values(store)
     for trial, _, given in rows:
-        if trial.id in there and not all(
+        if trial.id in stored_ids and not all(
             (*label[:3], label.position, label.value) in held for label in given
         ):
             what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
             raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
-    return [row for row in rows if row[0].id not in there]
+    return [row for row in rows if row[0].id not in stored_ids]

@@ -119,8 +119,8 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
 def _readers(protocol: Protocol) -> list[Instrument]:
     """Makes the instruments that label by rules."""
     kinds = ((spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments)
-    made = (kind.make(spec) for spec, kind in kinds if kind.asks == "nobody")
-    return [reader for reader in made if isinstance(reader, Instrument)]
+    instruments = (kind.make(spec) for spec, kind in kinds if kind.asks == "nobody")
+    return [reader for reader in instruments if isinstance(reader, Instrument)]
 
 
 def _labels(reader: Instrument, item: Answered) -> Sequence[Label]:

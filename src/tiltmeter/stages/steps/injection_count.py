@@ -63,26 +63,26 @@ def count(store: Store) -> InjectionCounts | None:
 
 def write_counts(store: Store) -> None:
     """Counts, and keeps the counts in a run that is open for writing."""
-    found = count(store)
-    if found is not None:
-        store.keep(KIND, NAME, json.dumps(found))
+    counts = count(store)
+    if counts is not None:
+        store.keep(KIND, NAME, json.dumps(counts))
 
 
 def read_counts(store: Store) -> InjectionCounts | None:
     """The counts of a run, or None where it was labelled by no judge."""
     text = store.artefact(KIND, NAME)
-    found: InjectionCounts | None = json.loads(text) if text else None
-    return found
+    counts: InjectionCounts | None = json.loads(text) if text else None
+    return counts
 
 
 def warning(store: Store) -> str:
     """A line where something tried, else ""."""
-    found = read_counts(store)
-    if not found or not (found["output_attempts"] or found["reply_attempts"]):
+    counts = read_counts(store)
+    if not counts or not (counts["output_attempts"] or counts["reply_attempts"]):
         return ""
     return (
-        f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and "
-        f"{found['reply_attempts']} of {found['replies']} replies of judges, try to instruct their "
-        f"reader ({', '.join(found['examples']) or '–'}). They were shown as data; read them "
-        "before you trust these labels."
+        f"{counts['output_attempts']} of {counts['outputs']} outputs shown to judges, and "
+        f"{counts['reply_attempts']} of {counts['replies']} replies of judges, "
+        f"try to instruct their reader ({', '.join(counts['examples']) or '–'}). "
+        "They were shown as data; read them before you trust these labels."
     )

@@ -34,7 +34,7 @@ def annotators(
     named: see `missing_judges`.
     given: {what is discovered, as a taxonomy: its text} for instruments that would find it out.
     """
-    made: list[Instrument] = []
+    instruments: list[Instrument] = []
     given = given or {}
     kinds = [registry.instrument_kind(spec.kind, spec.name) for spec in protocol.instruments]
     for artefact in given:
@@ -45,10 +45,10 @@ def annotators(
     for spec, kind in zip(protocol.instruments, kinds, strict=True):
         if kind.discovers in given:
             spec = replace(spec, settings={**spec.settings, kind.discovers: given[kind.discovers]})
-        made += _with_judges(spec, kind, judges)
-    if judges and not any(instrument.judge for instrument in made):
+        instruments += _with_judges(spec, kind, judges)
+    if judges and not any(instrument.judge for instrument in instruments):
         raise UsageError(f"No instrument of {protocol.name} takes a judge; leave --judge out.")
-    return made
+    return instruments
 
 
 def _with_judges(
@@ -59,17 +59,17 @@ def _with_judges(
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
         )
-    told = replace(spec, settings={**spec.settings, **spec.told})
+    with_told = replace(spec, settings={**spec.settings, **spec.told})
     if kind.asks == "each":
-        return [_make_instrument(kind.make, told, judge) for judge in judges]
+        return [_make_instrument(kind.make, with_told, judge) for judge in judges]
     if kind.judged:
-        return [_make_instrument(kind.make, told, *judges)] if judges else []
+        return [_make_instrument(kind.make, with_told, *judges)] if judges else []
     second = kind.second
     if spec.unread is not None:
-        return [blind_cascade(_make_instrument(kind.make, spec), spec, one) for one in judges]
+        return [blind_cascade(_make_instrument(kind.make, spec), spec, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
-    beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
+    beside = [_make_instrument(second, with_told, judge) for judge in judges] if second else []
     return [_make_instrument(kind.make, spec), *beside]
 
 
@@ -107,20 +107,20 @@ def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
         raise UsageError(
             "--judge-for unread needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
         )
-    made = []
+    specs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
         rules = None if kind.judged or kind.asks != "nobody" else _make_instrument(kind.make, spec)
         values = {name: list(listed) for name, listed in kind.values(spec).items()}
         people = protocol.annotation.get(spec.attribute, {})
         asked = None if rules is None else asked_of_judges(rules, values, people)
-        made.append(replace(spec, unread=asked))
-    if all(spec.unread is None for spec in made):
+        specs.append(replace(spec, unread=asked))
+    if all(spec.unread is None for spec in specs):
         raise UsageError(
             f"Rules label nothing in {protocol.name} that a judge could label in their place. "
             "Leave --judge-for out: its judges label everything."
         )
-    return replace(protocol, instruments=tuple(made))
+    return replace(protocol, instruments=tuple(specs))
 
 
 def ask_where_unsure(
@@ -134,12 +134,12 @@ def ask_where_unsure(
         raise UsageError(
             "--judge-for unsure needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
         )
-    made = []
+    specs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
         usual = kind.unsure_settings
         if kind.second is None or usual is None:
-            made.append(spec)
+            specs.append(spec)
             continue
         if spec.told:
             raise UsageError(
@@ -150,38 +150,42 @@ def ask_where_unsure(
             raise UsageError(
                 f"The rules of {spec.name} do not say how sure they are. Leave --sure out."
             )
-        told = spec.settings.get("sure") if sure is None else sure
-        made.append(replace(spec, unsure=usual if told is None else {**usual, "sure": told}))
-    if all(spec.unsure is None for spec in made):
+        threshold = spec.settings.get("sure") if sure is None else sure
+        specs.append(
+            replace(spec, unsure=usual if threshold is None else {**usual, "sure": threshold})
+        )
+    if all(spec.unsure is None for spec in specs):
         raise UsageError(
             f"No instrument of {protocol.name} says where it is unsure: its judges label "
             "everything. Leave --judge-for out."
         )
-    return replace(protocol, instruments=tuple(made))
+    return replace(protocol, instruments=tuple(specs))
 
 
 def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     """For each instrument that waits for judges, a line that says what to type."""
-    found = []
+    needs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
         if kind.judged and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
             team = kind.asks == "team"
             how = "one model alone plays all parts" if team else "any number of them"
-            found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
-    return found
+            needs.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
+    return needs
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     """Stores how judges are asked where rules are unsure. Warns of one that was asked so before and
     labels everything now.
     """
-    together = [one for one in instruments if isinstance(one, Cascade)]
+    together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
-    before = {one.judge for one in settings.cascades(store).values()}
-    wholly = before & {one.judge for one in instruments if isinstance(one, SecondJudge)}
+    before = {cascade.judge for cascade in settings.cascades(store).values()}
+    wholly = before & {
+        instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
+    }
     return {
         f"{judge} labels everything now; before, it was asked only where the rules were unsure "
         "(--judge-for unsure)"
@@ -216,8 +220,8 @@ async def annotate(
     tally = pipeline.tally if pipeline is not None else Tally(spent=store.spent())
     tally.warnings |= set(missing_judges(protocol, judges)) | keep_cascades(store, instruments)
     if any(isinstance(instrument, Learner) for instrument in instruments):
-        found = await discover(store, protocol, instruments, models, limits, watch)
-        tally.warnings |= found.warnings
+        discovered = await discover(store, protocol, instruments, models, limits, watch)
+        tally.warnings |= discovered.warnings
         if models.aside is not None and models.aside.deferred:  # it is found out in a batch
             return Tally(warnings=tally.warnings)
     jobs, in_vain = LabelJobs(store, protocol), pipeline.in_vain if pipeline is not None else ()
@@ -250,19 +254,21 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
     """Withdraws the labels of comparing annotators that did not see all outputs: they label all of
     them again, with a judge's stored replies.
     """
-    for one in instruments:
-        if isinstance(one, Comparer) and next(store.iter_unlabelled(one.annotator), None):
-            store.withdraw(labels.keys_of(store, one.annotator))
+    for instrument in instruments:
+        if isinstance(instrument, Comparer) and next(
+            store.iter_unlabelled(instrument.annotator), None
+        ):
+            store.withdraw(labels.keys_of(store, instrument.annotator))
 
 
 def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
     """Asks the judge of what is unread about answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
         checked = labels.value(store, name, by.check.annotator, by.check.attribute)
-        found = None if checked else stored_outputs.one(store, name)
-        made = jobs.job(by.check, *found) if found else None
-        if made is not None:
-            yield made
+        output = None if checked else stored_outputs.one(store, name)
+        job = jobs.job(by.check, *output) if output else None
+        if job is not None:
+            yield job
 
 
 def _agreement(store: Store, by: Unread) -> str:

@@ -31,7 +31,7 @@ class LabelJobs:
 
     def introduce(self, instruments: Sequence[Instrument]) -> None:
         """Shows all outputs to the instruments that compare them."""
-        comparing = [one for one in instruments if isinstance(one, Comparer)]
+        comparing = [instrument for instrument in instruments if isinstance(instrument, Comparer)]
         if comparing:
             modes = self._protocol.modes
             outputs = [
@@ -39,8 +39,8 @@ class LabelJobs:
                 for trial, output in self._store.iter_outputs()
                 if not modes[trial.mode].for_discovery
             ]
-            for one in comparing:
-                one.meet(outputs)
+            for comparer in comparing:
+                comparer.meet(outputs)
 
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
         """The job of one output; None if the instrument does not label it."""
@@ -53,8 +53,8 @@ class LabelJobs:
         key = tuple([trial.factors[name] for name in self._names])
         cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
         asked = trial._replace(context=context, pictures=pictures)
-        told, output = _told(protocol, asked), begun.answer(output, trial, protocol)
-        return _job(self._store, instrument, asked, output, exact, cell, told)
+        history, output = _told(protocol, asked), begun.answer(output, trial, protocol)
+        return _job(self._store, instrument, asked, output, exact, cell, history)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
@@ -71,7 +71,7 @@ def _job(
     output: Output,
     exact: bool,
     cell: Row,
-    told: str,
+    history: str,
 ) -> Job:
     cut = output.ended == CUT and not exact
     outcome = CUT if output.outcome == ANSWER and cut and instrument.needs_end else output.outcome
@@ -84,7 +84,7 @@ def _job(
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
-    item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
+    item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, history)
     steps, calls = instrument.steps(item), list[LabelCall]()
     try:
         requests = next(steps)

@@ -56,7 +56,9 @@ class LookRounds:
         """Adds the trials that the look uses first to the run; returns how many they are."""
         trials = list(plan.trials(self.protocol, self.choices, self.filter_trials()))
         aside = {name for name, mode in self.protocol.modes.items() if mode.for_discovery}
-        stored.assign(store, [(one.id, 0 if one.mode in aside else self.number) for one in trials])
+        stored.assign(
+            store, [(trial.id, 0 if trial.mode in aside else self.number) for trial in trials]
+        )
         for _ in store.iter_unanswered(trials):
             pass
         return len(trials)

@@ -70,8 +70,8 @@ class _Known:
 def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
     """RunMismatch for runs that are not of one plan, before anything is written."""
     known: _Known | None = None
-    there = [out] if (out / "run.sqlite").is_file() else []
-    for run in (*there, *runs):
+    begun = [out] if (out / "run.sqlite").is_file() else []
+    for run in (*begun, *runs):
         with Store(run) as store:
             if run is out and settings.shard(store):
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
@@ -93,15 +93,15 @@ def _compare(known: _Known | None, store: Store) -> _Known:
     frozen, folder = settings.frozen(store), store.folder
     served = list(served_models.read_served(store))
     records = [part.shard for part in settings.merged_parts(store).values()]
-    found = [one for one in (settings.shard(store), *records) if one]
+    shards = [before for before in (settings.shard(store), *records) if before]
     if known is None:
         known = _Known(folder, frozen, None, [])
     for key in dict.fromkeys((*known.frozen, *frozen)):
-        one, other = known.frozen.get(key), frozen.get(key)
-        if one != other:
+        before, other = known.frozen.get(key), frozen.get(key)
+        if before != other:
             what = "the protocol's file or data" if key == "digest" else key
-            _refuse(known.folder, folder, f"{what} is {_short(one)} and {_short(other)}")
-    for shard in found:
+            _refuse(known.folder, folder, f"{what} is {_short(before)} and {_short(other)}")
+    for shard in shards:
         if known.shard is None:
             known.shard = (folder, shard)
         _compare_shards(known.shard, folder, shard)
@@ -114,16 +114,16 @@ def _compare(known: _Known | None, store: Store) -> _Known:
 
 
 def _compare_shards(known: tuple[Path, ShardRecord], folder: Path, shard: ShardRecord) -> None:
-    earlier, one = known
-    if one.of != shard.of:
-        _refuse(earlier, folder, f"the plan was cut into {one.of} and {shard.of} shards")
-    option = shards.other_option(one, shard)
+    earlier, first = known
+    if first.of != shard.of:
+        _refuse(earlier, folder, f"the plan was cut into {first.of} and {shard.of} shards")
+    option = shards.other_option(first, shard)
     if option:
-        _refuse(earlier, folder, f"the options were {shards.difference(one, shard, option)}")
+        _refuse(earlier, folder, f"the options were {shards.difference(first, shard, option)}")
 
 
-def _refuse(one: Path, other: Path, why: str) -> None:
-    raise RunMismatch(f"{one} and {other} are no parts of one run: {why}.")
+def _refuse(first: Path, other: Path, why: str) -> None:
+    raise RunMismatch(f"{first} and {other} are no parts of one run: {why}.")
 
 
 def _short(value: object) -> str:
@@ -145,8 +145,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
         store.put("planned", plan)
     for name, asked in settings.cascades(source).items():
         settings.keep_cascade(store, name, *asked)
-    for told in settings.imports(source):
-        settings.add_import(store, told)
+    for imported in settings.imports(source):
+        settings.add_import(store, imported)
     _adopt_part(store, source)
 
 
@@ -159,8 +159,8 @@ def _adopt_part(store: Store, source: Store) -> None:
     name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
     paid = max(0.0, settings.possibly_paid(source) - _possibly_paid(within))
     failed = max(0, settings.failed_trials(source) - sum(p.failed for p in within.values()))
-    own = f"{name} merged" if within else name
-    parts = {**within, **held, own: MergedPart(paid, failed, shard)}
+    part = f"{name} merged" if within else name
+    parts = {**within, **held, part: MergedPart(paid, failed, shard)}
     newly = _possibly_paid(parts) - _possibly_paid(held)
     settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
     settings.keep_merged_parts(store, parts)
@@ -174,9 +174,9 @@ def _possibly_paid(parts: Mapping[str, MergedPart]) -> float:
 def _missing(store: Store) -> list[str]:
     """The shards of the plan that were not merged yet."""
     records = _shards_of(settings.merged_parts(store).values())
-    there = {record.number for record in records}
+    merged = {record.number for record in records}
     of = records[0].of if records else 0
-    return [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
+    return [f"{number}/{of}" for number in range(1, of + 1) if number not in merged]
 
 
 def _shards_of(parts: Iterable[MergedPart]) -> list[ShardRecord]:

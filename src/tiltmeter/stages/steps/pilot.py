@@ -41,9 +41,9 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
     """Keeps what the endpoints of subjects that were asked say of themselves."""
     for subject in subjects:
         model = models.opened(subject)
-        said = await model.describe() if model is not None else {}
-        if said:
-            endpoints.keep_endpoint(store, subject, said)
+        description = await model.describe() if model is not None else {}
+        if description:
+            endpoints.keep_endpoint(store, subject, description)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Pilot:
         it.
         """
         held = stored.kept(self.store, subject)
-        mended = any(isinstance(one, Cascade) for one in self.annotators)
+        mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
         if held.get("cause") and not (held["cause"] == UNREAD and mended):
             raise PilotStopped(held["said"], held.get("type", ""))
 
@@ -116,16 +116,18 @@ class Pilot:
             job(trial, self.protocol) for trial in self.store.iter_unanswered(trials)
         )
         seconds = time.monotonic() - began
-        if not any(isinstance(one, Learner) for one in self.annotators):
+        if not any(isinstance(annotator, Learner) for annotator in self.annotators):
             await self.label()
         return done, seconds
 
     def _first(self, subject: str, trials: Sequence[Trial], seconds: float) -> First:
         rules = [
-            one.annotator for one in self.annotators if not one.judge or isinstance(one, Cascade)
+            annotator.annotator
+            for annotator in self.annotators
+            if not annotator.judge or isinstance(annotator, Cascade)
         ]
-        found = stored.replies(self.store, [trial.id for trial in trials], rules)
-        return First(subject, self.protocol, tuple(trials), found, seconds)
+        replies = stored.replies(self.store, [trial.id for trial in trials], rules)
+        return First(subject, self.protocol, tuple(trials), replies, seconds)
 
     def _reserve(self, first: First, model: Model) -> int:
         """Tokens to ask for beside the limit of an answer, by what was thought so far."""
@@ -145,10 +147,10 @@ class Pilot:
         switched_off = self.choices.reasoning == OFF or model.switched_off
         held: dict[str, str] = {"reserve": str(model.reserve)}
         if stopping:
-            said = pilot_words.sentence(first, switched_off)
+            cause = pilot_words.sentence(first, switched_off)
             held |= {
                 "cause": first.cause,
-                "said": f"{said} {pilot_words.remedy(first, switched_off)}",
+                "said": f"{cause} {pilot_words.remedy(first, switched_off)}",
                 "type": next(iter(pilot_words.options(first, switched_off)), ""),
             }
         stored.keep(self.store, first.subject, held)

@@ -67,18 +67,18 @@ def sentence(first: First, switched_off: bool) -> str:
     think.
     """
     shown, number = first.causes[first.cause], len(first.seen)
-    said = f"{first.subject}: {shown} of the first {number} "
+    start = f"{first.subject}: {shown} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
     if first.cause == THOUGHT:
-        told = ", though it was told not to think" if switched_off else ""
-        return f"{said}replies are empty: the limit of {limit} tokens went into reasoning{told}."
+        why = ", though it was told not to think" if switched_off else ""
+        return f"{start}replies are empty: the limit of {limit} tokens went into reasoning{why}."
     if first.cause == LIMIT:
-        return f"{said}replies are cut: the limit of {limit} tokens is short for this model."
+        return f"{start}replies are cut: the limit of {limit} tokens is short for this model."
     if first.cause == UNREAD:
-        return f"{said}{_UNREAD}."
+        return f"{start}{_UNREAD}."
     if first.cause == CONTEXT:
-        return f"{said}prompts were not read whole: the context of the server cuts them."
-    return f"{said}replies are in another language: the model does not speak it."
+        return f"{start}prompts were not read whole: the context of the server cuts them."
+    return f"{start}replies are in another language: the model does not speak it."
 
 
 def options(first: First, switched_off: bool) -> list[str]:

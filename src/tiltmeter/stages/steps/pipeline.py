@@ -38,7 +38,9 @@ class Pipeline:
         self.tally, self.in_vain = Tally(spent=store.spent()), set[tuple[str, str]]()
         self._jobs, self._watch = LabelJobs(store, protocol), watch
         judging = [
-            one for one in instruments if one.judge and not isinstance(one, Learner | Comparer)
+            instrument
+            for instrument in instruments
+            if instrument.judge and not isinstance(instrument, Learner | Comparer)
         ]
         self._waiting = {instrument: deque[tuple[Trial, Output]]() for instrument in judging}
         self._asked: dict[str, Trial] = {}  # trials whose outputs are not stored yet

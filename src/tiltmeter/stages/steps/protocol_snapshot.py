@@ -55,8 +55,8 @@ def record(
     if registry.is_protocol(given) and not registry.is_sourced(given):
         return Snapshot(given, None)
     refuse_secrets(f"The protocol {Path(given).name}", declared.definition)
-    own = not registry.is_protocol(given)
-    source = (str(Path(given).resolve()) if given.endswith(".toml") else "") if own else given
+    is_file = not registry.is_protocol(given)
+    source = (str(Path(given).resolve()) if given.endswith(".toml") else "") if is_file else given
     if registry.is_sourced(given):  # without the copy, nobody could read the run
         return Snapshot(source, _with_rows(declared, list(used())))
     return Snapshot(source, declared.definition)
@@ -124,12 +124,12 @@ def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None
     for name in names:
         try:
             content = intake.read_bytes(intake.inside(folder, paths[name]), images.MOST_BYTES)
-            found = images.check_picture(content)
+            picture = images.check_picture(content)
         except (OSError, images.Unusable) as problem:
             raise UsageError(f"{paths[name]}: {problem}. Put the picture there.") from None
-        if store.put_blob(content, found.suffix) != name:
+        if store.put_blob(content, picture.suffix) != name:
             raise UsageError(f"{paths[name]} was changed meanwhile. Type the command again.")
-        store.describe_picture(name, found, len(content))
+        store.describe_picture(name, picture, len(content))
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:
@@ -138,16 +138,16 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     That of its file as it is now, whose measures may be newer, as long as the design is the same;
     else as the run kept it.
     """
-    found, note = _protocol_of(store)
+    protocol, note = _protocol_of(store)
     if settings.own_source(store) and registry.is_sourced(settings.source(store)):
-        found = replace(found, asked_digest=str(settings.frozen(store).get("digest", "")))
+        protocol = replace(protocol, asked_digest=str(settings.frozen(store).get("digest", "")))
     for mode in trials.modes(store):
-        if mode not in found.modes:
+        if mode not in protocol.modes:
             raise StoreError(
                 f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is no mode of "
-                f"{found.name}. Restore it from a copy."
+                f"{protocol.name}. Restore it from a copy."
             )
-    return found, note
+    return protocol, note
 
 
 def _protocol_of(store: Store) -> tuple[Protocol, str]:
@@ -167,21 +167,21 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
         frozen = settings.frozen(store)
         if (source, str(frozen.get("version"))) in EARLIER:
             return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
-        found = registry.protocol(source)
-        if frozen.get("protocol", found.name) != found.name:
+        shipped = registry.protocol(source)
+        if frozen.get("protocol", shipped.name) != shipped.name:
             raise StoreError(
                 f"{store.folder} is damaged at meta.source: it was made with "
                 f"{str(frozen['protocol'])[:60]!r}, not {source!r}. Restore it from a copy."
             )
-        told = (
-            f"was made with another design of {found.name} (data {digest}, now "
-            f"{found.digest}): its answers stand, its "
+        warning = (
+            f"was made with another design of {shipped.name} (data {digest}, now "
+            f"{shipped.digest}): its answers stand, its "
         )
         return (
-            found,
+            shipped,
             ""
-            if found.digest == digest
-            else f"{told}measures are those of this version of tiltmeter.",
+            if shipped.digest == digest
+            else f"{warning}measures are those of this version of tiltmeter.",
         )
     if not settings.own_source(store):
         return _from_run(definition), (
@@ -218,7 +218,7 @@ def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
     ]
     kept = [keys["name"] for keys in measures]
     variants = {
-        name: {**keys, "measures": [one for one in keys["measures"] if one in kept]}
+        name: {**keys, "measures": [key for key in keys["measures"] if key in kept]}
         if "measures" in keys
         else keys
         for name, keys in data.get("variants", {}).items()
@@ -227,8 +227,8 @@ def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
         factor: [level for level in levels if (factor, level) in asked]
         for factor, levels in data.get("defaults", {}).items()
     }
-    found = {**data, "measures": measures, "variants": variants}
-    return found | {"defaults": {name: levels for name, levels in defaults.items() if levels}}
+    readable = {**data, "measures": measures, "variants": variants}
+    return readable | {"defaults": {name: levels for name, levels in defaults.items() if levels}}
 
 
 def _levels_asked(

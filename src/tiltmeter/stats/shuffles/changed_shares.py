@@ -70,7 +70,9 @@ def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChang
     attributes = list(dict.fromkeys(name for name, _ in keys))
     if not keys:
         return None
-    member = np.array([[name == one for one in attributes] for name, _ in keys], dtype=np.float64)
+    member = np.array(
+        [[name == attribute for attribute in attributes] for name, _ in keys], dtype=np.float64
+    )
     sides = [_side_counts(parts, keys, side) for side in (0, 1)]
     groups = range(len(parts[0].first))
     tested = groups[1:] if based else groups[: 1 if len(groups) == 2 else None]
@@ -118,7 +120,7 @@ def _side_counts(
             packed = pack_rows(np.concatenate(marks) > 0)
             blocks = part.shuffles[group].counts((len(first), len(second)), packed)
             dealt = np.concatenate([block[0] for block in blocks], axis=1).T.astype(np.float64)
-            total = sum(one.sum(axis=0) for one in marks)
+            total = sum(mark.sum(axis=0) for mark in marks)
             shuffled = total - dealt if side else dealt
             found[group][0, columns] += marks[side].sum(axis=0)
             found[group][1:, columns] += shuffled

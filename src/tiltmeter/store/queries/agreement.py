@@ -27,8 +27,8 @@ def read_outputs(store: Store, annotator: str, most: int) -> list[str]:
 
 
 def alike(
-    store: Store, one: str, other: str, attribute: str, other_attribute: str
+    store: Store, annotator: str, other: str, attribute: str, other_attribute: str
 ) -> tuple[int, int]:
     """(outputs of which both say the same, outputs that both labelled)."""
-    row = store.first(_ALIKE, (one, other, attribute, other_attribute))
+    row = store.first(_ALIKE, (annotator, other, attribute, other_attribute))
     return int(row[0]), int(row[1])

@@ -76,7 +76,10 @@ def is_own(row: BatchRow) -> bool:
 
 def put_aside(store: Store, requests: Iterable[Request]) -> None:
     """Keeps requests for a batch; those that are kept already stay where they are."""
-    rows = ((one.key, one.model, "pictures" if one.size else "text", one.text) for one in requests)
+    rows = (
+        (request.key, request.model, "pictures" if request.size else "text", request.text)
+        for request in requests
+    )
     store.write_many(
         "INSERT OR IGNORE INTO batch_requests (key, model, makes, batch, request)"
         " VALUES (?,?,?,'',?)",

@@ -153,9 +153,9 @@ def annotator_calls(store: Store, output: str) -> list[int]:
         "SELECT DISTINCT c.n FROM label_calls l JOIN calls c ON c.n = l.c"
         " WHERE l.n = ? AND c.purpose <> ? ORDER BY 1"
     )
-    found = [row[0] for row in store.rows(query, (number, SUBJECT))]
-    if found or not store.remembered_rows(_ANY_ANNOTATOR):
-        return found
+    calls = [row[0] for row in store.rows(query, (number, SUBJECT))]
+    if calls or not store.remembered_rows(_ANY_ANNOTATOR):
+        return calls
     return [row[0] for row in store.rows(f"{about} ORDER BY 1", (SUBJECT, number))]
 
 

@@ -36,17 +36,19 @@ def keep_endpoint(store: Store, model: str, record: Mapping[str, Json]) -> None:
 
 def hidden_prompts(store: Store) -> dict[str, str]:
     """{model: the system prompt that its template adds}, of models that have one."""
-    found = ((model, record.get("hidden_prompt")) for model, record in endpoints(store).items())
-    return {model: str(prompt) for model, prompt in found if prompt}
+    prompts = ((model, record.get("hidden_prompt")) for model, record in endpoints(store).items())
+    return {model: str(prompt) for model, prompt in prompts if prompt}
 
 
 def lines(store: Store) -> Iterator[tuple[str, str]]:
     """(model, what its endpoint said) of each model."""
     for model, record in endpoints(store).items():
-        told = (f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key))
-        said = "; ".join(told)
+        facts_told = (
+            f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key)
+        )
+        facts_joined = "; ".join(facts_told)
         unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
-        yield model, "; ".join(filter(None, (said, _thought(store, model), unknown)))
+        yield model, "; ".join(filter(None, (facts_joined, _thought(store, model), unknown)))
 
 
 def _thought(store: Store, model: str) -> str:
@@ -67,13 +69,13 @@ def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
     a record.
     """
     known = {model: record for model, record in endpoints(store).items() if model in models}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for key, name in NAMES.items():
-        told = {model: _text(record[key]) for model, record in known.items() if record.get(key)}
-        each = (f"{model} {text}" if len(known) > 1 else text for model, text in told.items())
-        if told:
-            found[name] = "; ".join(each)
-    return found
+        texts = {model: _text(record[key]) for model, record in known.items() if record.get(key)}
+        each = (f"{model} {text}" if len(known) > 1 else text for model, text in texts.items())
+        if texts:
+            by_name[name] = "; ".join(each)
+    return by_name
 
 
 def warnings(store: Store) -> Iterator[str]:
@@ -85,17 +87,17 @@ def warnings(store: Store) -> Iterator[str]:
         )
 
 
-def differences(one: Store, other: Store, whose: tuple[str, str]) -> Iterator[str]:
+def differences(first_run: Store, second_run: Store, whose: tuple[str, str]) -> Iterator[str]:
     """A line for each thing in which the endpoints of one model differ between two runs."""
-    first, second = endpoints(one), endpoints(other)
+    first, second = endpoints(first_run), endpoints(second_run)
     for model in first.keys() & second.keys():
         for key, name in NAMES.items():
             values = first[model].get(key), second[model].get(key)
             if None not in values and values[0] != values[1]:
-                told = " and ".join(
+                both = " and ".join(
                     f"{_text(value)} {where}" for value, where in zip(values, whose, strict=True)
                 )
-                yield f"{model} was asked through another endpoint: its {name} is {told}."
+                yield f"{model} was asked through another endpoint: its {name} is {both}."
 
 
 def _text(value: Json) -> str:

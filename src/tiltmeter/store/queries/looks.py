@@ -40,7 +40,7 @@ def keep_look(store: Store, number: int, look: Json) -> None:
 
 def looks(store: Store) -> list[str]:
     """The looks that were made, in their order, as JSON."""
-    return [one.content for one in artefacts.by_name(store, LOOK)]
+    return [artefact.content for artefact in artefacts.by_name(store, LOOK)]
 
 
 def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
@@ -89,18 +89,18 @@ def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
     """The SHA-256 of the ids of all trials up to a look and of the labels that some annotators
     gave them.
     """
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     query = "SELECT trial FROM trial_looks WHERE look <= ? ORDER BY n"
     for (trial,) in store.rows(query, (look,)):
-        found.update(trial.encode())
+        sha256.update(trial.encode())
     for annotator in sorted(annotators):
         query = (
             "SELECT id FROM labels WHERE current AND annotator = ? AND n IN"
             " (SELECT n FROM trial_looks WHERE look <= ?) ORDER BY id"
         )
         for (number,) in store.rows(query, (annotator, look)):
-            found.update(f"{number} ".encode())
-    return found.hexdigest()
+            sha256.update(f"{number} ".encode())
+    return sha256.hexdigest()
 
 
 def calls_up_to(store: Store, look: int) -> tuple[int, float]:

@@ -215,8 +215,8 @@ def by_outcome(store: Store) -> Iterator[AlikeOutputs]:
 
 
 def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
-    for subject, mode, value, found in rows:
-        yield AlikeOutputs(subject, mode, value, sorted(json.loads(found)))
+    for subject, mode, value, ids in rows:
+        yield AlikeOutputs(subject, mode, value, sorted(json.loads(ids)))
 
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:

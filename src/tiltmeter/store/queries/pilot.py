@@ -59,6 +59,6 @@ def kept(store: Store, subject: str) -> dict[str, str]:
     return held if isinstance(held, dict) else {}
 
 
-def keep(store: Store, subject: str, found: dict[str, str]) -> None:
+def keep(store: Store, subject: str, finding: dict[str, str]) -> None:
     """Keeps what a subject's pilot found."""
-    store.put(PILOT, {**(store.get(PILOT) or {}), subject: found})
+    store.put(PILOT, {**(store.get(PILOT) or {}), subject: finding})

@@ -77,8 +77,8 @@ class Imported(NamedTuple):
 
 def frozen(store: Store) -> Frozen:
     """Empty where nothing was fixed yet."""
-    found: Frozen | None = store.get("frozen")
-    return found or Frozen()
+    kept: Frozen | None = store.get("frozen")
+    return kept or Frozen()
 
 
 def source(store: Store) -> str:
@@ -103,19 +103,19 @@ def own_source(store: Store) -> bool:
 
 def definition(store: Store) -> Definition | None:
     """The protocol as the run keeps it, or None where it ships with tiltmeter."""
-    found: Definition | None = store.get("definition")
-    return found
+    kept: Definition | None = store.get("definition")
+    return kept
 
 
 def imports(store: Store) -> list[Imported]:
     """The files that were imported, in their order."""
-    return [Imported(**one) for one in store.get("imports") or ()]
+    return [Imported(**fields) for fields in store.get("imports") or ()]
 
 
-def add_import(store: Store, told: Imported) -> None:
+def add_import(store: Store, imported: Imported) -> None:
     """Keeps what was imported; the same file again is kept once."""
-    others = [one for one in imports(store) if one != told]
-    store.put("imports", [one._asdict() for one in (*others, told)])
+    others = [earlier for earlier in imports(store) if earlier != imported]
+    store.put("imports", [earlier._asdict() for earlier in (*others, imported)])
 
 
 def versions(store: Store) -> list[str]:
@@ -134,8 +134,8 @@ def keep_version(store: Store) -> None:
 
 def given_materials(store: Store) -> dict[str, str] | None:
     """Kind of material (a taxonomy) → the text that was given for it in place of finding it out."""
-    found: dict[str, str] | None = store.get("given")
-    return found
+    kept: dict[str, str] | None = store.get("given")
+    return kept
 
 
 class KeptCascade(NamedTuple):
@@ -149,7 +149,7 @@ class KeptCascade(NamedTuple):
 
 def cascades(store: Store) -> dict[str, KeptCascade]:
     """{annotator: how its judge was asked}."""
-    return {name: KeptCascade(*one) for name, one in (store.get("cascades") or {}).items()}
+    return {name: KeptCascade(*fields) for name, fields in (store.get("cascades") or {}).items()}
 
 
 def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -> None:
@@ -174,8 +174,8 @@ def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
 
 def shard(store: Store) -> ShardRecord | None:
     """Returns the shard that a run is; None for a whole run."""
-    found = store.get("shard")
-    return ShardRecord(**found) if found else None
+    kept = store.get("shard")
+    return ShardRecord(**kept) if kept else None
 
 
 def keep_shard(store: Store, record: ShardRecord) -> None:
@@ -194,25 +194,25 @@ def _part(possibly_paid: float, failed: int, shard: dict[str, Any] | None) -> Me
 
 def keep_merged_parts(store: Store, parts: Mapping[str, MergedPart]) -> None:
     """Keeps which runs were merged into this one."""
-    told = {
+    parts_by_name = {
         name: {**part._asdict(), "shard": part.shard._asdict() if part.shard else None}
         for name, part in parts.items()
     }
-    store.put("parts", told)
+    store.put("parts", parts_by_name)
 
 
 def failed_trials(store: Store) -> int:
     """Counts the trials that went unanswered when the run last asked its subjects."""
-    found: dict[str, int] | None = store.get("last_run")
-    return int(found["failed"]) if found else 0
+    kept: dict[str, int] | None = store.get("last_run")
+    return int(kept["failed"]) if kept else 0
 
 
 def planned_trials(store: Store) -> PlannedTrials:
     """The trials that a run was meant to have; empty in a run that was imported, or made before
     version 0.2.
     """
-    found: PlannedTrials | None = store.get("planned")
-    return found or {}
+    kept: PlannedTrials | None = store.get("planned")
+    return kept or {}
 
 
 def progress(store: Store) -> Progress:
@@ -220,7 +220,7 @@ def progress(store: Store) -> Progress:
     are there are the plan.
     """
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
-    ((answered, there),) = store.remembered_rows(query)
+    ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()
     meant = sum(sum(levels.values()) for modes in plans for levels in modes.values())
-    return Progress(int(answered), max(meant, int(there)))
+    return Progress(int(answered), max(meant, int(stored)))

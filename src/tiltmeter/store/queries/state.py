@@ -94,26 +94,26 @@ def digest(store: Store) -> str:
     """Computes the SHA-256 of all rows that a result rests on, sorted by key: the same for a run
     and for one that was merged of the same parts.
     """
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for table, names, order in _ROWS:
         every = public_columns(table, "r")
         asked = {name: every[name] for name in names.split()}
         for piece in read(store, asked, f"FROM {table} r {order}"):
             rows = zip(*piece.values(), strict=True)
-            found.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+            sha256.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
+    return sha256.hexdigest()
 
 
 def digest_beside(store: Store) -> str:
     """Computes the SHA-256 of what a report prints beside the rows of `digest`: the design, costs
     and tokens, the looks, the sheets of people.
     """
-    found, encode = hashlib.sha256(), json.JSONEncoder(ensure_ascii=False).encode
+    sha256, encode = hashlib.sha256(), json.JSONEncoder(ensure_ascii=False).encode
     for query in _BESIDE:
         for row in store.rows(query):
-            found.update(encode(row).encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+            sha256.update(encode(row).encode("utf-8", "surrogatepass"))
+    return sha256.hexdigest()
 
 
 def labels_mark(store: Store) -> str:

@@ -57,5 +57,5 @@ def factor_names(store: Store) -> list[str]:
 
 
 def size(store: Store, name: str) -> int:
-    """How many rows a table has."""
+    """Counts the rows of a table."""
     return int(store.first(f"SELECT count(*) FROM {name}")[0])

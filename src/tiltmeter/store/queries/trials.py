@@ -1,4 +1,6 @@
-"""What was planned: levels of the design, how often each was asked, what is still open."""
+"""The planned trials: levels of the design, the number of times each was asked, and those still
+open.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class TrialPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """What a subject was asked in a mode: the cells of the design, and how often at the most."""
+    """The extent of a subject's trials in a mode: the cells of the design, and the highest number
+    of times one was asked.
+    """
 
     subject: str
     mode: str
@@ -108,7 +112,7 @@ def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]
 
 
 def extents(store: Store) -> Iterator[Extent]:
-    """What was asked, by subject and mode."""
+    """Yields the extent of the trials, by subject and mode."""
     cells: dict[tuple[str, str], list[Mapping[str, str]]] = {}
     for subject, mode, factors in cells_asked(store):
         cells.setdefault((subject, mode), []).append(levels(factors))
@@ -118,7 +122,7 @@ def extents(store: Store) -> Iterator[Extent]:
 
 
 def open_trials(store: Store) -> int:
-    """How many planned trials have no output."""
+    """Counts the planned trials without an output."""
     query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
     return max(0, int(store.first(query)[0]))
 

@@ -119,7 +119,7 @@ class Claims:
     def nuisance(self) -> Nuisance | None:
         """The largest tested nuisance of the leading claims that was found."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
-        found = [one for facts in tested for one in facts.nuisances if one.found]
+        found = [nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found]
         own = [
             Nuisance(facts.spec.nuisance, (), facts.effect, True)
             for facts in self.every

@@ -85,8 +85,8 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
         "bounds": _bounds(facts.bounds),
         "detectable": row.detectable,
         "nuisances": [
-            {"name": one.name, "levels": dict(one.levels), "found": one.found}
-            for one in facts.nuisances
+            {"name": nuisance.name, "levels": dict(nuisance.levels), "found": nuisance.found}
+            for nuisance in facts.nuisances
         ],
         "value": row.value,
         "low": row.low,

@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from ....cues import Pairing, pair
@@ -57,14 +58,9 @@ class PromptDecision:
     texts: tuple[str, str] = ("", "")
 
     @property
-    def versions(self) -> bool:
-        """True if it has two versions."""
-        return self.decision in (PAIRED, MIRRORED, INSERTED)
-
-    @property
     def asked(self) -> bool:
-        """True if both versions are asked."""
-        return self.versions
+        """True if it has two versions, which are both asked."""
+        return self.decision in (PAIRED, MIRRORED, INSERTED)
 
     @property
     def question(self) -> str:
@@ -177,23 +173,17 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for one in decisions:
-            first, second = one.groups
-            a, b = map(_cell, one.texts)
-            table.writerow(
-                (
-                    one.prompt,
-                    one.line,
-                    one.item,
-                    one.swap,
-                    one.decision,
-                    one.reason,
-                    first,
-                    a,
-                    second,
-                    b,
-                )
+        for decision in decisions:
+            versions = zip(decision.groups, map(_cell, decision.texts), strict=True)
+            first = (
+                decision.prompt,
+                decision.line,
+                decision.item,
+                decision.swap,
+                decision.decision,
+                decision.reason,
             )
+            table.writerow((*first, *chain.from_iterable(versions)))
 
 
 def _cell(text: str) -> str:
@@ -216,9 +206,9 @@ def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecis
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row
     kept = []
-    for one in decisions:
-        place = told.get((one.prompt, one.swap))
-        kept.append(one if place is None else _changed(path.name, *place, one))
+    for decision in decisions:
+        place = told.get((decision.prompt, decision.swap))
+        kept.append(decision if place is None else _changed(path.name, *place, decision))
     return kept
 
 
@@ -235,7 +225,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
         groups=(row["first"].strip(), row["second"].strip()),
         texts=(texts[0], texts[1]),
     )
-    if not made.versions:
+    if not made.asked:
         return made
     if not all((*made.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
         raise UsageError(
@@ -251,7 +241,7 @@ def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[s
     """Returns lines that say how many prompts were paired, and why others were not."""
     lines = []
     for swap in swaps:
-        own = [one for one in decisions if one.swap == swap]
+        own = [decision for decision in decisions if decision.swap == swap]
         counts = Counter(one.decision for one in own)
         cued = len(own) - counts[NO_CUE] - counts[INSERTED]
         parts = [

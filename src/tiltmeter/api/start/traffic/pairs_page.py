@@ -27,14 +27,15 @@ def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[
         "<p>To change a decision, edit <code>cues.csv</code> beside this page and type the same "
         "command again.</p>",
     ]
-    for question in dict.fromkeys(one.question for one in decisions if one.versions):
-        own = [one for one in decisions if one.versions and one.question == question]
-        asked = "asked" if own[0].asked else "not asked"
-        parts.append(f"<h2>{escape(question)}: {len(own):,} {asked}</h2><table>")
+    for question in dict.fromkeys(decision.question for decision in decisions if decision.asked):
+        own = [
+            decision for decision in decisions if decision.asked and decision.question == question
+        ]
+        parts.append(f"<h2>{escape(question)}: {len(own):,} asked</h2><table>")
         parts.append("<tr><th>line</th><th>first</th><th>second</th></tr>")
-        parts += [_row(one) for one in own]
+        parts += [_row(decision) for decision in own]
         parts.append("</table>")
-    aside = [one for one in decisions if not one.versions and one.reason]
+    aside = [decision for decision in decisions if not decision.asked and decision.reason]
     if aside:
         parts.append(f"<h2>Set aside: {len(aside):,}</h2><table>")
         parts += [

@@ -35,7 +35,7 @@ class Prepared:
     @property
     def asked(self) -> list[PromptDecision]:
         """The decisions whose prompts are asked."""
-        return [one for one in self.decisions if one.asked]
+        return [decision for decision in self.decisions if decision.asked]
 
 
 def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:

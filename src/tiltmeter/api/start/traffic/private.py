@@ -35,10 +35,12 @@ def keep(
     with (out / PROMPTS).open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("prompt", "line", "item", "swap", "decision", "reason"))
-        for one in decisions:
-            hashed = hmac.new(key, one.prompt.encode(), sha256).hexdigest()[:16]
-            reason = one.reason.partition(":")[0]
-            table.writerow((hashed, one.line, one.item, one.swap, one.decision, reason))
+        for decision in decisions:
+            hashed = hmac.new(key, decision.prompt.encode(), sha256).hexdigest()[:16]
+            reason = decision.reason.partition(":")[0]
+            table.writerow(
+                (hashed, decision.line, decision.item, decision.swap, decision.decision, reason)
+            )
     kept = [row for row in estimates if _WORDS not in row.condition]
     (out / NUMBERS).write_text(json_csv.as_csv(kept), encoding="utf-8")
     if (working / baselines.FILE).exists():

@@ -31,7 +31,7 @@ _SUBJECTS = {
 
 def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
     """Returns the rows of the table of prompts: both versions of each that is asked."""
-    asked = [one for one in decisions if one.asked]
+    asked = [decision for decision in decisions if decision.asked]
     most = max((one.texts[0].count(BETWEEN) for one in asked), default=1)
     table = []
     for one in asked:

@@ -49,5 +49,7 @@ def redacted(row: Logged) -> Logged:
 def _is_card(value: str) -> bool:
     """True for digits with the check digit of a card (Luhn)."""
     digits = [int(one) for one in value if one.isdigit()][::-1]
-    doubled = [sum(divmod(2 * one, 10)) if place % 2 else one for place, one in enumerate(digits)]
+    doubled = [
+        sum(divmod(2 * digit, 10)) if place % 2 else digit for place, digit in enumerate(digits)
+    ]
     return sum(doubled) % 10 == 0

@@ -36,9 +36,11 @@ def sentences(
     are to one another. Of prompts that were asked as they stand in the log, without another name.
     """
     asked = {
-        one.texts[0].rpartition(BETWEEN)[2]: then[one.prompt]
-        for one in decisions
-        if one.asked and one.prompt in then and digest(one.texts[0])[:12] == one.prompt
+        decision.texts[0].rpartition(BETWEEN)[2]: then[decision.prompt]
+        for decision in decisions
+        if decision.asked
+        and decision.prompt in then
+        and digest(decision.texts[0])[:12] == decision.prompt
     }
     today: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for subject, prompt, outcome, text in run.outputs.select(

@@ -1,0 +1,48 @@
+"""The choice in a JSON object: {"answer": "she", "others": ["he"]}, {"approved": false}."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...languages.phrases import Language
+from ..text.json_replies import json_in
+from ..text.thought import without_thought
+
+
+def stated_in_json(
+    text: str,
+    is_option: Callable[[str], bool],
+    known: Language,
+    yes_no: tuple[str, str] | None,
+) -> str:
+    """Of a JSON object the one value that is nothing but an option, of several the one whose key
+    announces an answer, or yes or no of a key with a verb of decision; any other text as it is.
+    """
+    data = json_in(without_thought(text))
+    if not isinstance(data, Mapping):
+        return text
+    alone = {key: value for key, value in data.items() if isinstance(value, str)}
+    alone = {key: value for key, value in alone.items() if is_option(value)}
+    if len(alone) > 1:
+        alone = {key: alone[key] for key in alone if _announces(_words(key, known), known)}
+    if len(alone) == 1:
+        return next(iter(alone.values()))
+    said = {
+        value == (meant == "assent")
+        for key, value in data.items()
+        for meant in ("assent", "dissent")
+        if isinstance(value, bool) and known.has(_words(key, known), meant)
+    }
+    return yes_no[not said.pop()] if yes_no and len(said) == 1 else text
+
+
+def _words(key: str, known: Language) -> str:
+    return known.canonical(key.replace("_", " "))
+
+
+def _announces(words: str, known: Language) -> bool:
+    """True for "answer", "final decision": nothing but what announces."""
+    roles = [known.role(name) for name in ("conclusion", "announce", "filler", "option_nouns")]
+    for role in roles:
+        words = role.sub(" ", words)
+    return not words.strip()

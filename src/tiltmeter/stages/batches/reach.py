@@ -1,0 +1,147 @@
+"""The way to the provider of a batch: its model, its format, and waiting for a server that is not
+well. What somebody else's run names is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from ... import registry
+from ...errors import Interrupted, ModelError, TransientError, UsageError
+from ...models import Model
+from ...models.batch.file import FILE, FileBatches, names_own_file, path_of
+from ...models.batch.format import BatchFormat, Handed
+from ...models.batch.openai import OpenAIBatches
+from ...models.http import HttpModel
+from ...models.kinds import known_kind
+from ...store import Store
+from ...store.queries import batches
+from ...store.queries.batches import RESERVED, BatchRow
+from ..engine.limits import Limits, Stopped, pause
+from ..engine.open_models import Models
+from ..engine.retries import Patience, wait_asked_for
+from .lines import file_of
+
+FIRST_LOOK_S = 30.0  # between the first two looks at a batch
+T = TypeVar("T")
+
+
+class Batching(NamedTuple):
+    """The settings of batches. hands_in: False where requests are asked singly, and batches of an
+    earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
+    between the first two looks; file: where requests are written for somebody else to run, None for
+    the providers' own batches; pay_again: True to ask anew what may be paid for; trust: True to
+    read what somebody else's run names.
+    """
+
+    hands_in: bool = False
+    wait: bool = False
+    poll: float = FIRST_LOOK_S
+    file: Path | None = None
+    pay_again: bool = False
+    trust: bool = False
+
+
+class Way:
+    """The way to providers of batches. stop: set when the command is interrupted."""
+
+    def __init__(self, store: Store, models: Models, limits: Limits, how: Batching) -> None:
+        self._store, self._models, self._limits, self._how = store, models, limits, how
+        self.stop = asyncio.Event()
+
+    def form(self, model: Model) -> BatchFormat | None:
+        """Returns the format in which a model takes batches; None if it takes none."""
+        form = model.batches if isinstance(model, HttpModel) else None
+        if self._how.file is None:
+            return form
+        return FileBatches(self._how.file) if isinstance(form, OpenAIBatches) else None
+
+    def opened_form(self, name: str) -> BatchFormat | None:
+        """Returns the format of a model that was asked by this command; None if it takes none."""
+        model = self._models.opened(name)
+        return model.batches if isinstance(model, HttpModel) else None
+
+    async def pause(self, seconds: float) -> None:
+        """Sleeps; raises Interrupted where the command is."""
+        try:
+            await pause(seconds, self.stop)
+        except Stopped:
+            raise Interrupted(
+                "Stopped. Batches that are out go on; the same command collects them."
+            ) from None
+
+    async def reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
+        """The model of a batch and how it takes batches. UsageError for what somebody else's run
+        may name: a file outside its folder, a model that takes no batches.
+        """
+        self._refuse_foreign(row)
+        model = await self._models.get(row.model)
+        form = self.form(model)
+        if row.remote_id.startswith(FILE):
+            form = FileBatches(Path())
+        elif row.state != RESERVED and row.file_id != FILE:
+            form = model.batches if isinstance(model, HttpModel) else None
+        elif row.file_id == FILE and not self._how.hands_in:
+            form = FileBatches(Path())  # to be given up
+        elif row.file_id == FILE and self._how.file is None:
+            raise ModelError("A batch of this run is to be written to a file: give --batch-file.")
+        if not isinstance(model, HttpModel) or form is None:
+            raise ModelError(f"{row.model} takes no batches, and one of this run is out there.")
+        return model, form
+
+    def _refuse_foreign(self, row: BatchRow) -> None:
+        if self._how.trust:
+            return
+        how = "If that is what you want, type the same command with --trust."
+        if row.remote_id.startswith(FILE) and not names_own_file(
+            row.remote_id, self._store.folder, self._how.file
+        ):
+            path = path_of(row.remote_id)
+            raise UsageError(
+                f"{self._store.folder} names {path} as a batch, a file outside its folder that "
+                f"does not hold its requests. If it is yours, type: --batch-file {path}. {how}"
+            )
+        kind = known_kind(row.model)
+        if kind is None or kind.name not in registry.MODELS or not kind.batches:
+            raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
+        if not batches.is_own(row):
+            raise UsageError(
+                f"{self._store.folder} names a batch of {row.model} that you did not hand in on "
+                f"this machine: {row.remote_id or 'one without a receipt'}. {how}"
+            )
+
+    def handover(self, row: BatchRow) -> Handed:
+        """Returns what a provider is told of a batch."""
+        return Handed(
+            row.key,
+            row.model.partition(":")[2].partition("?")[0],
+            row.path,
+            row.requests,
+            file_of(self._store, row.key),
+            row.sent or row.since,
+            pictures="image" in row.path,
+            file_id=row.file_id,
+        )
+
+    async def patiently(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Does some work, again and again while the server is not well and patience lasts."""
+        patience = self.patience()
+        while True:
+            try:
+                return await work()
+            except TransientError as error:
+                await self.wait_for_next_try(patience, error)
+
+    def patience(self) -> Patience:
+        """Makes the patience with a server, as the limits of the run have it."""
+        return Patience(self._limits.patience)
+
+    async def wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
+        """Sleeps before another try. ModelError if patience has ended."""
+        wait = patience.next_wait(wait_asked_for(error), 0.0)
+        if wait is None:
+            raise ModelError(f"{error}. Run the same command again when the server is well.")
+        await self.pause(wait)
