@@ -21,9 +21,7 @@ from .protocol.design.mitigations import read_mitigations
 from .protocol.design.mitigations import with_mitigations as mitigated
 from .protocol.design.tables import Beside
 from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
-from .protocol.reading import load as loading
-from .protocol.reading import schema
-from .protocol.reading.load import load
+from .protocol.reading import load, schema
 from .protocol.reading.misnamed import misnamed
 from .protocol.source import copies
 from .protocol.source.frames import as_data
@@ -135,14 +133,12 @@ def protocol_names() -> list[str]:
 
 def has_outside() -> bool:
     """True if another package adds a protocol or a kind of anything."""
-    groups = ("protocols", "models", "instruments", "measures", "importers")
-    return any(map(_entry_points, groups))
+    return any(map(_entry_points, ("protocols", "models", "instruments", "measures", "importers")))
 
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is one of another package."""
-    shipped = name in PROTOCOLS or name in COMPANIONS or name in sourced_names()
-    return shipped or name in _entry_points("protocols")
+    return name in protocol_names() or name in sourced_names()
 
 
 @lru_cache
@@ -194,7 +190,7 @@ def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
     """Loads a protocol with the texts of a copy. UsageError if the copy is not the release."""
     is_path = release.protocol.endswith(".toml")
     file = Path(release.protocol) if is_path else _HOME / release.protocol / "protocol.toml"
-    return load(file, instrument_kind, texts=release.texts(path), shown=path)
+    return load.load(file, instrument_kind, texts=release.texts(path), shown=path)
 
 
 def protocol(name: str | Path | Protocol) -> Protocol:
@@ -205,7 +201,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return name
     name = str(name)
     if name.endswith(".toml"):
-        return _sourced(name) if is_sourced(name) else load(Path(name), instrument_kind)
+        return _sourced(name) if is_sourced(name) else load.load(Path(name), instrument_kind)
     if name in PROTOCOLS or name in COMPANIONS:
         return _built_in(name)
     if name in _DECLARED:
@@ -213,7 +209,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
     if is_sourced(name):
         return _sourced(name)
     if name in _entry_points("protocols"):
-        return load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
+        return load.load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
     if refusal := misnamed(Path(name)):
         raise UsageError(refusal)
     known = [*protocol_names(), *sourced_names(), *_DECLARED]
@@ -249,7 +245,7 @@ def _sourced(name: str) -> Protocol:
 
 @lru_cache
 def _built_in(name: str) -> Protocol:
-    return load(_HOME / COMPANIONS.get(name, f"{name}/protocol.toml"), instrument_kind)
+    return load.load(_HOME / COMPANIONS.get(name, f"{name}/protocol.toml"), instrument_kind)
 
 
 def declare(keys: ProtocolKeys) -> Protocol:
@@ -257,7 +253,7 @@ def declare(keys: ProtocolKeys) -> Protocol:
     data = as_data(keys)
     place = SourceLocation("Protocol.declare(…)", "", data)
     taken = [*protocol_names(), *sourced_names()]
-    declared = loading.declare(data, Beside(Path()), place, instrument_kind, taken)
+    declared = load.declare(data, Beside(Path()), place, instrument_kind, taken)
     _DECLARED[declared.name] = declared
     return declared
 
@@ -276,7 +272,7 @@ def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
     pictures = dict(known.get("pictures", {}))
     beside = Beside(None, dict(known["files"]), pictures=pictures, shown=asked.picture_folder)
     place = SourceLocation(f"{asked.name} with mitigations", "", data)
-    declared = loading.declare(data, beside, place, instrument_kind, stored=True)
+    declared = load.declare(data, beside, place, instrument_kind, stored=True)
     _DECLARED[declared.name] = declared
     return declared
 
@@ -321,6 +317,11 @@ def _record(instrument: Callable[..., ReadyInstrument]) -> InstrumentKind:
 def instrument_kinds() -> list[InstrumentKind]:
     """Lists all kinds of instruments, those of other packages too."""
     return [instrument_kind(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))]
+
+
+def instrument(kind: str, name: str = "") -> Callable[..., ReadyInstrument]:
+    """Returns the class of a kind of instrument, for scripts that read answers without a run."""
+    return instrument_kind(kind, name).make
 
 
 def schema_for_editors() -> dict[str, Json]:
