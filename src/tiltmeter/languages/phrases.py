@@ -68,6 +68,8 @@ class Language:
     def __init__(self, known: Pack) -> None:
         # options that come with each row ask for the pack's phrases again and again
         self._recent = lru_cache(maxsize=32_768)(self._canonical)
+        # several rules look at one reply and at its prompt
+        self._latest = lru_cache(maxsize=64)(self._canonical)
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
@@ -88,7 +90,7 @@ class Language:
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
-        return self._recent(text) if len(text) <= PHRASE else self._canonical(text)
+        return (self._recent if len(text) <= PHRASE else self._latest)(text)
 
     def _canonical(self, text: str) -> str:
         if not self._reads_boxes and "\\" in text:

@@ -51,6 +51,7 @@ _WORDS_A_SLIP = 4  # words of a sentence of which one may be another
 _ALONE = 2  # words of an answer that is nothing but another word
 
 Part = tuple[str, str]  # a stretch of canonical text, and the mark after it
+Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blank
 
 
 class Sentences(NamedTuple):
@@ -61,7 +62,7 @@ class Sentences(NamedTuple):
 
     filled: Mapping[str, str]
     asked: Collection[str]
-    around: Collection[tuple[str, str]]
+    around: Collection[Frame]
     begun: Collection[Sequence[str]] = ()
 
 
@@ -74,6 +75,7 @@ class Blank:
         self, forms: Forms, language: Language, marker: Marker, rules: Callable[[str], str]
     ) -> None:
         self._forms, self._language, self._marker, self._rules = forms, language, marker, rules
+        self._verbs = language.pack.list_of("copula")
         self._cases = {
             language.canonical(case): option
             for option, written in forms.items()
@@ -125,7 +127,7 @@ class Blank:
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
         said = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
-        if any(self._fills(part, *frame) for part in said for frame in around):
+        if any(self._fills(part, around) for part in said):
             return NEITHER
         if not filled or self._names(canonical):
             return ""
@@ -141,7 +143,7 @@ class Blank:
         if not around or values(self._marker.mark(canonical)) != {THIRD}:
             return False
         parts = [part for part, _ in _parts(canonical)]
-        return any(self._fills(part, *frame) for part in parts for frame in around)
+        return any(self._fills(part, around) for part in parts)
 
     def word(self, part: str, most: int = _ALONE) -> str:
         """The option of a pronoun's other case, `neither` for another word or two (so many at
@@ -158,18 +160,21 @@ class Blank:
             return ""
         return NEITHER if self._marker.content(part) else ""
 
-    def _fills(self, part: str, before: str, after: str) -> bool:
+    def _fills(self, part: str, around: Collection[Frame]) -> bool:
         """True if a part is the sentence of the prompt with some words in its blank."""
         words = part.split()
-        first = self._follow(words, before.split())
-        last = self._follow(words[::-1], after.split()[::-1])
+        return any(self._fills_one(words, before, after) for before, after in around)
+
+    def _fills_one(self, words: list[str], before: Sequence[str], after: Sequence[str]) -> bool:
+        first = self._follow(words, before)
+        last = None if first is None else self._follow(words[::-1], after[::-1])
         if first is None or last is None:
             return False
-        middle = " ".join(words[first : len(words) - last])
-        room = _OTHER_LETTERS if middle and is_unspaced(middle[0]) else _OTHER_WORDS
-        words = [word for word in middle.split() if word.isalpha()]
-        repeated = len(words) > 1 and {*words} <= {*before.split(), *after.split()}
-        return 0 < len(words) <= room and not repeated
+        middle = words[first : len(words) - last]
+        room = _OTHER_LETTERS if middle and is_unspaced(middle[0][0]) else _OTHER_WORDS
+        new = [word for word in middle if word.isalpha()]
+        repeated = len(new) > 1 and {*new} <= {*before, *after}
+        return 0 < len(new) <= room and not repeated
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
         """How many words at the beginning hold a frame in its order, with a few more words inside
@@ -179,7 +184,7 @@ class Blank:
         others = len(frame) // _WORDS_A_SLIP  # words that may still be others
         if frame and others < 2 and words[:1] != [*frame[:1]]:
             return None
-        verbs, at, more = self._language.pack.list_of("copula"), 0, 0
+        verbs, at, more = self._verbs, 0, 0
         for number, due in enumerate(frame):
             while at < len(words) and words[at] != due:
                 if due in verbs and words[at] in (*verbs, "be"):
@@ -237,16 +242,16 @@ class Blank:
             for before, after in around
             if not before and len(after.split()) >= (_BEGUN if is_unspaced(after[0]) else _LEAST)
         ]
-        return Sentences(filled, asked, around, begun)
+        words = {(tuple(before.split()), tuple(after.split())) for before, after in around}
+        return Sentences(filled, asked, words, begun)
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Frames, also with the verb that another word in the blank needs ("I am the most …")."""
-        verbs = self._language.pack.list_of("copula")
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")
-            if not before and first in verbs and rest:
-                yield from (("", f"{verb} {rest}") for verb in verbs)
+            if not before and first in self._verbs and rest:
+                yield from (("", f"{verb} {rest}") for verb in self._verbs)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
         """What stands before and after a word at an end of a sentence; then the same turned round

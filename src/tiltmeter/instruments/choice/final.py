@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import DENYING, NEVER, Language
@@ -40,6 +41,7 @@ class Final:
         labels = "|".join(re.escape(label) for run in _LABELS for label in run)
         self._label = re.compile(rf"(?<= )(?:{labels})(?= )")
         self._listed = re.compile(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
+        self._asked = lru_cache(maxsize=64)(self._order_of)
 
     def option(self, told: str, prompt: str, *, whole: bool = True) -> str:
         """The option that the end of an answer states; "" for none. told: canonical text without
@@ -124,11 +126,14 @@ class Final:
 
     def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
         """The options by the order in which the prompt names them, and by the labels of a list."""
+        order, labelled = self._asked(prompt)
+        return order, self._labels(self._marker.mark(told)) or labelled
+
+    def _order_of(self, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
         asked = self._marker.mark(self._language.canonical(prompt))
         order = list(dict.fromkeys(re.findall(r"(?<= )@(\d+)(?= )", asked.replace("+", " @"))))
-        labelled = self._labels(self._marker.mark(told)) or self._labels(asked)
         whole = len(order) == len(self._options)
-        return (dict(enumerate(order)) if whole else {}), labelled
+        return (dict(enumerate(order)) if whole else {}), self._labels(asked)
 
     def _labels(self, marked: str) -> dict[int, str]:
         """Place → option of a list that has each option once, from its first label on."""

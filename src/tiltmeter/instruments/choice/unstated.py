@@ -42,6 +42,8 @@ class Unstated:
         self._language, self._marker, self._statements = language, marker, statements
         self._blank, self._options, self._yes_no = blank, options, yes_no
         self._passing, self._asked = passing, Asked(language)
+        said_no = map(self._canonical, language.pack.list_of("no"))
+        self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
 
     def only(self, text: str, canonical: str, prompt: str) -> str:
         """The only option that is named, or `neither` for another word that is quoted as the
@@ -96,7 +98,19 @@ class Unstated:
                 said |= {not meant for meant in self._meant(clause)}
             elif not (before and self._weighs(before) and before.sentence == clause.sentence):
                 said |= self._says(clause, before, prompt)
-        return self._yes_no[not said.pop()] if len(said) == 1 else ""
+        option = self._yes_no[not said.pop()] if len(said) == 1 else ""
+        return "" if option and self._puts_another(option, clauses) else option
+
+    def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
+        """True if a clause puts the other option by its name, which is not a mere yes or no: "I
+        don't agree. We should accept".
+        """
+        own = str(self._options.index(option))
+        return self._by_name and any(
+            {value for value in values(clause.text) if value.isdigit()} - {own}
+            and not (clause.question or clause.barred or self._statements.denies(clause))
+            for clause in clauses
+        )
 
     def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
         """What a clause decides: True for yes, False for no. before: the one that it goes on."""
