@@ -33,7 +33,7 @@ def command(
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> None:
-    """Follow runs over time: what changed, and what moved by more than noise. Runs are ordered by
+    """Follow runs over time: what changed, and what moved. Noise is told apart; runs are ordered by
     their dates.
     """
     from rich.console import Console

@@ -103,7 +103,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
     def pooled(*, successes: Sequence[float], n: Sequence[float], confidence: float = 0.95) -> Any:
         return wilson.wilson(float(sum(successes)), float(sum(n)), confidence=confidence)
 
-    from tiltmeter.analyse.measures import shares
+    from tiltmeter.analyse.measures import estimate_rows
 
     class Pooled:
         """The module with one function in place of the right one."""
@@ -113,7 +113,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
         def __getattr__(self, name: str) -> Any:
             return getattr(rates, name)
 
-    monkeypatch.setattr(shares, "rates", Pooled())
+    monkeypatch.setattr(estimate_rows, "rates", Pooled())
     assert "share_she" in [check.what for check in wrong("roles", "fair")]
 
 
