@@ -105,13 +105,13 @@ class WordList:
             for alias, printed in self.data.get("also", {}).items()
         }
         known_forms = (*also.items(), *self.forms.items(), *inflected)
-        for form, lexeme in known_forms:
-            if lexeme:
-                yield without_accents(form), lexeme
-                spelled = form
+        for written, meant in known_forms:
+            if meant:
+                spelled = written
                 for letter, others in self.data.get("spellings", ()):
                     spelled = spelled.replace(letter, others)
-                yield from ((spelled, lexeme), (without_accents(spelled), lexeme))
+                plain = (without_accents(written), spelled, without_accents(spelled))
+                yield from ((shape, meant) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
         """The words in other genders, numbers and cases ("creativa", "pewna siebie")."""
