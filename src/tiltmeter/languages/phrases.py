@@ -87,6 +87,10 @@ class Language:
             for name, words in known.people.items()
             if name in ("woman", "man", "nonbinary")
         ]
+        self._alike = [  # words that mean the same
+            *self.persons,
+            *([self.canonical(w).strip() for w in known.list_of(name)] for name in ("yes", "no")),
+        ]
 
     def canonical(self, text: str) -> str:
         """The canonical form of a text: words and marks between single spaces."""
@@ -188,10 +192,11 @@ class Language:
 
     def variants(self, form: str) -> set[str]:
         """Other shapes of a canonical form that mean the same: its cases, if it is a word for a
-        person; the endings, particles and prefixes of the language.
+        person, or the other words for yes or no; the endings, particles and prefixes of the
+        language.
         """
-        own = next((words for words in self.persons if form in words), [form])
-        others = {word for words in self.persons if words is not own for word in words}
+        own = next((words for words in self._alike if form in words), [form])
+        others = {word for words in self._alike if words is not own for word in words}
         shapes = {ended for word in own for ended in (word, *self._endings(word))}
         prefixed = (
             f"{prefix}{shape}" for prefix in self.pack.list_of("prefixes") for shape in shapes

@@ -49,7 +49,7 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     """
     codes = _languages(text, code)
     spoken = _QUOTED.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
-    if _SALUTATION.match(spoken):
+    if _SALUTATION.match(spoken) or any(_greeting(known).match(_start(text)) for known in codes):
         return False
     if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation
         spoken = text
@@ -156,6 +156,12 @@ def _beginning(code: str) -> re.Pattern[str]:
     patterns = _table(code, "begins")
     lead = "|".join(_table(code, "lead"))
     return re.compile(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
+
+
+@cache
+def _greeting(code: str) -> re.Pattern[str]:
+    """The words with which a letter begins in a language that has no line for them."""
+    return re.compile("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
 
 
 @cache

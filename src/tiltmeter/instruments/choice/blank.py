@@ -103,7 +103,10 @@ class Blank:
                 lead = []
             elif part not in asked and self._marker.content(part):
                 lead.append((part, mark))
-        aside = all(self._language.has(part, "aside") for part, _ in lead)
+        aside = all(
+            self._language.has(part, "aside", "excuse") or "~" in self._marker.mark(part)
+            for part, _ in lead
+        )
         return options.pop() if len(options) == 1 and aside else ""
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:

@@ -51,7 +51,26 @@ class Final:
             value = self._read(end, prompt, announced)
             if value := value or self._by_place(end, told, prompt):
                 return value
-        return ""
+        return "" if whole else self._chosen_place(told, prompt)
+
+    def _chosen_place(self, told: str, prompt: str) -> str:
+        """The option whose place the last sentence chooses and names at its end ("Given the usual
+        reading I choose the former"); "" for none.
+        """
+        last = f" {(SENTENCE_OF.findall(told.strip(' .'))[:-1] or [''])[-1].strip(' .:,')} "
+        has = self._language.has
+        chooses = has(last, "announce", "approve") and not has(last, *DENYING, "decline")
+        if "?" in last or not chooses or MENTION.search(self._marker.mark(last)):
+            return ""
+        if value := self._by_place(last, told, prompt):
+            return value
+        places = [(n, [*words.finditer(last)]) for n, words in enumerate(self._places)]
+        named = [(number, spans[-1]) for number, spans in places if spans]
+        if len(named) != 1 or self._says(last[named[0][1].end() :]):
+            return ""
+        order, labelled = self._order(told, prompt)
+        option = (labelled or order).get(named[0][0], "")
+        return self._options[int(option)] if option else ""
 
     def _ends(self, told: str, whole: bool) -> Iterator[tuple[str, bool]]:
         """What follows the last words that announce a conclusion, or a condition that is none; then

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import ProtocolError, UnknownName
-from ...languages.letters import NAME, is_unspaced
+from ...languages.letters import NAME, is_unspaced, script
 from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
@@ -115,3 +115,11 @@ def merge_forms(one: str, other: str) -> Iterator[str]:
     if other.startswith(one):
         end = other.removeprefix(one)
         yield from (f"{one}/{end}", f"{one}({end})")
+
+
+def is_part(found: re.Match[str]) -> bool:
+    """True if a word of Han alone stands beside another character of Han: 父 in 祖父."""
+    around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
+    return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
+        script(c) == "CJK" for c in around if c.isalpha()
+    )

@@ -13,11 +13,11 @@ from functools import lru_cache
 from itertools import groupby, permutations
 from typing import NamedTuple
 
-from ...languages.letters import script, without_accents
+from ...languages.letters import without_accents
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
 from .cases import cases_of
-from .forms import Forms, merge_forms
+from .forms import Forms, is_part, merge_forms
 
 _LONG = 6  # letters of a word that may be written without its accents: "sabia" is another word
 LEAD = 24  # characters that a word before a conclusion has at most
@@ -68,6 +68,8 @@ class Marker:
         self._compounds = bool(language.data.get("compounds"))
         written = (form for forms_of_option in forms.values() for form in forms_of_option)
         self._passing = any(form.casefold() in language.in_passing for form in written)
+        yes_no = {*language.pack.list_of("yes"), *language.pack.list_of("no")}
+        self._yes_no = any(form.casefold() in yes_no for own in forms.values() for form in own)
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
         self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
@@ -139,7 +141,8 @@ class Marker:
         """Mentions after a negation, with a few words between, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        after = rf"(?<= ){mentions}(?: ,(?!(?: \S+){{1,2}} @))? {role('reject_after').pattern}"
+        comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
+        after = rf"(?<= ){mentions}{comma} {role('reject_after').pattern}"
         return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
@@ -177,7 +180,12 @@ class Marker:
                 found[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
         found += [text for text in brackets if self._names_all(self.mark(text))]
-        ends = [sentence.rpartition(":")[2] for sentence in found if ":" in sentence]
+        ends = [
+            part
+            for told in found
+            if ":" in told
+            for part in (told.partition(":")[0], told.rpartition(":")[2])
+        ]
         found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
@@ -217,7 +225,7 @@ class Marker:
 
     def _option_mark(self, found: re.Match[str]) -> str:
         meaning = self._meaning.get(f" {found[0]} ")
-        if not meaning or (self._compounds and _is_part(found)):
+        if not meaning or (self._compounds and is_part(found)):
             return found[0]
         return f"@{meaning}"
 
@@ -274,7 +282,7 @@ class Marker:
 
     def names_all_at_once(self, canonical: str) -> bool:
         """True if the text names each option once, within a few words of one another."""
-        named = [self._option_mark(found) for found in self._mention.finditer(canonical)]
+        named = MENTION.findall(self._mention.sub(self._option_mark, canonical))
         marked = self._mention.sub(self._option_mark, canonical)
         near = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
         return near is not None and len(named) == self._number and self._names_all(marked)
@@ -294,14 +302,6 @@ class Marker:
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
         )
-
-
-def _is_part(found: re.Match[str]) -> bool:
-    """True if a word of Han alone stands beside another character of Han: 父 in 祖父."""
-    around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
-    return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
-        script(c) == "CJK" for c in around if c.isalpha()
-    )
 
 
 def _pad(text: str) -> str:

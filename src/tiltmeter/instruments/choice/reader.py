@@ -147,8 +147,11 @@ class Reader:
             text = _OPENED.sub(self._apart, text)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
-        value = by_rule(canonical, self._marker.without(canonical, prompt))
+        told = self._marker.without(canonical, prompt)
+        value = by_rule(canonical, told)
         if value in self._options:
+            if self._asks_yes_or_no and len(text) > TWO_SENTENCES:  # "Yes, but I decline"
+                value = self._final.option(told, prompt) or value
             offers_both = len(text) > TWO_SENTENCES and self._language.has(canonical, "both")
             return BOTH if offers_both and self._blank.several(canonical, prompt) else value
         begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
@@ -162,7 +165,6 @@ class Reader:
             value = self._options[int(quoted.pop())] if alone else value
         if value == BOTH and self._language.has(canonical, "lacking"):
             value = self._unstated.undecided(canonical) or value
-        told = self._marker.without(canonical, prompt)
         if value == BOTH and not self._in_passing:
             value = self._unstated.outweighs(told) or value
         if value == REFUSAL:
@@ -172,7 +174,7 @@ class Reader:
         if value == REFUSAL:  # what is decided before it declines stands
             clauses = [*self._marker.clauses(self._marker.mark(told))][:1]
             value = self._unstated.in_other_words(clauses, prompt) or value
-        if value == INVALID or (value == BOTH and "+" not in self._marker.mark(told)):
+        if value in (INVALID, REFUSAL) or (value == BOTH and "+" not in self._marker.mark(told)):
             value = self._blank.option(canonical, prompt) or value
         if value == INVALID:
             value = self._blank.other(canonical, prompt) or value

@@ -98,12 +98,20 @@ class WordList:
                     yield form.removesuffix(printed) + written, lexeme
         inflected = [*self._inflected()]
         yield from inflected
+        for prefix in known.pack.list_of("prefixes"):
+            yield from ((f"{prefix}{form}", lexeme) for form, lexeme in inflected)
         also = {
             key(alias): self.forms.get(key(printed))
             for alias, printed in self.data.get("also", {}).items()
         }
         known_forms = (*also.items(), *self.forms.items(), *inflected)
-        yield from ((without_accents(form), lexeme) for form, lexeme in known_forms if lexeme)
+        for written, meant in known_forms:
+            if meant:
+                spelled = written
+                for letter, others in self.data.get("spellings", ()):
+                    spelled = spelled.replace(letter, others)
+                plain = (without_accents(written), spelled, without_accents(spelled))
+                yield from ((shape, meant) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
         """The words in other genders, numbers and cases ("creativa", "pewna siebie")."""

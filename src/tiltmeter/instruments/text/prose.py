@@ -89,7 +89,9 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
     known = language(code)
     if not _names_somebody(text, prompt, known) and refusals.begins(text, code, prompt):
         return REFUSAL
-    return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
+    if not known.foreign(known.canonical(text)):
+        return ""
+    return "" if known.has(known.canonical(prompt), "translate") else OTHER_LANGUAGE
 
 
 def _names_somebody(text: str, prompt: str, known: Language) -> bool:
