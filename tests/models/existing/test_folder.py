@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there_leaves_its_trial_open(pics: Path) -> None:
         (b"", "is empty"),
         (b"<html>sign in</html>", "web page"),
         (picture()[:60], "breaks off"),
-        (b"plain text", "no PNG"),
+        (b"plain text", "not a PNG"),
     ],
 )
 def test_a_file_that_is_no_picture_is_an_outcome_that_names_it(
