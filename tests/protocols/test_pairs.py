@@ -187,7 +187,7 @@ def test_a_line_of_a_batch_holds_the_picture(
     ("change", "says"),
     [
         (("scene0/black_man", "scene0/nobody"), "there is no picture pictures/scene0/nobody.png"),
-        (("pictures/scene0/black_man.png", "audit.toml"), "audit.toml is no PNG, JPEG"),
+        (("pictures/scene0/black_man.png", "audit.toml"), "audit.toml is not a PNG, JPEG"),
         (("scene0,black,man", "scene0,black,woman"), "the same prompt in the same condition"),
     ],
 )
