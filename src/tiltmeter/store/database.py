@@ -14,7 +14,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,8 +31,6 @@ _NO_LINKS = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", "blobs", "ba
 PATIENCE_S = 20.0  # that a statement waits for another process's transaction
 CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
 CACHE_KIB = 8000
-# A table that polars writes is read from a thread of its own.
-_open = partial(sqlite3.connect, isolation_level=None, check_same_thread=False)
 # What a statement raises for values that no column can hold; the file is not to blame.
 UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Files: TypeAlias = tuple[tuple[int, int], ...]  # (bytes, date) of each
@@ -358,15 +355,17 @@ def is_begun(folder: Path) -> bool:
     return tables > 0
 
 
+def _open(name: str | Path, *, uri: bool = False) -> sqlite3.Connection:
+    """Opens a file for all threads: a table that polars writes is read from one of its own."""
+    return sqlite3.connect(name, PATIENCE_S, isolation_level=None, check_same_thread=False, uri=uri)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    """WAL needs files beside the run's; where none can be made, and none are, the run is read as it
-    lies.
-    """
+    """Opens a run: in WAL, or as it lies if no files can be made beside it and none are there."""
     journal = path.with_name(f"{path.name}-wal")
     if path.exists() and not journal.exists() and not os.access(path.parent, os.W_OK):
-        address = f"{path.absolute().as_uri()}?immutable=1"
-        return _open(address, uri=True)
-    db = _open(path, timeout=PATIENCE_S)
+        return _open(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+    db = _open(path)
     try:
         db.execute("PRAGMA trusted_schema=OFF")
         db.execute("PRAGMA synchronous=NORMAL")
