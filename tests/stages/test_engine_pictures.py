@@ -39,6 +39,7 @@ class Studio(Queued):
 
     def __init__(self, polls: int = 1) -> None:
         self.name, self.polls, self.orders, self.looks = "studio", polls, 0, 0
+        self.waiting = 0  # orders that never get ready, each look at one counted
 
     async def submit(self, request: Request) -> str:
         self.orders += 1
@@ -50,6 +51,7 @@ class Studio(Queued):
         if self.looks < self.polls:
             raise TransientError("the connection was lost", 0.0)
         if self.polls < 0:
+            self.waiting += 1
             await asyncio.sleep(3600)
         return Reply("", picture=picture())
 
@@ -61,16 +63,25 @@ def job(name: str) -> Job:
 
 
 def drive(
-    store: Store, model: Model, names: str, stop: float = 0.0, limits: Limits | None = None
+    store: Store, model: Model, names: str, stop: int = 0, limits: Limits | None = None
 ) -> Tally:
+    """Runs a job per name; stop: the number of orders waited for at which the run is stopped."""
+
     async def work() -> Tally:
         async with Models(lambda name: model) as models:
             engine = Engine(store, models, limits or Limits())
-            if stop:
-                asyncio.get_running_loop().call_later(
-                    stop, lambda: engine._halt(Unanswered("stopped"))
-                )
+            if isinstance(model, Studio) and stop:
+                halting = asyncio.create_task(halt(engine, model, model.waiting + stop))
+                try:
+                    return await engine.drive(job(name) for name in names)
+                finally:
+                    halting.cancel()
             return await engine.drive(job(name) for name in names)
+
+    async def halt(engine: Engine, studio: Studio, waiting: int) -> None:
+        while studio.waiting < waiting:
+            await asyncio.sleep(0.01)
+        engine._halt(Unanswered("stopped"))
 
     return asyncio.run(work())
 
@@ -137,7 +148,7 @@ def test_what_work_may_cost_is_counted_once_until_it_is_fetched(tmp_path: Path) 
     with Store(tmp_path, create=True, writing=True) as store:
         for _ in range(2):  # stopped twice, and once more the cap has room for what is paid already
             with pytest.raises(Unanswered, match="stopped"):
-                drive(store, studio, "a", 0.1, limits)
+                drive(store, studio, "a", 1, limits)
             assert settings.possibly_paid(store) == pytest.approx(0.04)
         studio.polls, studio.looks = 3, 0  # and two looks meet a lost connection
         tally = drive(store, studio, "a", limits=limits)
@@ -151,7 +162,7 @@ def test_a_run_stopped_while_it_waits_goes_on_with_the_same_work(tmp_path: Path)
         Store(tmp_path, create=True, writing=True) as store,
         pytest.raises(Unanswered, match="stopped"),
     ):
-        drive(store, studio, "ab", stop=0.2)
+        drive(store, studio, "ab", stop=2)
     assert studio.orders == 2
     studio.polls = 1
     with Store(tmp_path, writing=True) as store:
