@@ -8,6 +8,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.instruments import Instrument, Judge, Learner, Panel, Parser, Team
+from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import Answered, Label, Output, Reply, Sampling, Steps, Trial
 
@@ -107,3 +108,8 @@ def test_what_an_answer_means_is_what_is_labelled() -> None:
             for text in kind.examples(spec, value, "en"):
                 item = Answered(TRIAL, Output("t", "answer", text, ""), Reply(text))
                 assert labels(instrument, item) == [value], text
+
+
+def test_a_script_gets_the_class_of_a_kind_without_a_run() -> None:
+    (spec,) = registry.protocol("roles").instruments
+    assert isinstance(registry.instrument("choice")(spec), Choice)

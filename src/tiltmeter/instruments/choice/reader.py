@@ -49,8 +49,7 @@ The value, the first that fits:
   option          only one option is named, in a clause that negates nothing: in languages whose
                   pack says `named`, which know fewer phrases than English.
   invalid         the rest: other words, one option only named, one option only rejected (the other
-                  is never inferred), instructions to
-                  whoever reads it.
+                  is never inferred), instructions to whoever reads it.
 """
 
 from __future__ import annotations
