@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..records import Json, __version__
 from ..system import intake
+from ..system.writing import write_whole
 
 MANIFEST = "ro-crate-metadata.json"
 SIGNATURE = f"{MANIFEST}.sig"  # of signing.py
@@ -73,9 +74,7 @@ def write_manifest(folder: Path, about: About) -> Path:
 
 def save_manifest(target: Path, manifest: Mapping[str, Json]) -> None:
     """Writes a manifest whole or not at all."""
-    part = target.with_name(f".{target.name}.part")
-    part.write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(target)
+    write_whole(target, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
 
 
 def _head(about: About) -> list[dict[str, Json]]:
