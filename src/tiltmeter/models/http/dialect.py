@@ -33,7 +33,7 @@ def part(
     """Parts wanted parameters into those that are sent and the names of those left out. None is not
     wanted. names: {parameter: its name among the omitted}, if they differ.
     """
-    sent = {name: value for name, value in wanted.items() if value is not None}
+    sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
     left = [name for name in sent if names.get(name, name) in omitted] if omitted else []
     for name in left:
         del sent[name]
