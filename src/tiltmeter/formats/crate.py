@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..models.http.body import list_at, text_at
 from ..records import Json, __version__
 from ..system import intake
 from ..system.writing import write_whole
@@ -192,6 +193,18 @@ def read_manifest(folder: Path) -> bytes:
     if path.is_symlink():
         raise intake.NotTaken(path, "is a link")
     return intake.read_bytes(path, intake.MOST_DECLARED_BYTES)
+
+
+def graph_of(manifest: Json) -> list[dict[str, Json]]:
+    """The entities of a manifest; what names itself by no text is none."""
+    graph = list_at(manifest, "@graph")
+    return [one for one in graph if isinstance(one, dict) and text_at(one, "@id")]
+
+
+def ids(reference: Json) -> list[str]:
+    """Lists the entities that are referred to: one, several or none."""
+    several = reference if isinstance(reference, list) else [reference]
+    return [text_at(one, "@id") for one in several if text_at(one, "@id")]
 
 
 def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
