@@ -159,7 +159,7 @@ class _ClaimSize:
 def _size_of(
     asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, trials: int
 ) -> _ClaimSize:
-    measure = _measure(asked.protocol, claim)
+    measure = next(spec for spec in asked.protocol.measures if spec.name == claim.measure)
     labels = labels_of(asked.protocol, measure, claim.condition.get("language", ""))
     is_items = claim.statistic in ("items", "words")
     conditions = sides_of(measure) if is_items else _groups(measure, claim)
@@ -173,10 +173,6 @@ def _size_of(
     cue = asked.protocol.cues.get((measure.contrast or {}).get("factor", ""))
     sized = _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds, cue)
     return sized if sized.words is None else replace(sized, ratio=sampling_ratio(sized.words))
-
-
-def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
-    return next(spec for spec in protocol.measures if spec.name == claim.measure)
 
 
 def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
