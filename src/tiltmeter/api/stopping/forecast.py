@@ -20,7 +20,7 @@ from ...stages.planning import plan as planning
 from ...stages.planning.cost import Totals
 from ...stages.planning.plan import Choices
 from ...stages.planning.planned_claims import labels_of, sides_of
-from ...stages.planning.power import POWER, share_of
+from ...stages.planning.power import share_of
 from ...stats.arguments import Floats
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words, sampling_ratio, words_part
 from ...stats.power.design import Design
@@ -153,7 +153,7 @@ class _ClaimSize:
         table = Design(
             self.share, items, max(each, 1.0), self.icc, self.conditions, self.correlation
         )
-        return planned_shift(design=table, level=design.alpha / design.claims, power=POWER)
+        return planned_shift(design=table, level=design.alpha / design.claims)
 
 
 def _size_of(
@@ -238,7 +238,7 @@ def _rows(
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
     """Simulates three truths: no difference, each claim's detectable one, and the wanted one."""
-    detectable_drifts = [drift_found(design=family.design, power=POWER) for family in families]
+    detectable_drifts = [drift_found(design=family.design) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
         "detectable": [*detectable_drifts],
