@@ -108,7 +108,6 @@ def _digest(page: Path | None) -> str:
 def _compute(run: Run, printing: Printing) -> Ending:
     from ..analyse.words.short_model_names import given_names
     from ..report.page_model.page import alone
-    from ..report.render import html
     from ..report.run_page import content, models_asked
 
     estimates = run.analyse(printing.variant)
@@ -119,6 +118,8 @@ def _compute(run: Run, printing: Printing) -> Ending:
         asked = models_asked.asked_once(store)
     warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
     if printing.page is not None:
+        from ..report.render import html
+
         html.write_html(alone(built), printing.page)
     text = _text(run, printing, estimates, built)
     checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
