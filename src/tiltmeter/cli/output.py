@@ -52,7 +52,6 @@ def emit_results(
     """
     from ..analyse.words.short_model_names import given_names
     from ..report.page_model.page import alone
-    from ..report.render import html
     from ..report.run_page import content, models_asked
 
     refuse_gates(run.protocol, printing)
@@ -63,6 +62,8 @@ def emit_results(
         built = content.build(store, run.protocol, estimates, named, for_page=page)
         asked = models_asked.asked_once(store)
     if printing.page is not None:
+        from ..report.render import html
+
         html.write_html(alone(built), printing.page)
     checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
     checked = replace(checked, allow=printing.allow)

@@ -22,9 +22,7 @@ from ..models.http import NO_LOGPROBS
 from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, ModelOptions, ReadBlob
 from ..records import CUT, STOP, Message, Reply, Request
-from .judge import PlantedJudge
 from .settings import FAULTS, SWITCHES, Settings
-from .subjects import parse, spoken_by
 from .tilt import uniforms
 
 Identity = tuple[tuple[Message, ...], str, int | None, str]
@@ -51,6 +49,9 @@ class Planted(Model):
         timeout: float = 120.0,
         see: ReadBlob | None = None,
     ) -> None:
+        from .judge import PlantedJudge  # with half of the instruments, which `ls` does not pay for
+        from .subjects import spoken_by
+
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.subject = spoken_by(settings)
         self._timeout, self.sees = timeout, not settings.blind
@@ -157,6 +158,8 @@ def usage(request: Request, text: str) -> tuple[int, int]:
 
 def planted(settings: str, options: ModelOptions = DEFAULTS) -> Planted:
     """`planted:SETTINGS`; without settings every word is chosen equally often."""
+    from .subjects import parse
+
     price = FREE if options.price is None else options.price
     return Planted(parse(settings), price, options.timeout, options.read)
 
