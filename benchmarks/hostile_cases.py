@@ -345,9 +345,10 @@ def _batch(remote: str, run: Path, chance: random.Random) -> None:
     (run / "link.jsonl").symlink_to(away / "mine.jsonl")
     model, state = chance.choice(MODELS), chance.choice(STATES)
     file_id = chance.choice(("file:", "f1", "../../outside/mine.jsonl"))
-    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?"
-    change_rows(run, change, named, model, state, file_id)
-    row = (1, "k", model, "text", "a" * 32, "[]")
+    key = chance.choice(("a" * 32, "../../outside/mine", "/dev/null", "a\0b"))
+    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?, key=?"
+    change_rows(run, change, named, model, state, file_id, key)
+    row = (1, "k", model, "text", key, "[]")
     change_rows(run, "INSERT OR REPLACE INTO batch_requests VALUES (?,?,?,?,?,?)", *row)
 
 

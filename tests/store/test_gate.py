@@ -55,6 +55,26 @@ def test_files_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.Monk
         api.label(run)
 
 
+@pytest.mark.parametrize("state", ["reserved", "sent", "accepted", "answered", "possibly paid"])
+def test_no_file_is_removed_by_the_key_of_a_batch(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of a batch bears its key: one that leads elsewhere would remove what lies there."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k1234567890")
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text("mine", "utf-8")
+    run = with_batch(tmp_path / "run", "")
+    (run / "batches").mkdir()
+    with forging.changing(run) as db:
+        key = "../../mine"
+        db.execute("UPDATE batches SET key=?, state=?, file_id=''", (key, state))
+        db.execute("UPDATE batch_requests SET batch=?", (key,))
+    for ask in (api.cancel_jobs, api.label, api.jobs):
+        with pytest.raises(StoreError, match=r"damaged at batches\.key"):
+            ask(run)
+    assert mine.read_text("utf-8") == "mine"
+
+
 def test_models_of_others_are_not_opened(tmp_path: Path) -> None:
     (tmp_path / "evil.py").write_text("open('touched', 'w')\ndef ask(prompt): return 'she'\n")
     for model in (f"python:{tmp_path}/evil.py:ask", "cmd:touch touched", "nothing:x", ""):
