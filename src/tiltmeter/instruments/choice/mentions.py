@@ -16,8 +16,7 @@ from typing import NamedTuple
 from ...languages.letters import without_accents
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
-from .cases import cases_of
-from .forms import Forms, is_part, merge_forms
+from .forms import Forms, cases_of, is_part, merge_forms
 
 _LONG = 6  # letters of a word that may be written without its accents: "sabia" is another word
 LEAD = 24  # characters that a word before a conclusion has at most

@@ -1,15 +1,37 @@
-"""The choice in a JSON object: {"answer": "she", "others": ["he"]}, {"approved": false}."""
+"""The choice that the layout of an answer shows before its words are read: a JSON object
+({"answer": "she", "others": ["he"]}, {"approved": false}), boxes of which one is ticked.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from ...languages.phrases import Language
 from ..text.json_replies import json_in
 from ..text.thought import without_thought
 
+_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 
-def stated_in_json(
+
+def laid_out(
+    text: str,
+    is_option: Callable[[str], bool],
+    known: Language,
+    yes_no: tuple[str, str] | None,
+) -> str:
+    """The text that is to be read: the value that a JSON object states, the lines whose boxes are
+    ticked; any other text as it is.
+    """
+    if '"' in text and "{" in text:
+        text = _stated_in_json(text, is_option, known, yes_no)
+    if ("[" in text or not text.isascii()) and _TICKED.search(text):
+        text = _UNTICKED.sub("", text)
+    return text
+
+
+def _stated_in_json(
     text: str,
     is_option: Callable[[str], bool],
     known: Language,
@@ -42,7 +64,6 @@ def _words(key: str, known: Language) -> str:
 
 def _announces(words: str, known: Language) -> bool:
     """True for "answer", "final decision": nothing but what announces."""
-    roles = [known.role(name) for name in ("conclusion", "announce", "filler", "option_nouns")]
-    for role in roles:
-        words = role.sub(" ", words)
+    for name in ("conclusion", "announce", "filler", "option_nouns"):
+        words = known.role(name).sub(" ", words)
     return not words.strip()
