@@ -106,12 +106,12 @@ def says(text: str, code: str = "", excuses: bool = False) -> bool:
     )
 
 
-def refuses(canonical: str, code: str) -> bool:
+def refuses(canonical: str, code: str, *, loose: bool = True) -> bool:
     """True if a canonical text (phrases.py) holds what a line of a language's refusals.txt has in
-    brackets.
+    brackets; loose: also those with ~.
     """
     text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
-    return _lines(code, loose=True).search(text) is not None
+    return _lines(code, loose=loose).search(text) is not None
 
 
 def wording(code: str = "") -> Mapping[str, Json]:

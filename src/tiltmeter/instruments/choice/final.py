@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import DENYING, NEVER, Language
+from .labels import LABELS
 from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker
 
-_LABELS = ("abcdefgh", "12345678", "一二三四五六七八", "甲乙丙丁", "абвгдежз", "ابجدهوزح")
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
 _LONGEST = 200  # characters of a conclusion
@@ -39,7 +39,7 @@ class Final:
         self._places = [language.any_of(words) for words in language.places]
         beside = [language.role(name).pattern for name in _BESIDE]
         self._beside = re.compile("|".join(name for name in beside if name != NEVER) or NEVER)
-        labels = "|".join(re.escape(label) for run in _LABELS for label in run)
+        labels = "|".join(re.escape(label) for run in LABELS for label in run)
         self._label = re.compile(rf"(?<= )(?:{labels})(?= )")
         self._listed = re.compile(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
         self._asked = lru_cache(maxsize=64)(self._order_of)
@@ -116,7 +116,7 @@ class Final:
         for label in self._label.finditer(clause):
             rest = f"{clause[: label.start()]} {clause[label.end() :]}"
             if not self._says(rest) or self._is_written_on(clause, label):
-                run = next(run for run in _LABELS if label[0] in run)
+                run = next(run for run in LABELS if label[0] in run)
                 return run.index(label[0]), True
         return None
 
@@ -144,7 +144,7 @@ class Final:
     def _labels(self, marked: str) -> dict[int, str]:
         """Place → option of a list that has each option once, from its first label on."""
         listed = self._listed.findall(marked)
-        for run in _LABELS:
+        for run in LABELS:
             places = {run.index(label): option for label, option in listed if label in run}
             if {*places} == {*range(len(self._options))} and len({*places.values()}) == len(places):
                 return places

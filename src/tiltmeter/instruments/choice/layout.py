@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ...languages.phrases import Language
 from ..text.json_replies import json_in
 from ..text.thought import without_thought
 
+_OPENED = re.compile("[「『“]")
+# a box that is ticked, and lines with one that is not
 _TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
 _UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 
@@ -67,3 +69,20 @@ def _announces(words: str, known: Language) -> bool:
     for name in ("conclusion", "announce", "filler", "option_nouns"):
         words = known.role(name).sub(" ", words)
     return not words.strip()
+
+
+def apart(text: str, forms: Sequence[str]) -> str:
+    """The text with a colon before each opening quotation mark, if without the mark a form would
+    stand across it: はい in 答えは「いいえ」.
+    """
+    return _OPENED.sub(lambda opened: _before_mark(opened, forms), text)
+
+
+def _before_mark(opened: re.Match[str], forms: Sequence[str]) -> str:
+    before, after = opened.string[: opened.start()], opened.string[opened.end() :]
+    across = any(
+        before.endswith(form[:cut]) and after.startswith(form[cut:])
+        for form in forms
+        for cut in range(1, len(form))
+    )
+    return f"：{opened[0]}" if across else opened[0]

@@ -71,7 +71,10 @@ class Marker:
         self._yes_no = any(form.casefold() in yes_no for own in forms.values() for form in own)
         self._options = {str(number) for number in range(len(forms))}
         self._meaning = self._meanings(forms)
-        self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
+        self._stems = self._verbs(forms)
+        mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked"))).pattern
+        stems = [rf"(?<= )(?:{stem})(?= )" for stem in self._stems.values()]
+        self._mention = re.compile("|".join([mention, *stems]))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
@@ -135,6 +138,32 @@ class Marker:
             for shape, numbers in meant.items()
             if len(numbers) == 1 and shape not in words
         }
+
+    def _verbs(self, forms: Forms) -> dict[str, str]:
+        """Option's number → a pattern for the forms of the verbs that it is, if no other option's
+        verb begins so.
+        """
+        found = {
+            str(number): "|".join(filter(None, map(self._verb, written)))
+            for number, written in enumerate(forms.values())
+        }
+        patterns = {number: pattern for number, pattern in found.items() if pattern}
+        words = [word.strip() for word in self._meaning]
+        alone = {
+            number: pattern
+            for number, pattern in patterns.items()
+            if all(
+                self._meaning[f" {word} "] == number
+                for word in words
+                if re.fullmatch(pattern, word)
+            )
+        }
+        return alone
+
+    def _verb(self, form: str) -> str:
+        """A pattern for the forms of a verb; German nouns, which have capitals, are none."""
+        small = form[:1].islower() or not form[:1].isupper()
+        return self._language.verb_stem(self._language.canonical(form).strip()) if small else ""
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
         """Mentions after a negation, with a few words between, or before one."""
@@ -223,7 +252,9 @@ class Marker:
         return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
-        meaning = self._meaning.get(f" {found[0]} ")
+        meaning = self._meaning.get(f" {found[0]} ") or next(
+            (number for number, stem in self._stems.items() if re.fullmatch(stem, found[0])), ""
+        )
         if not meaning or (self._compounds and is_part(found)):
             return found[0]
         return f"@{meaning}"

@@ -4,6 +4,7 @@ rules: reader.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from ...languages.phrases import DENYING, Language
@@ -16,6 +17,8 @@ from .statements import Statements
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
+_EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 
 
@@ -56,9 +59,9 @@ class OnlyNamed:
         return NEITHER if new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER else ""
 
     def quoted_options(self, text: str) -> set[str]:
-        """The options that stand in quotation marks."""
+        """The options that stand in quotation marks or are emphasised."""
         told = without_thought(text)
-        quoted = (found[1] for marks in (QUOTED, SINGLY_QUOTED) for found in marks.finditer(told))
+        quoted = (found[1] for marks in _MARKED for found in marks.finditer(told))
         named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
         return {value for value in named if value.isdigit()}
 

@@ -59,7 +59,8 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ...languages.letters import is_unspaced
+from ...languages import refusals
+from ...languages.letters import is_slip, is_unspaced
 from ...languages.pack import pack, shipped
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
@@ -69,15 +70,15 @@ from .blank import Blank
 from .decisions import Decisions
 from .final import Final
 from .forms import Forms
-from .layout import laid_out
-from .mentions import MarkedClause, Marker, values
+from .labels import are_labels, is_label, with_descriptions, without_small_letters
+from .layout import apart, laid_out
+from .mentions import SENTENCE_OF, THIRD, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 RECURRING = 200  # characters; shorter answers are kept with their value
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
-_OPENED = re.compile("[「『“]")
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
@@ -119,8 +120,13 @@ class Reader:
         self._marker = Marker(forms, self._language)
         all_forms = [form for written in forms.values() for form in written]
         self._unspaced = [form for form in all_forms if len(form) > 1 and is_unspaced(form[0])]
+        self._written = {
+            self._canonical(form).strip(): name for name, own in forms.items() for form in own
+        }
+        self._letters = forms if are_labels(forms) else {}
         passing = self._language.in_passing
-        self._in_passing = any(form.casefold() in passing for form in all_forms)
+        words = [form.casefold() for form in all_forms if len(form) > 1 or not self._letters]
+        self._in_passing = any(word in passing for word in words)
         self._statements = Statements(forms, self._language, self._marker, self._in_passing)
         self._value = value = self._statements.value
         self._blank = Blank(
@@ -163,8 +169,10 @@ class Reader:
 
     def _read(self, text: str, prompt: str, begin: str) -> ChosenValue:
         text = laid_out(text, self._is_option, self._language, self._yes_no)
+        if self._letters:
+            text = without_small_letters(text, self._letters, self._language)
         if self._unspaced:
-            text = _OPENED.sub(self._apart, text)
+            text = apart(text, self._unspaced)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         answer = AskedAnswer(
@@ -200,10 +208,12 @@ class Reader:
         if self._language.data:
             yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
             yield ReadingRule("named", {INVALID}, self._only_named)
+            yield ReadingRule("named", {REFUSAL}, self._named_first)
             yield ReadingRule("decided", {INVALID}, self._decided)
             yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
         yield ReadingRule("elsewhere", {INVALID}, self._says_elsewhere)
+        yield ReadingRule("other", {INVALID}, self._other_word)
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
@@ -256,6 +266,17 @@ class Reader:
             return ""
         return self._named.only(answer.text, answer.canonical, answer.prompt)
 
+    def _named_first(self, answer: AskedAnswer) -> str:
+        """The only option that the first sentence names, if what declines is a phrase behind it
+        that may decline something else.
+        """
+        first, *rest = SENTENCE_OF.findall(answer.told.strip())
+        code = self._language.pack.code
+        strict = refusals.refuses(answer.told, code, loose=False)
+        if strict or not any(rest) or refusals.refuses(f" {first} ", code):
+            return ""
+        return self._named.outweighs(f" {first} ")
+
     def _decided(self, answer: AskedAnswer) -> str:
         told = self._marker.without(answer.canonical, answer.prompt)
         return self._decisions.option(self._clauses(told), answer.prompt)
@@ -263,6 +284,21 @@ class Reader:
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
         return len(values(marked)) == 1 and not self._marker.content(marked)
+
+    def _other_word(self, answer: AskedAnswer) -> str:
+        """The option that a single word is but for a slip; `neither` for a word or two in place of
+        the options of a prompt that offers them, and for another letter than those of its list.
+        """
+        asked, word = self._language.canonical(answer.prompt), answer.canonical.strip(" .:,/")
+        if self._letters and is_label(word):
+            return NEITHER
+        slips = {option for form, option in self._written.items() if is_slip(word, form)}
+        if len(slips) == 1:
+            return slips.pop()
+        offers = len(values(self._marker.mark(asked)) - {THIRD}) == len(self._options)
+        idle = self._language.has(answer.canonical, "affirm", "correction", "asks_back")
+        new = word and not idle and f" {word} " not in asked
+        return NEITHER if offers and new and self._blank.word(f" {word} ") == NEITHER else ""
 
     def _says_elsewhere(self, answer: AskedAnswer) -> str:
         """`other_language` if an answer to a question of yes or no begins with either word in
@@ -272,18 +308,6 @@ class Reader:
         first = {*answer.canonical.split(" ", 2)[1:2]}
         foreign = self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
         return OTHER_LANGUAGE if foreign else ""
-
-    def _apart(self, opened: re.Match[str]) -> str:
-        """An opening quotation mark with a colon before it, if without the mark an option would
-        stand across it: はい in 答えは「いいえ」.
-        """
-        before, after = opened.string[: opened.start()], opened.string[opened.end() :]
-        across = any(
-            before.endswith(form[:cut]) and after.startswith(form[cut:])
-            for form in self._unspaced
-            for cut in range(1, len(form))
-        )
-        return f"：{opened[0]}" if across else opened[0]
 
     def _begun(self, answer: AskedAnswer) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
@@ -330,8 +354,7 @@ def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: 
     forms: the options of this language, each with its forms; prompt: what was asked, cut out where
     it is repeated; begin: the begun answer that the text starts with.
     """
-    return (
-        _reader(tuple((option, tuple(written)) for option, written in forms.items()), language)
-        .read(text, prompt, begin)
-        .value
-    )
+    if prompt and are_labels(forms):
+        forms = with_descriptions(forms, prompt, language)
+    written = tuple((option, tuple(own)) for option, own in forms.items())
+    return _reader(written, language).read(text, prompt, begin).value

@@ -208,9 +208,11 @@ class Statements:
             fits_none = THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
-        if several and BOTH in union(stated):  # "Either would do, it depends on who is meant"
+        allowed = not options and any(map(self._allows_all, clauses[:1]))
+        # "Either would do, it depends on who is meant"
+        if (several and BOTH in union(stated)) or allowed:
             rest = self._language.role("depends").sub(" ", told)
-            if not self._language.has(rest, "decline"):
+            if not (self._declines(rest) if allowed else self._language.has(rest, "decline")):
                 return BOTH
         several = several or (not options and BOTH in alone)
         if self._declines(told, excuses=not several):
@@ -223,6 +225,8 @@ class Statements:
         """True if a clause says that any of the options would do."""
         if clause.barred or BOTH not in values(clause.text) or self.denies(clause):
             return False
+        if clause.opening and clause.text.startswith(f" @{BOTH} "):
+            return True
         allowed = self._language.has(clause.text, "possible", "approve", "guess")
         return allowed or not self._marker.content(clause.text)
 
@@ -258,7 +262,8 @@ class Statements:
         denied = NEITHER in all_of_them
         first = self.begins(clauses[0]) if clauses else set()
         brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
-        if not named and not rejected and denied and brief:
+        of_all = denied and (brief or self._marker.names_all_at_once(canonical))
+        if not named and not rejected and of_all:
             return NEITHER
         if not named and not rejected and brief and any(map(self._allows_all, clauses)):
             return BOTH
