@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 
+from ...languages import refusals
 from ...languages.letters import WORD, key
 from ...languages.phrases import language
 from ..text.lists import json_as_bullets, numbers_as_digits
@@ -43,7 +44,8 @@ _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?)\{|\}")  # LaTeX around an answer
 _BRACKET = re.compile(r"[(（][^()（）]*[)）]")
 WORDS = re.compile(f"{WORD}(?:['’-]{WORD})*")
-_CLAUSE = re.compile(r"[,;:.!?،؛؟।、，；：。！？()（）\n]")
+_CLAUSE = re.compile(r"([,;:.!?،؛؟।、，；：。！？()（）\n])")
+_COMMAS, _TOPIC = (",", "،", "，"), 2  # words beside listed ones that only introduce them
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PAIRS = (
     (r"\*\*", "*", r"\*\*"),
@@ -122,26 +124,46 @@ class ListReader:
             if any(pick.lexeme in denied for pick in best.picks):
                 best = distinct([pick for pick in best.picks if pick.lexeme not in denied])
                 few = True
-            best = whole if few and whole.listed == self.asked else best
+            if few and self._is_fuller(whole, best, text):
+                return whole
         return best
+
+    def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
+        """True if the words that clauses name are what the answer picks: as many as were asked for,
+        or several, if the other readings have fewer and of their own only what holds one of these
+        ("somewhat forgetful").
+        """
+        if named.listed == self.asked:
+            return True
+        own = [pick.text for pick in best.picks if not pick.lexeme]
+        held = all(any(pick.text in text for pick in named.picks) for text in own)
+        fuller = max(1, best.listed) < named.listed < self.asked and held
+        return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _named(self, text: str) -> tuple[list[Pick], set[str]]:
         """The listed words that a text names in clauses that deny nothing ("She is calm, brave and
         above all honest, not funny"), and the lexemes of those that it denies.
         """
         known, named, denied = language(self.words.code), list[Pick](), set[str]()
-        for clause in _CLAUSE.split(text) if known.data else ():
+        topic = list[Pick]()  # words that are all that the clause before says
+        parts = [*_CLAUSE.split(text), ""] if known.data else []
+        for clause, mark in zip(parts[::2], parts[1::2], strict=True):
             picks = self._named_in(clause)
-            if picks and self.entries.denies(self._beside(clause, picks)):
-                denied |= {pick.lexeme for pick in picks}
+            beside = self._beside(clause, picks)
+            if self.entries.denies(beside):
+                about = [] if known.role("contrast").match(known.canonical(clause), 1) else topic
+                denied |= {pick.lexeme for pick in picks or about}
+                named = named[: len(named) - len(about)] if not picks else named
+                topic = []
             else:
                 named += picks
+                topic = picks if mark in _COMMAS and len(beside.split()) <= _TOPIC else []
         return named, denied
 
     def _beside(self, clause: str, picks: Sequence[Pick]) -> str:
         """A clause without its picks, which may deny by themselves: 坚持不懈."""
         if self.words.unspaced:
-            return self._forms.sub(" ", key(clause))
+            return self._joins.sub(" ", self._forms.sub(" ", key(clause)))
         texts = {pick.text for pick in picks}
         return " ".join(word for word in WORDS.findall(clause) if key(word) not in texts)
 
@@ -164,6 +186,11 @@ class ListReader:
         """A pattern for the forms of a list without spaces, the longest first."""
         forms = sorted(self.words.forms, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, forms)))
+
+    @cached_property
+    def _joins(self) -> re.Pattern[str]:
+        """A pattern for "and", "above all" in a language without spaces."""
+        return re.compile("|".join(map(re.escape, map(key, self.words.data.get("and", ())))))
 
     def _plain(self, text: str) -> str:
         """The text with numbers, tables and JSON in one shape."""
